@@ -40,7 +40,6 @@ PARTS = {
     "composite": ("core", "composite/**/*.rs"),
     "reply": ("core", "judge/reply.rs"),
     "scoring": ("run", "scoring/**/*.rs"),
-    "journal": ("run", "evaluate/journal/**/*.rs"),
 }
 
 # A part of `stats`, whose unit tests notice every change.

@@ -18,7 +18,7 @@ MODULES = {
     "lm": ["lm"],
     "sandbox": ["sandbox"],
     "core": "core composite judge __private program.rs".split(),
-    "run": "data evaluate scoring results agreement journal".split(),
+    "run": "data evaluate scoring results agreement".split(),
     "builtin": ["metrics"],
     "cli": ["cli"],
 }

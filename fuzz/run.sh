@@ -10,7 +10,7 @@ seconds="${1:-60}"
 [[ "$seconds" =~ ^[1-9][0-9]*$ ]] || { echo "expected seconds, found $seconds; write run.sh 60 rows" >&2; exit 2; }
 targets=("${@:2}")
 [ "${#targets[@]}" -gt 0 ] || 
-    targets=(rows selected_rows results journal judge_reply normalize overlap syntax sparql macros)
+    targets=(rows selected_rows results judge_reply normalize overlap syntax sparql macros)
 
 work="${CARGO_TARGET_DIR:-$PWD/target}/fuzzing"
 host="$(rustc -vV | sed -n 's/^host: //p')"
@@ -23,7 +23,7 @@ flags+=" --cfg fuzzing"
 CARGO_TARGET_DIR="$work" CARGO_INCREMENTAL=0 RUSTFLAGS="$flags" \
     cargo build --quiet --locked --release --target "$host" "${targets[@]/#/--bin=}"
 
-# In memory where that is possible: the target `journal` syncs its files.
+# In memory where that is possible.
 temporary="$( ([ -w /dev/shm ] && mktemp -d -p /dev/shm) || mktemp -d)"
 trap 'rm -rf "$temporary"' EXIT
 mkdir -p artifacts

@@ -31,7 +31,6 @@ COMMANDS = [
     ("score --with-rows", "score {rows}.jsonl -m em,f1 -q --out {out}.jsonl --with-rows"),
     ("score --out x.csv", "score {rows}.jsonl -m em,f1 -q --out {out}.csv"),
     ("score --out x.parquet", "score {rows}.jsonl -m em,f1 -q --out {out}.parquet"),
-    ("score --journal", "score {rows}.jsonl -m em,f1 -q --journal {out}"),
     ("score --group, 40% groups", "score {grouped}.jsonl -m em -q --group topic"),
     ("compare, em and f1", "compare {a}.jsonl {b}.jsonl"),
     ("compare, f1", "compare {a}.jsonl {b}.jsonl -m f1"),

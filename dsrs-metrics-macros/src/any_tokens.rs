@@ -56,7 +56,7 @@ const WORDS: &[&str] = &[
     "baseline",
     "live",
     "replay",
-    "journal",
+    "store",
     "timeout",
     "limit",
     "pairwise",

@@ -35,10 +35,10 @@ pub mod value {
 /// Start with the [`tutorial`](guide::tutorial). Pages on tasks, in an order in which they can be read:
 /// [`write_a_metric`](guide::write_a_metric), [`rows`](guide::rows), [`evaluate`](guide::evaluate),
 /// [`evals`](guide::evals), [`results`](guide::results), [`composites`](guide::composites), [`judges`](guide::judges),
-/// [`models`](guide::models), [`rag`](guide::rag), [`agents`](guide::agents), [`conversations`](guide::conversations),
-/// [`agreement`](guide::agreement), [`scorer`](guide::scorer), [`code_and_sandbox`](guide::code_and_sandbox),
-/// [`sparql`](guide::sparql), [`tracing`](guide::tracing). For users of other libraries:
-/// [`coming_from`](guide::coming_from).
+/// [`models`](guide::models), [`store`](guide::store), [`rag`](guide::rag), [`agents`](guide::agents),
+/// [`conversations`](guide::conversations), [`agreement`](guide::agreement), [`scorer`](guide::scorer),
+/// [`code_and_sandbox`](guide::code_and_sandbox), [`sparql`](guide::sparql), [`tracing`](guide::tracing). For users of
+/// other libraries: [`coming_from`](guide::coming_from).
 ///
 /// Reference: [`command_line`](guide::command_line), [`formats`](guide::formats), [`identity`](guide::identity),
 /// [`durability`](guide::durability), [`untrusted_input`](guide::untrusted_input), [`glossary`](guide::glossary). Other
@@ -59,6 +59,7 @@ pub mod guide {
             #[doc = "[scorer]: crate::guide::scorer"]
             #[doc = "[judges]: crate::guide::judges"]
             #[doc = "[models]: crate::guide::models"]
+            #[doc = "[store]: crate::guide::store"]
             #[doc = "[agents]: crate::guide::agents"]
             #[doc = "[conversations]: crate::guide::conversations"]
             #[doc = "[rag]: crate::guide::rag"]
@@ -102,6 +103,8 @@ pub mod guide {
         judges: "../docs/guide/judges.md";
         /// Providers of language models, their keys and addresses (feature `lm`).
         models: "../docs/guide/models.md" if "lm";
+        /// What a run keeps, what a change pays for again, and where the store is (feature `store`).
+        store: "../docs/guide/store.md" if "store";
         /// Retrieved contexts and the answers from them, judged statement by statement.
         rag: "../docs/guide/rag.md";
         /// Conversations, judged reply by reply.

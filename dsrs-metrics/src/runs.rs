@@ -1,5 +1,5 @@
 //! Programs, and the companions of [`Evaluate`](crate::Evaluate): its builder and errors, the result of a run and of each
-//! row, repeats, observers, the journal; the runs of other programs (feature `formats`); OpenTelemetry (feature `otel`).
+//! row, repeats, observers, the store; the runs of other programs (feature `formats`); OpenTelemetry (feature `otel`).
 
 #[cfg(feature = "metrics")]
 pub use dsrs_metrics_builtin::SimulatedUser;
@@ -19,9 +19,8 @@ pub use dsrs_metrics_run::DevsetRow;
 #[cfg(feature = "evaluate")]
 pub use dsrs_metrics_run::{
     BudgetReport, DevsetRows, Ending, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator,
-    JournalError, JournalUse, JudgedBy, MetricSummary, Observer, ProgramTotals, ProgressDisplay,
-    Repeat, RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
-    journal_cost_msats,
+    JudgedBy, MetricSummary, Observer, ProgramTotals, ProgressDisplay, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, StoreUse, UnknownField,
 };
 #[cfg(feature = "report")]
 pub use dsrs_metrics_run::{ResultTable, TableRows};

@@ -19,8 +19,8 @@ use crate::{Folder, Ran, sorted};
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/docs/guide/identity.md");
 
 const HEAD: &str = "\
-| from A to B | `compare A B` | with `--fail-if-worse` | `report A B` | B with the journal of A | `agree B`, metrics and run |
-| --- | --- | --- | --- | --- | --- |
+| from A to B | `compare A B` | with `--fail-if-worse` | `report A B` | `agree B`, metrics and run |
+| --- | --- | --- | --- | --- |
 ";
 
 /// Whether the answer has the first letter of the expected one.
@@ -102,8 +102,8 @@ impl Setup {
         }
     }
 
-    /// Runs it, with the journal `j` of the folder or without one. Returns the error.
-    async fn run(&self, folder: &Folder, out: &str, has_journal: bool) -> Result<(), String> {
+    /// Runs it.
+    async fn run(&self, folder: &Folder, out: &str) {
         folder.write("rows.jsonl", &self.rows);
         let reported = self.reported;
         let reply = move |request: &LmRequest| {
@@ -119,10 +119,9 @@ impl Setup {
             Evaluate::builder().metric(Arc::clone(&self.f1)).metric(Arc::clone(&self.initial));
         let builder = builder.metric((self.polite)(lm)).seed(self.seed).bootstrap(100);
         let builder = builder.save_as_jsonl(folder.path(out)).save_rows(true);
-        let builder = if has_journal { builder.journal(folder.path("j")) } else { builder };
-        let evaluate = builder.build().map_err(|error| error.to_string())?;
+        let evaluate = builder.build().unwrap();
         let rows = DataReader::new().read([folder.path("rows.jsonl")]).unwrap();
-        evaluate.score_files(rows).await.map(|_| ()).map_err(|error| error.to_string())
+        let _ = evaluate.score_files(rows).await.unwrap();
     }
 }
 
@@ -275,9 +274,8 @@ fn reported(folder: &Folder, ran: &Ran, comparison: &str) -> String {
 /// Returns the row of the table for a change.
 async fn table_row(name: &str, setup: Setup) -> String {
     let folder = Folder::with("labels.jsonl", Setup::new().rows);
-    Setup::new().run(&folder, "a.jsonl", true).await.unwrap();
-    let continued = setup.run(&folder, "continued.jsonl", true).await;
-    setup.run(&folder, "b.jsonl", false).await.unwrap();
+    Setup::new().run(&folder, "a.jsonl").await;
+    setup.run(&folder, "b.jsonl").await;
     if let Some(change) = setup.edit {
         // A program that is built without optimizations may end before it is hashed.
         edit(&folder, "a.jsonl", |it| it["process"]["program"] = PROGRAM.into());
@@ -296,10 +294,6 @@ async fn table_row(name: &str, setup: Setup) -> String {
     let gate = folder.run(&format!("{compare} --fail-if-worse"));
     let report = folder.run(&format!("report a.jsonl b.jsonl --out r.html{options}"));
     let agree = folder.run(&format!("agree b.jsonl --labels labels.jsonl --label ok{options}"));
-    let journal = continued.map_or_else(
-        |error| error.replace(&format!("{}/", folder.0.path().display()), ""),
-        |()| "continues".to_owned(),
-    );
     let cells = [
         name.to_owned(),
         answer(&compared, &starts),
@@ -308,7 +302,6 @@ async fn table_row(name: &str, setup: Setup) -> String {
             gate => gate,
         },
         reported(&folder, &report, &differences.join("\n")),
-        journal,
         answer(&agree, &["version ", "note: ", "openai:", "measured: "]),
     ];
     format!("| {} |", cells.map(|cell| cell.replace('|', "\\|").replace('\n', " ")).join(" | "))

@@ -27,7 +27,6 @@ mod identity;
 mod identity_of_data;
 mod instances;
 mod interrupts;
-mod journal;
 mod judge;
 mod lists;
 mod manifests;

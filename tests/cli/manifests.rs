@@ -98,6 +98,7 @@ fn at_each_moment_of_a_replacement_the_old_or_the_new_run_is_read() {
     let read = |name: &str| fs::read(folder.path(name)).unwrap();
     let [old, new] =
         ["a.jsonl", "b.jsonl"].map(|run| (read(run), read(&format!("{run}.manifest.json"))));
+    folder.write("bad.jsonl", "{\"gold\": 1}\n");
     // The files at the moments of a kill: result file, manifest, staged manifest, and the run that is read.
     for (result, manifest, run) in [
         (&old.0, Some(&old.1), "a.jsonl"),
@@ -118,8 +119,8 @@ fn at_each_moment_of_a_replacement_the_old_or_the_new_run_is_read() {
         };
         same();
         // A run that is refused has finished the replacement.
-        let error = folder.run("score o.jsonl -m f1,em --append").err;
-        assert!(error.starts_with("error: o.jsonl: the run has scores of `"), "{error}");
+        let error = folder.run("score bad.jsonl -m em --out o.jsonl").err;
+        assert!(error.starts_with("error: bad.jsonl:1: "), "{error}");
         assert_eq!(
             read("o.jsonl.manifest.json"),
             if run == "a.jsonl" { &*old.1 } else { &*new.1 },

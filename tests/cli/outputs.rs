@@ -97,7 +97,7 @@ fn trap_38_no_output_of_any_command_is_an_input() {
     // A folder that a metric reads, with a file that exists and with a new one.
     fs::create_dir(folder.path("tests")).unwrap();
     folder.write("tests/check.md", "exit 0");
-    for output in ["--markdown tests/check.md", "--out ./tests/new.jsonl", "--journal tests"] {
+    for output in ["--markdown tests/check.md", "--out ./tests/new.jsonl"] {
         let (option, _) = output.split_once(' ').unwrap();
         refused(
             &folder,
@@ -119,7 +119,7 @@ fn trap_38_no_output_of_any_command_is_an_input() {
 }
 
 #[test]
-fn trap_38_no_output_is_another_output_or_the_journal() {
+fn trap_38_no_output_is_another_output() {
     let folder = rows();
     fs::create_dir(folder.path("sub")).unwrap();
     symlink("sub", folder.path("also")).unwrap();
@@ -139,14 +139,6 @@ fn trap_38_no_output_is_another_output_or_the_journal() {
             "--markdown dangling.md and --junit new.xml are the same file; choose another file for --markdown",
         ),
         (
-            "--journal sub --markdown sub/journal.log",
-            "--markdown sub/journal.log and --journal sub are the same file; choose another file for --markdown",
-        ),
-        (
-            "--journal j.jsonl --out ./j.jsonl",
-            "--out ./j.jsonl and --journal j.jsonl are the same file; choose another file for --out",
-        ),
-        (
             "--junit - --markdown -",
             "--junit - and --markdown - both write to standard output; choose one of them",
         ),
@@ -157,27 +149,6 @@ fn trap_38_no_output_is_another_output_or_the_journal() {
     ] {
         refused(&folder, &format!("{score} {options}"), message);
     }
-    // A journal that exists, under another name.
-    folder.printed("score in.jsonl -m em --journal j");
-    fs::hard_link(folder.path("j/journal.log"), folder.path("copy.md")).unwrap();
-    for (options, message) in [
-        (
-            "--markdown j/journal.log",
-            "--markdown j/journal.log and --journal j are the same file; choose another file for --markdown",
-        ),
-        (
-            "--summary copy.md",
-            "--summary copy.md and --journal j are the same file; choose another file for --summary",
-        ),
-    ] {
-        refused(&folder, &format!("{score} --journal j {options}"), message);
-    }
-    let journal = "score j/journal.log --format jsonl -m em --journal j";
-    refused(
-        &folder,
-        journal,
-        "--journal j and DATA j/journal.log are the same file; choose another file for --journal",
-    );
 }
 
 #[test]

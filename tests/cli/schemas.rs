@@ -134,7 +134,6 @@ fn no_command_reads_a_file_of_a_later_version() {
     let later = manifest.replace(r#""format": 1"#, r#""format": 2"#);
     let commands = [
         "score run.jsonl -m f1",
-        "score run.jsonl -m f1 --append",
         "compare run.jsonl run.jsonl",
         "agree run.jsonl --label good",
         "report run.jsonl --out report.html",

@@ -1,4 +1,4 @@
-//! Readers of rows, the evaluation harness, its journal, the scorer, and agreement with labels.
+//! Readers of rows, the evaluation harness, its store, the scorer, and agreement with labels.
 
 mod agree;
 mod all_rows;
@@ -7,9 +7,9 @@ mod evals;
 mod evaluate;
 mod gate_rates;
 mod hostile;
-mod journal;
 mod list_cells;
 mod parquet;
 mod results;
 mod scoring;
 mod stats;
+mod store;

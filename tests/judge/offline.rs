@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use dsrs_metrics::composite::{Composite, component, gate, min};
-use dsrs_metrics::judge::shipped::{
-    CompleteAndGrounded, LlmJudge, SemanticEquivalence, SemanticF1,
-};
+use dsrs_metrics::judge::shipped::{CompleteAndGrounded, LlmJudge, SemanticEquivalence};
 use dsrs_metrics::judge::{JudgeModel, Models, Panel};
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::metrics::{Em, F1};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate, Outcome, Scored,
-    contract::{MetricIdentity, Settings},
+    contract::Settings,
     rows::Pair,
     runs::EvaluateError,
     scoring::{RowStatus, Scorer, ScorerBuilder, ScorerError},
@@ -61,9 +59,9 @@ async fn trap_43_a_run_with_a_judge_without_a_model_ends_before_its_first_row() 
         (Arc::new(composite), "semantic_equivalence"),
     ];
     for (judge, metric) in metrics {
-        let (out, journal) = (dir.path().join("out.jsonl"), dir.path().join("journal"));
+        let out = dir.path().join("out.jsonl");
         let run = Evaluate::builder().metric(F1::default()).metric(Arc::clone(&judge));
-        let run = run.save_as_jsonl(out).journal(journal).build().unwrap();
+        let run = run.save_as_jsonl(out).build().unwrap();
         let error = unconfigured(run.score(pairs())).await.unwrap_err();
         let not_ready = EvaluateError::NotReady { metric: metric.to_owned(), reason: no_model() };
         assert_eq!(error, not_ready);
@@ -181,35 +179,4 @@ async fn the_judges_of_a_composite_carry_their_settings() {
     );
     let judged = |outcome: &Outcome| outcome.scored().is_some_and(Scored::is_judged_offline);
     assert!(result.results.iter().flat_map(|row| &row.outcomes).all(judged));
-}
-
-#[tokio::test]
-async fn a_journal_that_was_recorded_offline_is_not_continued_with_a_model() {
-    let dir = tempfile::tempdir().unwrap();
-    let run = |judge: SemanticF1| {
-        let run = Evaluate::builder().metric(judge).journal(dir.path());
-        let pair = Pair::new(
-            "a",
-            example! { "question" => "Where?", "response" => "in Paris" },
-            prediction! { "response" => "Paris" },
-        );
-        let run = run.build().unwrap();
-        async move { run.score([pair]).await.map(|result| result.to_string()) }
-    };
-    let reply = json!({ "reasoning": "", "recall": 1.0, "precision": 1.0 });
-    let lm = Arc::new(ScriptedLm::new().named("p:m").otherwise(reply));
-    let with_model = || SemanticF1::default().with_lm(Arc::clone(&lm));
-    let recorded = run(SemanticF1::default().offline()).await.unwrap();
-    assert!(recorded.ends_with("0 failed; judge: offline-lexical)"), "{recorded}");
-    let error = run(with_model()).await.unwrap_err().to_string();
-    let expected = "`models` of `semantic_f1` was [\"offline-lexical\"], now [\"p:m\"]";
-    assert!(error.contains(expected), "{error}");
-    assert_eq!(lm.calls(), 0);
-    // The scope and the value ask for the same.
-    assert_eq!(offline().scope(run(SemanticF1::default())).await.unwrap(), recorded);
-
-    let of = MetricIdentity::of::<Example, Prediction>;
-    let [one, other] = [of(&SemanticF1::default().offline()), of(&with_model())];
-    let [difference] = &one.differences(&other)[..] else { panic!("one setting differs") };
-    assert_eq!((&*difference.place, &*difference.found), ("`models`", "[\"p:m\"]"));
 }

@@ -47,7 +47,7 @@ async fn replies_are_counted_by_reported_model_and_fingerprint_also_those_that_c
     let read: Vec<_> = scored.replied_by().into_iter().collect();
     assert_eq!((read[0].model, read[0].fingerprint, read[0].replies), ("m-1", None, 1));
     assert_eq!((read[1].model, read[1].fingerprint, read[1].replies), ("m-2", Some("fp_2"), 1));
-    // Metadata survives the journal.
+    // Metadata survives the store.
     let stored = serde_json::to_string(&Outcome::Scored(scored.clone())).unwrap();
     let restored: Outcome = serde_json::from_str(&stored).unwrap();
     assert_eq!(restored.scored().unwrap().replied_by(), read);

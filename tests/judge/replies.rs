@@ -322,7 +322,7 @@ async fn a_score_that_is_not_finite_fails() {
 }
 
 #[tokio::test]
-async fn an_unknown_cost_is_the_declared_cost_and_a_cached_reply_is_free() {
+async fn an_unknown_cost_is_the_declared_cost_also_of_a_stored_reply() {
     let (gold, pred) = rows();
     let judge = |lm: ScriptedLm| PoliteJudge::default().with_lm(lm);
     let unpriced = judge(ScriptedLm::new().otherwise(polite(true)));
@@ -332,9 +332,10 @@ async fn an_unknown_cost_is_the_declared_cost_and_a_cached_reply_is_free() {
         (reply.cached, reply.cost_msats) = (true, cost_msats);
         reply
     };
-    for cost_msats in [Some(0), None] {
+    for (cost_msats, expected) in [(Some(3), 3), (None, 10)] {
         let cached = judge(ScriptedLm::new().otherwise(cached(cost_msats)));
-        assert_eq!(cached.evaluate(&gold, &pred).await.unwrap().cost_msats, 0, "{cost_msats:?}");
+        let found = cached.evaluate(&gold, &pred).await.unwrap().cost_msats;
+        assert_eq!(found, expected, "{cost_msats:?}");
     }
 }
 

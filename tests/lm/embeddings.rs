@@ -234,8 +234,8 @@ async fn the_second_run_makes_no_call() {
     let first = model().embed(&["one", "three"]).await.unwrap();
     let second = model().embed(&["one", "three"]).await.unwrap();
     assert_eq!(second.vectors(), first.vectors(), "bit for bit");
-    assert_eq!((first.cost_msats(), second.cost_msats()), (Some(20), Some(0)));
-    assert_eq!(second.usage(), Usage::default(), "no token was sent");
+    assert_eq!((first.cost_msats(), second.cost_msats()), (Some(20), Some(20)));
+    assert_eq!(second.usage(), first.usage(), "of the call that was paid for");
     assert_eq!(server.received().len(), 1);
     // Other strings, or an order of their own, are another request.
     model().embed(&["three", "one"]).await.unwrap();
@@ -284,7 +284,7 @@ async fn the_budget_skips_rows_and_never_fails_them() {
 }
 
 #[tokio::test]
-async fn a_run_with_a_journal_pays_each_reply_once() {
+async fn a_run_with_a_store_pays_each_reply_once() {
     let failing = Arc::new(AtomicUsize::new(3));
     let broken = Arc::clone(&failing);
     // Row 4 fails in the first run, so that the second run evaluates it again.
@@ -302,10 +302,11 @@ async fn a_run_with_a_journal_pays_each_reply_once() {
     .await;
     let dir = tempfile::tempdir().unwrap();
     let run = || {
-        let model = plain(MODEL, &server.url("/v1")).build_embedder().unwrap();
+        let store = dir.path().join("store");
+        let model = plain(MODEL, &server.url("/v1")).store(&store).build_embedder().unwrap();
         let metric = SemanticSimilarity::builder().embedder(model).build();
-        let evaluate = Evaluate::builder().metric(metric).journal(dir.path().join("journal"));
-        async { evaluate.retry_failed(true).score(rows(6)).await.unwrap() }
+        let evaluate = Evaluate::builder().metric(metric).store(store);
+        async { evaluate.score(rows(6)).await.unwrap() }
     };
     let first = run().await;
     assert_eq!(first.failed_rows, 1);

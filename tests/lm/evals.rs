@@ -243,7 +243,7 @@ fn killed(reply: &str) -> Prediction {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_22_an_eval_that_was_killed_continues_from_its_journal() {
+async fn trap_22_an_eval_that_was_killed_continues_from_its_store() {
     let (folder, server) = (folder(), server().await);
     let calls_file = folder.path().join("calls");
     let run = |dies: bool| {
@@ -268,7 +268,7 @@ async fn trap_22_an_eval_that_was_killed_continues_from_its_journal() {
         .chain(["only killed".to_owned()])
         .collect();
     assert_eq!(calls.lines().collect::<Vec<_>>(), expected);
-    // A run that ended leaves no journal: the next one runs every row.
+    // The next run calls the program for every row, since nothing is known about what it reads.
     let (code, text) = run(false);
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(std::fs::read_to_string(&calls_file).unwrap().lines().count(), 10 + 9);

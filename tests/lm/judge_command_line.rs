@@ -146,7 +146,7 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
 async fn trap_43_no_model_and_no_word_of_offline_is_an_error() {
     let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
     for variables in [&[][..], &[("DSRS_LM", "")], &[("DSRS_LM", " ")]] {
-        let args = ["-m", "semantic_f1", "--fail-under", "semantic_f1=0.1", "--journal", "j"];
+        let args = ["-m", "semantic_f1", "--fail-under", "semantic_f1=0.1", "--store", "s"];
         refused(&score(3, &args, variables).await, &format!("metric `semantic_f1`: {sentence}"));
     }
     let args = ["-m", "semantic_f1,polite", "--offline"];
@@ -203,14 +203,14 @@ async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     let polite = &report["metrics"]["polite"];
     assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(1.0), &json!(4 * 12)));
     assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 12);
-    let totals = "language models: 9 calls (0 cached, 0 failed), 900 prompt + 90 completion tokens, 108 msat; of these 1 probe, 12 msat\n";
+    let totals = "4 rows: 0 as before, 4 evaluated; 8 results that cost something: 0 from the store, 8 paid for\nlanguage models: 9 calls (0 cached, 0 failed), 900 prompt + 90 completion tokens, 108 msat; of these 1 probe, 12 msat\n";
     assert_eq!(ran.err, totals);
     assert_eq!(server.received().len(), 9);
 
     let again = score(4, &args, &variables).await;
     assert_eq!(
         again.err,
-        "language models: 9 calls (8 cached, 0 failed), 100 prompt + 10 completion tokens, 12 msat; of these 1 probe, 12 msat\n"
+        "4 rows: 4 as before, 0 evaluated; 8 results that cost something: 8 from the store, 0 paid for\nlanguage models: 9 calls (8 cached, 0 failed), 100 prompt + 10 completion tokens, 12 msat; of these 1 probe, 12 msat\n"
     );
     assert_eq!(server.received().len(), 10);
     let refreshed = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;

@@ -146,6 +146,7 @@ async fn a_ledger_has_totals_by_purpose_and_overall() {
     let a = CallTotals {
         calls: 3,
         cached: 1,
+        stored_msats: 0,
         failed: 1,
         refused: 0,
         usage: Usage::new(40, 2),

@@ -240,13 +240,13 @@ async fn a_key_in_a_refusal_or_a_reply_is_in_no_output() {
     })
     .await;
     let (url, dir) = (server.url("/v1"), tempfile::tempdir().unwrap());
-    let (store, journal) = (dir.path().join("store"), dir.path().join("journal"));
+    let store = dir.path().join("store");
     let variables = [
         ("OPENAI_API_KEY", KEY),
         ("OPENAI_BASE_URL", url.as_str()),
         ("DSRS_STORE", store.to_str().unwrap()),
     ];
-    let args = ["-m", "polite", "--lm", MODEL, "--journal", journal.to_str().unwrap()];
+    let args = ["-m", "polite", "--lm", MODEL];
     let ran = score(2, &args, &variables).await;
     let lines = format!("{:?}", ran.lines);
     assert!(lines.contains("declined to judge: no, *** is not mine"), "{lines}");
@@ -256,7 +256,6 @@ async fn a_key_in_a_refusal_or_a_reply_is_in_no_output() {
         ran.err,
         lines,
         String::from_utf8_lossy(&std::fs::read(store.join("store.sqlite")).unwrap()).into_owned(),
-        std::fs::read_to_string(journal.join("journal.log")).unwrap(),
     ] {
         assert!(!written.contains("verysecret"), "{written}");
     }

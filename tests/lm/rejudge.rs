@@ -321,7 +321,7 @@ async fn scores_that_the_labels_cannot_be_compared_with_are_an_error_before_a_ca
 async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
     let judges = Judges::start(|_, _| json!({ "reasoning": "", "polite": true })).await;
     std::fs::write(judges.path("rows.jsonl"), rows_for_judge()).unwrap();
-    for folder in ["folder.jsonl", "run.jsonl.manifest.json", "journal.jsonl"] {
+    for folder in ["folder.jsonl", "run.jsonl.manifest.json"] {
         std::fs::create_dir(judges.path(folder)).unwrap();
     }
     std::fs::write(judges.path("file"), "").unwrap();
@@ -336,11 +336,10 @@ async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
         (&["--junit", "missing/junit.xml"], "missing/junit.xml"),
         (&["--markdown", "folder.jsonl"], "folder.jsonl"),
         (&["--summary", "missing/summary.csv"], "missing/summary.csv"),
-        (&["--journal", "file"], "file"),
+        (&["--store", "file"], "file: it is a file; name a folder"),
         (&["--otlp", "localhost:4318"], "invalid URL of a collector `localhost:4318`"),
         (&["--fail-under", "polit=0.5"], "--fail-under polit"),
         (&["--fail-under", "polite=2"], "--fail-under polite=2"),
-        (&["--append"], "rows.jsonl"),
         (
             &["--budget", "9 sat", "--param", "polite.models=default,openai:gpt-6-luna"],
             "openai:old: no price for this model, so the budget cannot be enforced",

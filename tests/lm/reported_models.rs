@@ -1,5 +1,5 @@
-//! The models that a provider reports for the judges of a run: summary, result file, manifest, warning, store and
-//! journal, and the comparison of two runs.
+//! The models that a provider reports for the judges of a run: summary, result file, manifest, warning and
+//! store, and the comparison of two runs.
 
 use std::fs;
 use std::sync::Arc;
@@ -40,9 +40,9 @@ fn judged_by(ran: &Ran) -> Value {
     report["metrics"]["polite"]["judged_by"].clone()
 }
 
-/// The lines of standard error without the totals of the calls.
+/// The warnings on standard error.
 fn warnings(ran: &Ran) -> Vec<&str> {
-    ran.err.lines().filter(|line| !line.starts_with("language models: ")).collect()
+    ran.err.lines().filter(|line| line.starts_with("warning: ")).collect()
 }
 
 fn alias_moved(row: usize) -> (&'static str, &'static str) {
@@ -97,24 +97,15 @@ async fn other_fingerprints_of_one_model_are_a_line_and_one_unknown_fingerprint_
 }
 
 #[tokio::test]
-async fn rows_that_the_journal_restores_are_counted() {
+async fn replies_from_the_store_are_counted() {
     let server = Server::start(|received| reply(received, alias_moved)).await;
-    let journal = tempfile::tempdir().unwrap();
-    let args = ["--no-store", "--journal", journal.path().to_str().unwrap()];
+    let store = tempfile::tempdir().unwrap();
+    let args = ["--store", store.path().to_str().unwrap()];
     let first = run(&server, "", &args).await;
     let calls = server.received().len();
-    // Without the outcomes of the rows, their replies are read from the journal.
-    let log = journal.path().join("journal.log");
-    let content = std::fs::read_to_string(&log).unwrap();
     let again = run(&server, "", &args).await;
-    assert_eq!(judged_by(&again), judged_by(&first));
-    assert_eq!(again.lines, first.lines);
-    let replies: Vec<&str> =
-        content.split_inclusive('\n').filter(|line| !line.contains("\"scores\":")).collect();
-    std::fs::write(&log, replies.concat()).unwrap();
-    let replayed = run(&server, "", &args).await;
-    assert_eq!((judged_by(&replayed), replayed.lines), (judged_by(&first), first.lines));
-    // A run that has to evaluate a row probes its model.
+    assert_eq!((judged_by(&again), again.lines), (judged_by(&first), first.lines));
+    // A run probes its model.
     assert_eq!(server.received().len(), calls + 1);
 }
 
@@ -176,14 +167,6 @@ async fn the_manifest_names_the_reported_models_also_of_replies_from_the_store()
     ] });
     assert_eq!(moving.judged_by("a.jsonl"), expected);
     assert_eq!(moving.measured("a.jsonl"), moving.measured("cached.jsonl"));
-
-    // Metrics that are added have the models that replied to them.
-    let start = ["score", "rows.jsonl", "-m", "f1", "--out", "f1.jsonl", "--with-rows", "-q"];
-    Judges::succeeded(moving.judges.run(&start).await);
-    assert_eq!(moving.judged_by("f1.jsonl"), Value::Null);
-    let append = ["score", "f1.jsonl", "-m", "polite", "--lm", MODEL, "--append", "-q"];
-    Judges::succeeded(moving.judges.run(&append).await);
-    assert_eq!(moving.judged_by("f1.jsonl"), expected);
 }
 
 #[tokio::test]

@@ -17,8 +17,8 @@ use dsrs_metrics::{Evaluate, Outcome};
 use serde_json::{Value, json};
 
 use crate::plain;
+use crate::run_kills::stored_replies;
 use crate::server::{Answer, Received, Server};
-use crate::step_kills::journaled;
 
 /// A dollar per million tokens: a token costs one msat.
 const PRICE: Price = Price { input: 0.0, output: 1.0, cached_input: None };
@@ -109,10 +109,10 @@ async fn trap_23_a_row_whose_conversation_the_budget_does_not_cover_is_skipped()
 }
 
 #[tokio::test]
-async fn a_conversation_that_the_budget_stopped_is_continued_with_its_journal() {
+async fn a_conversation_that_the_budget_stopped_is_continued_with_its_store() {
     let dir = tempfile::tempdir().unwrap();
     let run = |limit: u64, ledger: Ledger| {
-        let journal = dir.path().join("journal");
+        let store = dir.path().join("store");
         async move {
             let budget = LmBudget::msats(limit);
             let lm = budgeted(&budget, &ledger);
@@ -120,7 +120,7 @@ async fn a_conversation_that_the_budget_stopped_is_continued_with_its_journal() 
                 prediction! { "reply" => "Certainly." }
             };
             let program = SimulatedUser::of(assistant).with_lm(lm);
-            let evaluate = evaluate(3, 1).journal(journal).build().unwrap();
+            let evaluate = evaluate(3, 1).store(store).build().unwrap();
             evaluate.run(program).await.unwrap()
         }
     };
@@ -129,7 +129,7 @@ async fn a_conversation_that_the_budget_stopped_is_continued_with_its_journal() 
     // What a call may cost is reserved before it, so that the budget ends in the middle of a conversation.
     let probe = run(u64::MAX >> 1, Ledger::new()).await;
     assert_eq!(outcomes(&probe), (3, 0, 0));
-    fs::remove_dir_all(dir.path().join("journal")).unwrap();
+    fs::remove_dir_all(dir.path().join("store")).unwrap();
     let limit = 4 * CALL + 4096;
     let stopped = run(limit, first.clone()).await;
     let (scored, skipped, others) = outcomes(&stopped);
@@ -184,7 +184,7 @@ const DIR: &str = "DSRS_TEST_SIMULATED_USER_DIR";
 
 /// The run that is killed, in a process of its own.
 async fn killed_run(url: &str, dir: &Path) {
-    let lm = || -> Lm { plain("openai:gpt-6-luna", url).build().unwrap() };
+    let lm = || -> Lm { plain("openai:gpt-6-luna", url).store(dir.join("store")).build().unwrap() };
     let of_assistant = lm();
     let assistant = move |inputs: Example| {
         let lm = of_assistant.clone();
@@ -204,7 +204,7 @@ async fn killed_run(url: &str, dir: &Path) {
         example! { "goal" => format!("Book room {row}."), "room" => format!("Look room {row}.") }
     };
     let evaluate = Evaluate::builder().devset((0..ROWS).map(row)).inputs(["goal", "room"]);
-    let evaluate = evaluate.metric(Reached).concurrency(1).journal(dir.join("journal"));
+    let evaluate = evaluate.metric(Reached).concurrency(1).store(dir.join("store"));
     let evaluate = evaluate.save_as_jsonl(dir.join("out.jsonl")).build().unwrap();
     let result = evaluate.run(program).await.unwrap();
     assert_eq!(outcomes(&result), (ROWS, 0, 0), "{:?}", result.first_error);
@@ -251,10 +251,10 @@ async fn trap_22_a_conversation_that_is_killed_pays_each_reply_once() {
         let start = Instant::now();
         loop {
             let is_waiting = answers.lock().unwrap().is_waiting;
-            if is_waiting && journaled(dir.path()) == kill {
+            if is_waiting && stored_replies(&dir.path().join("store")).len() == kill {
                 break;
             }
-            assert!(start.elapsed() < Duration::from_secs(60), "{kill}: {}", journaled(dir.path()));
+            assert!(start.elapsed() < Duration::from_secs(60), "{kill}");
             assert_eq!(child.try_wait().unwrap(), None, "the run ends before it is killed");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }

@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::run_kills::stored_replies;
 use crate::server::{Answer, Received, Server};
 
 const ROWS: usize = 6;
@@ -21,7 +22,7 @@ const CALLS: [&str; 3] =
 /// The row, the position of the call, and whether it is a repair.
 type Call = (usize, usize, bool);
 
-/// The answers of the server since the journal was new.
+/// The answers of the server since the store was new.
 #[derive(Default)]
 struct Answers {
     /// The number of replies.
@@ -75,29 +76,19 @@ impl Answers {
     }
 }
 
-fn command(dir: &Path, url: &str, out: &str, concurrency: usize) -> Command {
+fn command(dir: &Path, url: &str, (out, store): (&str, &str), concurrency: usize) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
     for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    // The store would hide records that the journal lacks.
-    command.args(["score", "rows.jsonl", "-m", "true_statements", "--no-store", "--lm"]);
+    command.args(["score", "rows.jsonl", "-m", "true_statements", "--store", store, "--lm"]);
     command.args(["openai:gpt-6-luna", "--out", out, "--concurrency", &concurrency.to_string()]);
     command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-/// The number of replies in the journal.
-pub(crate) fn journaled(dir: &Path) -> usize {
-    let content = fs::read(dir.join("journal/journal.log")).unwrap_or_default();
-    let lines = content.split_inclusive(|byte| *byte == b'\n');
-    let complete = lines.filter(|line| line.ends_with(b"\n"));
-    let record = |line: &[u8]| serde_json::from_slice::<Value>(&line[9..]).unwrap();
-    complete.filter(|line| record(line)["reply"].is_object()).count()
-}
-
-/// Starts the run, and kills it when so many calls wait and the journal has the replies of all others.
+/// Starts the run, and kills it when so many calls wait and the store has the replies of all others.
 async fn kill_at(command: &mut Command, dir: &Path, answers: &Mutex<Answers>, waiting: usize) {
     let start = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -106,7 +97,7 @@ async fn kill_at(command: &mut Command, dir: &Path, answers: &Mutex<Answers>, wa
             let answers = answers.lock().unwrap();
             (answers.waiting, answers.total())
         };
-        if found == waiting && journaled(dir) == total {
+        if found == waiting && stored_replies(&dir.join("store")).len() == total {
             break;
         }
         assert!(start.elapsed() < Duration::from_secs(60), "{found} calls wait, {total} replies");
@@ -150,7 +141,7 @@ async fn trap_22_each_step_of_a_judge_is_paid_once_through_kills() {
     new();
     limit(usize::MAX, CALLS.len());
     let out = "undisturbed.jsonl";
-    let expected = finished(command(dir, &url, out, ROWS), &dir.join(out)).await;
+    let expected = finished(command(dir, &url, (out, "other"), ROWS), &dir.join(out)).await;
     let repairs = 2;
     let calls = CALLS.len() * ROWS + repairs;
     let answered = |answers: &Answers| (answers.replies.len(), answers.total());
@@ -161,13 +152,9 @@ async fn trap_22_each_step_of_a_judge_is_paid_once_through_kills() {
     // One row at a time, with a kill before each reply; then all rows at once, with a kill before each of their calls.
     for concurrency in [1, ROWS] {
         new();
-        fs::remove_dir_all(dir.join("journal")).ok();
+        fs::remove_dir_all(dir.join("store")).ok();
         let out = format!("killed_{concurrency}.jsonl");
-        let command = || {
-            let mut command = command(dir, &url, &out, concurrency);
-            command.args(["--journal", "journal"]);
-            command
-        };
+        let command = || command(dir, &url, (&out, "store"), concurrency);
         let kills = if concurrency == 1 { calls } else { CALLS.len() };
         for kill in 0..kills {
             let (max_replies, max_calls) =

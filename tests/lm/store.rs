@@ -42,7 +42,7 @@ async fn the_next_run_reads_a_stored_reply_at_no_cost() {
     drop(lm);
     // As in another process: nothing of the first store is left in memory.
     let lm = Stored::new(ScriptedLm::new(), open(&dir));
-    let mut again = reply.with_cost_msats(0);
+    let mut again = reply;
     again.cached = true;
     assert_eq!(lm.complete(&ask("?")).await, Ok(again));
     let error = lm.complete(&ask("another")).await.unwrap_err().to_string();
@@ -151,8 +151,7 @@ async fn equal_concurrent_calls_are_one_call() {
         let replies: Vec<_> = replies.into_iter().map(Result::unwrap).collect();
         assert_eq!(scripted.calls(), 1, "{refresh}");
         assert_eq!(replies.iter().filter(|reply| !reply.cached).count(), 1);
-        let cost: u64 = replies.iter().map(|reply| reply.cost_msats.unwrap()).sum();
-        assert_eq!(cost, 7, "paid once");
+        assert!(replies.iter().all(|reply| reply.cost_msats == Some(7)), "what was paid for it");
     }
 }
 

@@ -114,8 +114,50 @@ fn four_processes_write_at_the_same_time_and_lose_nothing() {
     }
     let store = Store::open(dir.path()).unwrap();
     assert_eq!((store.info().unwrap().replies, store.check().is_ok()), (2_000, true));
-    // Also without a last close, as after a kill.
-    let paid = paid(dir.path()).len();
-    assert_eq!(run(dir.path(), Some(2_000)).len(), 2_000);
-    assert_eq!(paid, 2_000);
+    // A fifth one pays for none of them.
+    let before = paid(dir.path());
+    run(dir.path(), Some(2_000));
+    let after = paid(dir.path());
+    let again: Vec<_> = before.iter().filter(|(call, paid)| after[*call] != **paid).collect();
+    assert_eq!((before.len(), again), (2_000, Vec::new()));
+}
+
+/// `strace` kills the process at the entry of a system call in which SQLite changes its files: in the middle of a transaction, of
+/// the copy of its log into the database, or of its end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_kill_inside_of_the_writes_of_the_database_loses_no_completed_call() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        return dsrs_metrics_tests::skip("strace is not installed");
+    }
+    // The number of a call in its thread.
+    let writes = (0..50).map(|place| ("pwrite64", 1 + place));
+    let others = [("fsync", 1), ("fsync", 2), ("ftruncate", 1), ("unlink", 1)];
+    let mut kills = 0;
+    for (call, number) in writes.chain(others) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-o", "/dev/null", "-e"]);
+        command.arg(format!("inject={call}:signal=KILL:when={number}"));
+        command.arg(env!("CARGO_BIN_EXE_lm_stored_calls")).arg(dir.path()).arg("200");
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        kills += usize::from(output.status.code().is_none());
+        let text = String::from_utf8_lossy(&output.stdout);
+        // The kill may cut off the last line.
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let completed: HashSet<u64> = lines.filter_map(|line| line.trim().parse().ok()).collect();
+        let before = paid_so_far(dir.path());
+        let second = process(dir.path(), 200).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(second.status.code(), Some(0), "{call} {number}");
+        let after = paid(dir.path());
+        assert_eq!(paid_again(&before, &after, &completed), [0; 0], "{call} {number}");
+        let store = Store::open(dir.path()).unwrap();
+        assert_eq!(
+            (store.check(), store.info().unwrap().replies),
+            (Ok(()), 200),
+            "{call} {number}"
+        );
+    }
+    println!("{kills} of 54 processes were killed inside of a write");
+    assert!(kills >= 50, "{kills}");
 }

@@ -49,7 +49,7 @@ const OPEN_FILES: [(&str, &str); 25] = [
         "the folder of static vectors that an option or a parameter names",
     ),
     ("crates/lm/src/price.rs", "the price table that a variable names"),
-    ("crates/lm/src/private_dir.rs", "the directories of the store and of journals"),
+    ("crates/lm/src/private_dir.rs", "the folder of the store"),
     ("crates/lm/src/replay/file.rs", "the recorded calls that the caller names"),
     ("crates/lm/src/store/database.rs", "the store, in the user's directory"),
     ("crates/lm/src/store/sync.rs", "the same"),
@@ -60,7 +60,7 @@ const OPEN_FILES: [(&str, &str); 25] = [
     ("crates/run/src/results/html/run.rs", "whether the caller's result file can be read twice"),
     (
         "crates/values/src/files.rs",
-        "files that a parameter of a metric names, which a journal compares",
+        "files that a parameter of a metric names, which its identity has",
     ),
     ("crates/values/src/named_files.rs", "files of runs and evals that the caller names"),
 ];

@@ -62,12 +62,6 @@ fn tests_of_the_security_page_exist() {
     assert_tests_exist(&page("security.md"));
 }
 
-/// The page on durability names a test for each fault.
-#[test]
-fn tests_of_the_durability_page_exist() {
-    assert_tests_exist(&page("guide/durability.md"));
-}
-
 /// So do the threat model, and the table of limits.
 #[test]
 fn tests_of_the_threat_model_and_of_the_limits_exist() {

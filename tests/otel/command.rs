@@ -137,11 +137,11 @@ fn what_was_not_delivered_is_named_with_the_command_that_sends_it() {
 }
 
 #[test]
-fn a_resumed_run_sends_the_events_of_all_rows() {
+fn the_same_run_again_sends_the_events_of_all_rows() {
     let folder = folder();
     let [first, second] = [Reply::Accept; 2].map(Receiver::start);
     for receiver in [&first, &second] {
-        let args = [&SCORE[..], &["--journal", "j", "--otlp", &receiver.url]].concat();
+        let args = [&SCORE[..], &["--otlp", &receiver.url]].concat();
         assert_eq!(run(&folder, &args).code, Some(0));
     }
     let records = without_times(second.records());

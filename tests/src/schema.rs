@@ -149,7 +149,6 @@ pub fn validate_written(folder: &Path, args: &[&str], code: Option<i32>) {
     let written = match args.iter().position(|arg| *arg == "--out") {
         _ if code == Some(2) => None,
         Some(option) => args.get(option + 1),
-        None if args.contains(&"--append") => args.get(1),
         None => None,
     };
     if let Some(file) = written {

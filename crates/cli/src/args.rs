@@ -19,7 +19,9 @@ use crate::otlp::OtlpArguments;
 use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
 use crate::stats::ErrorRates;
-use crate::value_parsers::{duration, embedder, error_rates, finite, id_path, model, one_of, tag};
+use crate::value_parsers::{
+    duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
+};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -96,21 +98,9 @@ pub(super) struct ScoreArguments {
     /// Write gold row and prediction of each row to the file too, e.g. for `report`
     #[arg(long, requires = "out")]
     pub(super) with_rows: bool,
-    /// Add the scores to the result file DATA, which keeps its scores; with --out, write all scores to
-    /// that file instead. If the run ends early, nothing is written
-    #[arg(
-        long,
-        conflicts_with_all = ["with_rows", "label", "tags", "repeats", "failure_score", "format", "from"]
-    )]
-    pub(super) append: bool,
-    /// Record the run in this directory. If it is interrupted, killed or stopped by a full disk, the
-    /// same command continues it, and pays no finished call of a language model again
-    #[arg(long, value_name = "DIR")]
-    pub(super) journal: Option<PathBuf>,
-    /// Evaluate the metrics again that failed in the run that the journal continues, such as during an
-    /// outage of a provider
-    #[arg(long, requires = "journal")]
-    pub(super) retry_failed: bool,
+    /// An option of earlier versions.
+    #[arg(long, hide = true, value_parser = no_journal)]
+    pub(super) journal: Option<std::convert::Infallible>,
     /// The name of the program that made the predictions, for the manifest of --out
     #[arg(long, value_name = "NAME", requires = "out")]
     pub(super) label: Option<String>,

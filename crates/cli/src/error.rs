@@ -7,9 +7,9 @@ use super::hint::Hint;
 use crate::core::metric::params::ParamError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
-use crate::evaluate::journal::JournalError;
+use crate::lm::LmError;
 use crate::metrics::CreateError;
-use crate::results::{AppendError, ResultsError};
+use crate::results::ResultsError;
 
 /// Why a command failed before or during its run.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +36,6 @@ pub(super) enum CliError {
     UnreadMapping { mapping: String, field: String, hint: Hint },
     #[error("--out {}: {reason}", file.display())]
     Out { file: PathBuf, reason: String },
-    #[error("--journal: cannot read {}: {reason}", file.display())]
-    JournalInput { file: PathBuf, reason: io::Error },
-    #[error(transparent)]
-    Journal(#[from] JournalError),
     #[error("{option} {}: cannot be written: {reason}", file.display())]
     Unwritable { option: &'static str, file: PathBuf, reason: io::Error },
     #[error("{output} and {other} are the same file; choose another file for {option}")]
@@ -93,12 +89,8 @@ pub(super) enum CliError {
     StandardInputTwice,
     #[error("{} and {} are the same file; name it once", first.display(), second.display())]
     SameFileTwice { first: PathBuf, second: PathBuf },
-    #[error(
-        "--append: expected one result file as DATA, found {found}; write `score RUN -m NAME --append`"
-    )]
-    Append { found: String },
     #[error(transparent)]
-    AppendTo(#[from] AppendError),
+    Store(#[from] LmError),
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]

@@ -11,7 +11,6 @@ use super::args::{Param, StoreArguments};
 use super::error::CliError;
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
-use crate::evaluate::journal::journal_file;
 use crate::evaluate::report::real_path;
 use crate::results::manifest_path;
 
@@ -117,18 +116,6 @@ impl<'a> Files<'a> {
             let (file, option) = (existing_or_new(&manifest), option.into());
             self.written.push(Named { option, path: manifest.into(), file });
         }
-        self
-    }
-
-    /// Adds the directory and the file of a journal.
-    pub(super) fn write_journal(mut self, option: &'a str, dir: Option<&'a PathBuf>) -> Self {
-        let of = |path: &'a PathBuf| [existing_or_new(path), existing_or_new(&journal_file(path))];
-        let files = dir.into_iter().flat_map(|path| of(path).map(|file| (path, file)));
-        self.written.extend(files.map(|(path, file)| Named {
-            option: option.into(),
-            path: path.into(),
-            file,
-        }));
         self
     }
 

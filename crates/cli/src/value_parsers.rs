@@ -46,6 +46,13 @@ pub(super) fn size(text: &str) -> Result<bytesize::ByteSize, &'static str> {
     text.parse().map_err(|_| "expected a size, as in 1GB")
 }
 
+/// Says what replaces `--journal DIR`.
+pub(super) fn no_journal(_: &str) -> Result<std::convert::Infallible, &'static str> {
+    Err(
+        "a run continues by itself: what was paid for is in the store (--store DIR); remove the option, and the journal",
+    )
+}
+
 /// Parses the name of a model. An empty name is rejected: it comes from an unset shell variable.
 pub(super) fn model(text: &str) -> Result<String, &'static str> {
     match text.trim() {

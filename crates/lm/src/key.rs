@@ -1,8 +1,9 @@
-//! The key of a stored reply, in the store and in the journal of a run.
+//! The key of a stored reply.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use super::hash::Hash;
 use super::{LanguageModel, LmRequest};
 
 /// All inputs that a reply depends on, as JSON text and as a hash of it.
@@ -11,14 +12,9 @@ use super::{LanguageModel, LmRequest};
 /// of the schema's properties, so even their order matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only the store reads it"))]
     pub(super) text: String,
     pub(crate) hash: Hash,
 }
-
-/// The SHA-256 hash of a key.
-#[doc(hidden)]
-pub type Hash = [u8; 32];
 
 /// The version of the format of keys and entries; to be incremented with every change of either, except for a field of replies
 /// that may be absent.

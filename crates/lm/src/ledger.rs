@@ -28,6 +28,9 @@ pub struct CallTotals {
     pub calls: u64,
     /// Calls that were answered from the store or by an equal concurrent call.
     pub cached: u64,
+    /// What the replies from the store cost when they were paid for, in msat.
+    #[serde(default)]
+    pub stored_msats: u64,
     /// Calls without a reply, including calls that were cancelled.
     pub failed: u64,
     /// Calls that were not made, since the budget did not cover them. They are not among [`calls`](Self::calls).
@@ -61,7 +64,9 @@ impl CallTotals {
     pub fn of(result: &Result<LmReply, LmError>) -> Self {
         let one = Self { calls: 1, ..Self::default() };
         match result {
-            Ok(reply) if reply.cached => Self { cached: 1, ..one },
+            Ok(reply) if reply.cached => {
+                Self { cached: 1, stored_msats: reply.cost_msats.unwrap_or(0), ..one }
+            }
             Ok(reply) => Self {
                 usage: reply.usage,
                 cost_msats: reply.cost_msats.unwrap_or(0),
@@ -87,6 +92,7 @@ impl AddAssign for CallTotals {
     fn add_assign(&mut self, other: Self) {
         self.calls += other.calls;
         self.cached += other.cached;
+        self.stored_msats = self.stored_msats.saturating_add(other.stored_msats);
         self.failed += other.failed;
         self.refused += other.refused;
         self.usage += other.usage;
@@ -99,7 +105,7 @@ impl AddAssign for CallTotals {
 /// unknown cost)`
 impl fmt::Display for CallTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { calls, cached, failed, refused, usage, cost_msats, unpriced } = self;
+        let Self { calls, cached, failed, refused, usage, cost_msats, unpriced, .. } = self;
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let prompt = usage.prompt_tokens.unwrap_or(0);
         let completion = usage.completion_tokens.unwrap_or(0);

@@ -43,8 +43,10 @@ mod error_kind;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub mod estimate;
+mod hash;
 mod into_reply;
 mod judge_model;
+#[cfg_attr(not(feature = "store"), allow(dead_code, reason = "keys of the store"))]
 mod key;
 mod layers;
 mod ledger;
@@ -69,7 +71,11 @@ mod request;
 mod scripted;
 #[cfg(feature = "lm")]
 mod stack;
-#[cfg(feature = "lm")]
+#[cfg(feature = "store")]
+mod store;
+#[cfg(not(feature = "store"))]
+#[allow(missing_docs, reason = "it is hidden")]
+#[path = "no_store.rs"]
 mod store;
 
 pub use self::call_observer::{CallObserver, ObservedCall};
@@ -80,10 +86,10 @@ pub use self::embedding::static_embedder;
 pub use self::embedding::{Embedder, EmbeddingModel, Embeddings, ScriptedEmbedder, cosine};
 pub use self::error::LmError;
 pub use self::error_kind::LmErrorKind;
+#[doc(hidden)]
+pub use self::hash::Hash;
 pub use self::into_reply::{ByClosure, ByValue, IntoReply, ScriptedReply};
 pub use self::judge_model::{IntoModel, JudgeModel};
-#[doc(hidden)]
-pub use self::key::Hash;
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
@@ -104,6 +110,10 @@ pub use self::reply::reported;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::ScriptedLm;
+#[doc(hidden)]
+pub use self::store::Record;
+#[cfg_attr(not(feature = "store"), doc(hidden))]
+pub use self::store::Store;
 #[cfg(feature = "lm")]
 pub use self::{
     builder::LmBuilder,
@@ -116,8 +126,8 @@ pub use self::{
     price::{MSATS_PER_USD, Price, Prices},
     stack::Lm,
 };
-#[cfg(feature = "lm")]
+#[cfg(feature = "store")]
 pub use self::{
     layers::Stored,
-    store::{Pruned, Store, StoreInfo},
+    store::{Pruned, ReservedPart, StoreInfo},
 };

@@ -73,6 +73,12 @@ pub trait LanguageModel: Send + Sync {
         false
     }
 
+    /// Returns whether the model keeps its replies in a store itself, or must not.
+    #[doc(hidden)]
+    fn keeps_replies(&self) -> bool {
+        false
+    }
+
     /// The request that the model answers. A layer overrides it if it fills in parameters that the
     /// request leaves open and that change the reply, such as a temperature. The key of a stored
     /// reply is computed from this request.
@@ -184,6 +190,11 @@ macro_rules! forward_language_model {
             fn is_remote(&self) -> bool {
                 let $model = self;
                 ($inner).is_remote()
+            }
+
+            fn keeps_replies(&self) -> bool {
+                let $model = self;
+                ($inner).keeps_replies()
             }
 
             fn effective_request<'a>(

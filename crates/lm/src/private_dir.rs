@@ -1,4 +1,4 @@
-//! Directories of the store and of journals, which quote rows, prompts and replies.
+//! The directory of the store, which quotes rows, prompts and replies.
 
 use std::fs::DirBuilder;
 use std::io;

@@ -1,159 +1,159 @@
-//! The records of calls in a journal: their replies, which the journal returns when the row is evaluated again, and their
-//! reservations from a budget, before they are made.
+//! The store of a run, which the calls of judges use within the evaluation of a row.
 //!
-//! [`Lm`](super::Lm), [`Stored`](super::Stored) and the calls of judges record replies, [`Priced`](super::Priced) reservations. The recorders
-//! themselves belong to the run.
+//! A model with a store of its own, such as [`Lm`](super::Lm), uses that. The replies of all other models are kept here, and the
+//! replies of both are counted.
 
-use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use super::key::{Hash, Key};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+#[cfg(feature = "store")]
+use super::LmErrorKind;
+#[cfg(feature = "store")]
+use super::Stored;
+use super::hash::Hash;
+use super::store::{Record, Store};
 use super::{LanguageModel, LmError, LmReply, LmRequest};
+#[cfg(feature = "lm")]
+use super::{key::Key, layers::find};
 
 tokio::task_local! {
-    static CURRENT: Arc<dyn ReplyRecorder>;
-    static SPENDING: Arc<dyn SpendingRecorder>;
-    /// Whether the cost of the current call is recorded as spending.
-    static IS_SPENDING: Cell<bool>;
+    static CURRENT: Scope;
 }
 
-/// Stores the reservations and costs of calls, so that the budget applies to several processes.
-pub trait SpendingRecorder: Send + Sync {
-    /// Stores the highest possible cost of a call, in millisatoshis. It counts as spent until it is settled. The number of
-    /// the call is returned once the process can die without losing the record.
-    ///
-    /// # Errors
-    /// A message, if the record cannot be stored.
-    fn reserve(&self, msats: u64) -> Result<u64, String>;
-
-    /// Stores the cost of the call with this number, in millisatoshis.
-    fn settle(&self, call: u64, msats: u64);
+/// The store of the current row.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "store"), allow(dead_code, reason = "there is none"))]
+pub struct Scope {
+    store: Store,
+    /// Records up to this number are not read.
+    after: i64,
+    counts: Arc<Counts>,
+    /// The error after which nothing can be stored, of all rows of the run.
+    error: Arc<OnceLock<LmError>>,
 }
 
-/// Runs a future within which spending is recorded.
-pub fn spending_scope<F: Future>(
-    recorder: Arc<dyn SpendingRecorder>,
-    future: F,
-) -> impl Future<Output = F::Output> {
-    SPENDING.scope(recorder, future)
+/// The results of a row that cost something.
+#[derive(Debug, Default)]
+struct Counts {
+    found: AtomicU64,
+    paid: AtomicU64,
 }
 
-/// A recorded call that is not settled.
-#[cfg(feature = "lm")]
-#[derive(Clone)]
-pub(super) struct Reserved {
-    recorder: Arc<dyn SpendingRecorder>,
-    call: u64,
-}
+impl Scope {
+    /// Creates the scope of a run. Records up to the number `after` are not read.
+    #[must_use]
+    pub fn new(store: Store, after: i64) -> Self {
+        Self { store, after, counts: Arc::default(), error: Arc::default() }
+    }
 
-#[cfg(feature = "lm")]
-impl Reserved {
-    /// Records the cost of the call, in millisatoshis.
-    pub(super) fn settle(&self, msats: u64) {
-        self.recorder.settle(self.call, msats);
+    /// Returns the scope of one row, which counts its own results.
+    #[must_use]
+    pub fn of_row(&self) -> Self {
+        Self { counts: Arc::default(), ..self.clone() }
+    }
+
+    /// Returns the store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Returns the error after which nothing can be stored.
+    #[must_use]
+    pub fn error(&self) -> Option<LmError> {
+        self.error.get().cloned()
+    }
+
+    /// Notes that nothing can be stored.
+    pub fn fail(&self, error: LmError) {
+        // The first one is reported.
+        let _ = self.error.set(error);
+    }
+
+    /// Returns a stored result. One of another form is computed again.
+    pub fn find<T: DeserializeOwned>(&self, key: &Hash) -> Option<T> {
+        let found = self.store.find(key, self.after).unwrap_or_else(|error| {
+            self.fail(error);
+            None
+        });
+        found.and_then(|result| serde_json::from_str(&result).ok())
+    }
+
+    /// Stores a result. It is written when this returns.
+    pub fn keep(
+        &self,
+        kind: &'static str,
+        (key, about): (&Hash, &str),
+        result: &impl Serialize,
+        cost_msats: Option<u64>,
+    ) {
+        // What cannot be written as JSON is computed again.
+        let Ok(result) = serde_json::to_string(result) else { return };
+        let record = Record { key, kind, about, result: &result, cost_msats };
+        if let Err(error) = self.store.put(&record) {
+            self.fail(error);
+        }
+    }
+
+    /// Runs a future within this scope.
+    pub fn run<F: Future>(&self, future: F) -> impl Future<Output = F::Output> {
+        CURRENT.scope(self.clone(), future)
+    }
+
+    /// Counts a result that was found in the store, or that was paid for.
+    pub fn count(&self, is_found: bool) {
+        let Counts { found, paid } = &*self.counts;
+        (if is_found { found } else { paid }).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of results that were found in the store, and of those that were paid for.
+    #[must_use]
+    pub fn counted(&self) -> (u64, u64) {
+        let Counts { found, paid } = &*self.counts;
+        (found.load(Ordering::Relaxed), paid.load(Ordering::Relaxed))
     }
 }
 
-/// Records the highest possible cost of a call before it is made, if spending is recorded.
-///
-/// # Errors
-/// A message, if it cannot be recorded.
-#[cfg(feature = "lm")]
-pub(super) fn reserve(msats: u64) -> Result<Option<Reserved>, String> {
-    let Ok(recorder) = SPENDING.try_with(Arc::clone) else { return Ok(None) };
-    let call = recorder.reserve(msats)?;
-    // It fails where no reply is recorded.
-    let _ = IS_SPENDING.try_with(|is_spending| is_spending.set(true));
-    Ok(Some(Reserved { recorder, call }))
-}
-
-/// Runs a call. Returns its result, and whether its cost was recorded as spending.
-pub(super) async fn call<T>(call: impl Future<Output = T>) -> (T, bool) {
-    let call = async {
-        let result = call.await;
-        (result, IS_SPENDING.with(Cell::get))
+/// Counts a reply in the scope of the row, if there is one, or notes that the store failed.
+#[cfg(feature = "store")]
+pub(super) fn note(reply: &Result<LmReply, LmError>) {
+    let note = |scope: &Scope| match reply {
+        Ok(reply) => scope.count(reply.cached),
+        Err(error) if matches!(error.kind(), LmErrorKind::Store { .. }) => {
+            scope.fail(error.clone());
+        }
+        Err(_) => {}
     };
-    IS_SPENDING.scope(Cell::new(false), call).await
+    // It fails outside of a scope.
+    let _ = CURRENT.try_with(note);
 }
 
-/// Stores the paid replies of one row.
-pub trait ReplyRecorder: Send + Sync {
-    /// Returns a reply that an earlier run of the row received, with its cost. Each one is returned once.
-    fn find(&self, key: &Hash) -> Option<LmReply>;
-
-    /// Returns whether [`find`](Self::find) has a reply.
-    fn has(&self, key: &Hash) -> bool;
-
-    /// Stores a reply, and whether its cost was recorded as spending.
-    fn record(&self, key: &Hash, reply: &LmReply, is_spending: bool);
-
-    /// The number of replies recorded under this key.
-    fn recorded(&self, key: &Hash) -> usize;
-}
-
-/// Runs a future within which replies are recorded.
-pub fn scope<F: Future>(
-    recorder: Arc<dyn ReplyRecorder>,
-    future: F,
-) -> impl Future<Output = F::Output> {
-    CURRENT.scope(recorder, future)
-}
-
-/// As [`scope`] and [`spending_scope`], of a function.
-pub fn scope_sync<T>(
-    (replies, spending): (Arc<dyn ReplyRecorder>, Arc<dyn SpendingRecorder>),
-    function: impl FnOnce() -> T,
-) -> T {
-    SPENDING.sync_scope(spending, || CURRENT.sync_scope(replies, function))
-}
-
-fn current() -> Option<Arc<dyn ReplyRecorder>> {
-    CURRENT.try_with(Arc::clone).ok()
-}
-
-/// Returns the recorded reply to a request, if there is one.
-#[cfg(feature = "lm")]
-pub(super) fn find(key: &Key) -> Option<LmReply> {
-    current()?.find(&key.hash)
-}
-
-/// Records a reply, unless it came from a cache.
-#[cfg(feature = "lm")]
-pub(super) fn record(key: &Key, reply: &LmReply, is_spending: bool) {
-    if let Some(recorder) = current().filter(|_| !reply.cached) {
-        recorder.record(&key.hash, reply, is_spending);
-    }
-}
-
-/// Returns the amounts to reserve from budgets for several requests, without requests whose reply was recorded.
+/// Returns the amounts to reserve from budgets for several requests, without requests whose reply is stored.
 #[cfg(feature = "lm")]
 pub fn quotes<'a, 'r>(
     calls: impl Iterator<Item = (&'a dyn LanguageModel, &'r LmRequest)>,
 ) -> Vec<super::Quote> {
-    let quotes = calls.filter_map(|(lm, request)| {
-        let quote = lm.quote(request)?;
-        let is_recorded = current().is_some_and(|recorder| {
-            recorder.has(&Key::new(lm, &lm.effective_request(request)).hash)
-        });
-        (!is_recorded).then_some(quote)
-    });
-    quotes.collect()
+    let scope = CURRENT.try_with(Clone::clone).ok();
+    let is_stored = |lm: &dyn LanguageModel, request: &LmRequest| {
+        let Some(scope) = scope.as_ref().filter(|_| !lm.keeps_replies()) else { return false };
+        let key = Key::new(lm, &lm.effective_request(request));
+        find(&scope.store, &key, scope.after).is_ok_and(|reply| reply.is_some())
+    };
+    calls
+        .filter_map(|(lm, request)| lm.quote(request).filter(|_| !is_stored(lm, request)))
+        .collect()
 }
 
-/// Returns the recorded reply, or else calls the model and records its reply, unless a layer of the model has done so.
+/// Returns the stored reply, or else calls the model and stores its reply, unless the model does so itself.
 pub async fn complete(lm: &dyn LanguageModel, request: &LmRequest) -> Result<LmReply, LmError> {
-    let Some(recorder) = current() else {
-        return lm.complete(request).await;
-    };
-    let key = Key::new(lm, &lm.effective_request(request)).hash;
-    if let Some(reply) = recorder.find(&key) {
-        return Ok(reply);
+    #[cfg(feature = "store")]
+    if !lm.keeps_replies()
+        && let Ok(Scope { store, after, .. }) = CURRENT.try_with(Clone::clone)
+    {
+        return Stored::after(lm, store, after).complete(request).await;
     }
-    let before = recorder.recorded(&key);
-    let (reply, is_spending) = call(lm.complete(request)).await;
-    let reply = reply?;
-    if !reply.cached && recorder.recorded(&key) == before {
-        recorder.record(&key, &reply, is_spending);
-    }
-    Ok(reply)
+    lm.complete(request).await
 }

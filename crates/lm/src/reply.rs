@@ -32,15 +32,14 @@ pub struct LmReply {
     /// OpenAI; `None` if the provider sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The cost of the call in msat, including failed attempts; 0 for a reply from the store,
-    /// `None` if the model has no price.
+    /// The cost of the call in msat, including failed attempts; for a reply from the store, what was paid for it. `None` if the
+    /// model has no price.
     pub cost_msats: Option<u64>,
     /// Whether the call may have cost more than `cost_msats`: an earlier attempt was interrupted,
     /// and its cost is unknown.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
-    /// Whether the reply came from the store or from an equal concurrent call. Such a reply costs
-    /// nothing.
+    /// Whether the reply came from the store or from an equal concurrent call, so that nothing was paid for it this time.
     pub cached: bool,
     /// The tokens of the text, or of its end, with log probabilities, if the request [asks for them](super::LmRequest::logprobs)
     /// and the model returns them.
@@ -136,16 +135,14 @@ impl LmReply {
     /// Whether the full cost is unknown.
     #[doc(hidden)]
     pub fn is_unpriced(&self) -> bool {
-        !self.cached && (self.cost_msats.is_none() || self.cost_is_lower_bound)
+        self.cost_msats.is_none() || self.cost_is_lower_bound
     }
 
-    /// The same reply where it is not charged again: from the store or from an equal concurrent
+    /// The same reply where it is not paid for again: from the store or from an equal concurrent
     /// call.
-    #[cfg(feature = "lm")]
+    #[cfg(feature = "store")]
     pub(super) fn into_cached(mut self) -> Self {
         self.cached = true;
-        self.cost_msats = Some(0);
-        self.cost_is_lower_bound = false;
         self
     }
 }
@@ -195,7 +192,7 @@ pub enum StopReason {
 
 impl StopReason {
     /// Whether the model completed its reply.
-    #[cfg(feature = "lm")]
+    #[cfg(feature = "store")]
     pub(super) fn is_complete(&self) -> bool {
         matches!(self, Self::End | Self::Other(_))
     }

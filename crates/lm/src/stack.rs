@@ -7,7 +7,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::client::Variables;
-use super::recording;
 use super::replay::{self, Replay};
 use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote, Store};
 
@@ -172,6 +171,11 @@ impl LanguageModel for Lm {
         self.layers.is_remote()
     }
 
+    /// It has a store, or it must not have one.
+    fn keeps_replies(&self) -> bool {
+        true
+    }
+
     fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         self.layers.effective_request(request)
     }
@@ -179,8 +183,7 @@ impl LanguageModel for Lm {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         match Replay::current() {
             Some(replay) => replay.complete(&*self.layers, request, &self.ledger).await,
-            // Also without a store, and also calls of programs.
-            None => recording::complete(&*self.layers, request).await,
+            None => self.layers.complete(request).await,
         }
     }
 

@@ -21,14 +21,13 @@ use dsrs_metrics_values::{json, messages, named_files, stats};
 pub use crate::evaluate::DevsetRow;
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;
-pub use crate::evaluate::journal::{JournalError, journal_cost_msats};
 pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     BudgetReport, DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult,
-    Evaluator, JournalUse, JudgedBy, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
-    RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
+    Evaluator, JudgedBy, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, StoreUse, UnknownField,
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,

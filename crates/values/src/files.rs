@@ -1,4 +1,4 @@
-//! Files that the score of a metric depends on: tests, graphs, schemas. A journal compares their content.
+//! Files that the score of a metric depends on: tests, graphs, schemas. Their content is part of its key in a store.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileType};
@@ -29,7 +29,7 @@ enum Source {
 }
 
 impl MetricFile {
-    /// A file, or a folder with everything in it, which is read when a journal is opened. `parameter` is the name in
+    /// A file, or a folder with everything in it, which is read when a run begins. `parameter` is the name in
     /// messages, such as `Sandbox.folder`.
     pub fn new(parameter: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self { parameter: parameter.into(), source: Source::Path(path.into()) }
@@ -144,7 +144,7 @@ fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String
             }
             if all.len() > MAX_ENTRIES || left == 0 {
                 return Err(format!(
-                    "expected a folder of at most {MAX_ENTRIES} files and {} GiB, found a larger one `{}`; name a smaller folder, or run without a journal",
+                    "expected a folder of at most {MAX_ENTRIES} files and {} GiB, found a larger one `{}`; name a smaller folder",
                     MAX_BYTES >> 30,
                     root.display()
                 ));
@@ -192,7 +192,7 @@ fn text(path: &Path) -> String {
 }
 
 /// A parameter that names files. `#[metric]` adds the files of each parameter whose type implements it to
-/// `Metric::files`, so that a journal compares their content. Implemented for [`PathBuf`], where an
+/// `Metric::files`, so that a changed file changes the key of the score in a store. Implemented for [`PathBuf`], where an
 /// empty path names nothing, and for options and lists.
 ///
 /// ```

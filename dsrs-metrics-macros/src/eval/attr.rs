@@ -45,7 +45,7 @@ pub(super) struct EvalAttrs {
     pub(super) baseline_rows: Option<Span>,
     pub(super) rescore: Option<Span>,
     pub(super) strict: Option<Span>,
-    pub(super) journal: Option<Span>,
+    pub(super) store: Option<Span>,
 }
 
 impl AsMut<Settings> for EvalAttrs {
@@ -174,7 +174,7 @@ impl Attribute for EvalAttrs {
         key!(flag "rescore" => rescore),
         key!(flag "strict" => strict),
         key!(named "live", "live = \"openai:gpt-6-luna\"" => live),
-        key!(flag "journal" => journal),
+        key!(flag "store" => store),
         key!(Text "replay", "replay = \"evals/name.replay.jsonl\"", "a string" => replay),
         Key::GOLD.written("gold = RowType"),
         key!(Text "flavor", "flavor = \"current_thread\"", "a string" => flavor),

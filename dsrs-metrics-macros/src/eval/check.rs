@@ -135,8 +135,8 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     if let (Some(span), Some(_)) = (attrs.rescore, &attrs.repeats) {
         errors.at_span(span, "`rescore` scores one old prediction of each row, and `repeats` makes several; remove one of them");
     }
-    if let (Some(span), Some(_)) = (attrs.journal, &attrs.replay) {
-        errors.at_span(span, "a journal would hide calls from the replay; remove `journal`, since recorded calls are not made again");
+    if let (Some(span), Some(_)) = (attrs.store, &attrs.replay) {
+        errors.at_span(span, "a store would hide calls from the replay; remove `store`, since recorded calls are not made again");
     }
     if let Some(replay) = &attrs.replay
         && attrs.live.is_none()

@@ -188,10 +188,10 @@ impl Context<'_> {
         if attrs.flavor.as_ref().is_some_and(|it| it.value() == "current_thread") {
             call("current_thread", None);
         }
-        // A run that pays for calls continues after it was killed, where its predictions can be stored.
+        // A run that pays for calls keeps what it paid for, where its predictions can be stored.
         let is_dynamic =
             params::returned(self.function).0.is_none_or(|it| last_segment_is(&it, "Prediction"));
-        let has_journal = attrs.journal.is_some()
+        let has_store = attrs.store.is_some()
             || attrs.live.is_some()
                 && attrs.replay.is_none()
                 && is_dynamic
@@ -200,7 +200,7 @@ impl Context<'_> {
             ("baseline_rows", attrs.baseline_rows.is_some()),
             ("rescore", attrs.rescore.is_some()),
             ("strict", attrs.strict.is_some()),
-            ("journal", has_journal),
+            ("store", has_store),
         ];
         for (method, is_set) in flags {
             if is_set {

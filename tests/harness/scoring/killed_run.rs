@@ -1,4 +1,4 @@
-//! A scorer with a journal in a process of its own, which `killed.rs` starts and kills. Before a call that costs something
+//! A scorer with a store in a process of its own, which `killed.rs` starts and kills. Before a call that costs something
 //! returns, it is written to the file `paid`.
 //!
 //! Arguments: the directory, the number of rows, and the budget in millisatoshis.
@@ -68,7 +68,7 @@ async fn main() {
         let (row, rollout) = place(pred);
         (row + rollout) % 5 != 0
     });
-    let journal = dir.join("journal");
+    let store = dir.join("store");
     let scorer = Scorer::builder()
         .proxy(cheap)
         .truth(Dear(dir.clone()))
@@ -77,7 +77,7 @@ async fn main() {
         .on_missing(OnMissing::Skip)
         .budget_msats(budget.parse().unwrap())
         .inputs(["row"])
-        .evaluate(|run| run.journal(journal))
+        .evaluate(|run| run.store(store))
         .build()
         .unwrap();
     let paid = dir.clone();
@@ -102,5 +102,5 @@ async fn main() {
         "budget": scorer.budget(),
     });
     fs::write(dir.join("result.json"), shown.to_string()).unwrap();
-    println!("{result}; {:?}", result.journal);
+    println!("{result}; {:?}", result.store);
 }

@@ -35,7 +35,7 @@ const LIMIT: f64 = 0.8;
     baseline = "evals/other.jsonl",
     baseline_rows,
     strict,
-    journal,
+    store,
     live = "openai:gpt-6-luna"
 )]
 async fn every_key(

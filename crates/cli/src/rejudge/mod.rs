@@ -91,7 +91,7 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
         return Ok(score::estimate(metrics, &score)?);
     }
     check_comparable(registry, &old, &score.metrics, labels.as_ref(), args)?;
-    let models = RunModels::new(&args.options.lm, 0)?;
+    let models = RunModels::new(&score)?;
     models.settings().scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
     warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);

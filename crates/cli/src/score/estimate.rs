@@ -24,7 +24,7 @@ pub(crate) fn run(
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
     let estimate = LmEstimate::new();
-    let models = RunModels::with_estimate(&args.options.lm, 0, Some(estimate.clone()))?;
+    let models = RunModels::with_estimate(args, Some(estimate.clone()))?;
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
     warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
     let rows = rows::open(args, &metrics)?;
@@ -139,13 +139,6 @@ impl Estimated {
             writeln!(
                 text,
                 "no price for {models}, so that {unpriced} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)"
-            )?;
-        }
-        if let Some(dir) = &args.journal {
-            let dir = dir.display();
-            writeln!(
-                text,
-                "the journal {dir} was not read; calls that it has recorded are counted"
             )?;
         }
         Ok(())

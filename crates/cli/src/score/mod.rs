@@ -2,18 +2,15 @@
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none, `embedder.rs` the
 //! embedding model,
-//! `append.rs` adds the scores to a result file, `rows.rs` opens the files, `result_files.rs` checks those that are results of
+//! `rows.rs` opens the files, `result_files.rs` checks those that are results of
 //! another run, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits.
-//! `estimate.rs` prints `--estimate` in place of a run. `journal.rs` sets up
-//! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
+//! `estimate.rs` prints `--estimate` in place of a run. `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
-mod append;
 mod ci_files;
 mod embedder;
 #[cfg(feature = "lm")]
 mod estimate;
-mod journal;
 mod limits;
 mod metrics;
 #[cfg(feature = "lm")]
@@ -54,7 +51,7 @@ pub(super) use no_models::RunModels;
 pub(super) use report::INTERRUPTED;
 
 use ci_files::CiFile;
-use journal::Builder;
+use rows::Builder;
 
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
     let files = files(args);
@@ -71,38 +68,28 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     if args.options.lm.estimate {
         return estimate::run(metrics, args);
     }
-    let target = args.out.as_ref().or(args.data.first().filter(|_| args.append));
-    let appending = args.append.then(|| append::open(args)).transpose()?;
-    let (append, args) = match appending {
-        Some((append, args)) => (Some(append), &args.clone()),
-        None => (None, args),
-    };
     result_files::check(args)?.iter().filter(|_| !args.options.quiet).for_each(print_error);
-    let models = RunModels::new(&args.options.lm, journal::cost_msats(args)?)?;
+    let models = RunModels::new(args)?;
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
     warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
     let rows = rows::open(args, &metrics)?;
     let ci_files = ci_files::create(registry, args)?;
-    let builder = journal::record(Evaluate::builder(), args)?;
     let otlp = Otlp::new(&args.otlp)?;
-    let builder = otlp.observe(models.recorded(builder.metrics(metrics)), models.ledger());
+    let builder = models.kept(Evaluate::builder(), args, &metrics)?.metrics(metrics);
+    let builder = otlp.observe(models.recorded(builder), models.ledger());
     let evaluate = evaluator(builder, &ci_files, args)?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.options.quiet);
     let mut written_file = None;
     let code = match result {
         Ok(result) => {
-            let is_written = match &result.ending {
-                Ending::Complete => true,
-                Ending::OutputFailed(_) => false,
-                _ => !args.append,
-            };
-            written_file = target.filter(|_| is_written);
+            let is_written = !matches!(result.ending, Ending::OutputFailed(_));
+            written_file = args.out.as_ref().filter(|_| is_written);
             let reported = report::report(registry, &result, &models, &ci_files, args);
             // Each file is tried, and what was computed is printed even if none can be written.
             let written = ci_files.iter().map(|file| file.write(args, &result));
-            let appended = append.map_or(Ok(()), |append| Ok(append.finish(&result)?));
-            let failed = fail_each(written.chain([appended]).filter_map(Result::err));
+            let ended = models.end(&result);
+            let failed = fail_each(written.chain([ended]).filter_map(Result::err));
             reported.map(|code| failed.unwrap_or(code))
         }
         Err(error) => {
@@ -114,13 +101,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
         print_error(usage);
     }
     otlp.finish(written_file.map(PathBuf::as_path));
-    match code {
-        Err(error) if journal::is_stopped(&error) => {
-            print_error(error);
-            Ok(ExitCode::from(report::INTERRUPTED))
-        }
-        code => code,
-    }
+    code
 }
 
 /// Scores the rows for another command, without reporting the result.
@@ -130,8 +111,11 @@ pub(super) fn evaluate(
     models: &RunModels,
 ) -> Result<EvaluationResult, CliError> {
     let rows = rows::open(args, &metrics)?;
-    let evaluate = evaluator(models.recorded(Evaluate::builder().metrics(metrics)), &[], args)?;
-    evaluate_rows(&evaluate, rows, models, args)
+    let builder = models.kept(Evaluate::builder(), args, &metrics)?.metrics(metrics);
+    let result =
+        evaluate_rows(&evaluator(models.recorded(builder), &[], args)?, rows, models, args)?;
+    models.end(&result)?;
+    Ok(result)
 }
 
 /// The files of the command.
@@ -140,10 +124,8 @@ fn files(args: &ScoreArguments) -> Files<'_> {
         .store(&args.options.lm.store)
         .read("DATA", &args.data)
         .read_params(&args.params)
-        .write_journal("--journal", args.journal.as_ref())
         .write("--out", args.out.as_ref())
         .write_manifest("--out", args.out.as_ref())
-        .write_manifest("--append", args.data.first().filter(|_| args.append && args.out.is_none()))
         .write("--junit", args.junit.as_ref())
         .write("--markdown", args.markdown.as_ref())
         .write("--summary", args.summary.as_ref())
@@ -182,7 +164,7 @@ fn evaluator(
     if let Some(timeout) = args.options.timeout {
         builder = builder.timeout(timeout);
     }
-    if let Some(out) = args.out.as_ref().filter(|_| !args.append) {
+    if let Some(out) = &args.out {
         builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
     }
     for rows in ci_files.iter().filter_map(CiFile::row_file) {

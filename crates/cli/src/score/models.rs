@@ -3,17 +3,21 @@
 //!
 //! The harness checks before the first row whether the models reply.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Builder, embedder, offline};
-use crate::args::LmArguments;
+use super::rows::Builder;
+use super::{embedder, offline};
+use crate::args::{LmArguments, ScoreArguments, StoreArguments};
 use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
 use crate::error::CliError;
-use crate::evaluate::EvaluationResult;
+use crate::evaluate::{Ending, EvaluationResult};
 use crate::judge::Models;
-use crate::lm::{CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE};
+use crate::lm::{CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
+use crate::messages::hash;
+use crate::stdio::print_error;
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -25,20 +29,29 @@ impl RunModels {
     /// The model of `--lm`, or else the model of `DSRS_LM`, if there is one. Models that a judge names
     /// are added when the judge needs them.
     ///
-    /// The budget includes `paid_msats`, the cost of the calls of an interrupted run.
-    pub(crate) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
-        Self::with_estimate(args, paid_msats, None)
+    /// What is spent of the budget is in the store until the run ends, so that it covers a run that was killed.
+    pub(crate) fn new(args: &ScoreArguments) -> Result<Self, CliError> {
+        Self::with_estimate(args, None)
     }
 
     /// The same models, which count their calls in this estimate if there is one, and make none.
     pub(super) fn with_estimate(
-        args: &LmArguments,
-        paid_msats: u64,
+        run: &ScoreArguments,
         estimate: Option<LmEstimate>,
     ) -> Result<Self, CliError> {
-        let budget = args.budget.map(LmBudget::msats);
-        if let Some(budget) = &budget {
-            budget.add_spent(paid_msats);
+        let args = &run.options.lm;
+        let mut budget = args.budget.map(LmBudget::msats);
+        if estimate.is_none()
+            && let (Some(folder), Some(whole)) = (folder(args)?, &mut budget)
+        {
+            let kept = whole.clone().kept_in(&Store::open(folder)?, budget_name(run))?;
+            if kept.spent_before_msats() > 0 && !run.options.quiet {
+                print_error(format_args!(
+                    "--budget: {} msat were spent before this run was interrupted",
+                    kept.spent_before_msats()
+                ));
+            }
+            *whole = kept;
         }
         let (allow_unpriced, store) = (args.allow_unpriced, args.store.clone());
         let shared_budget = budget.clone();
@@ -68,6 +81,38 @@ impl RunModels {
 
     pub(crate) fn settings(&self) -> Settings {
         Settings::new().with(self.models.clone())
+    }
+
+    /// Keeps what metrics of the run pay for in the store, if any of them may cost something.
+    pub(crate) fn kept(
+        &self,
+        builder: Builder,
+        args: &ScoreArguments,
+        metrics: &[Arc<dyn Metric>],
+    ) -> Result<Builder, CliError> {
+        let lm = &args.options.lm;
+        let has_cost = metrics.iter().any(|metric| metric.spec().cost_msats > 0);
+        let folder = if has_cost || self.calls_model(metrics) { folder(lm)? } else { None };
+        Ok(match folder {
+            Some(folder) => builder.store(folder).refresh(lm.store.refresh),
+            None => builder,
+        })
+    }
+
+    fn calls_model(&self, metrics: &[Arc<dyn Metric>]) -> bool {
+        let mut requirements = Vec::new();
+        self.settings().scope_sync(|| {
+            metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
+        });
+        requirements.iter().any(|it| it.lm().is_some() || it.embedding_model().is_some())
+    }
+
+    /// Forgets what was spent of the budget, unless the same command continues the run.
+    pub(crate) fn end(&self, result: &EvaluationResult) -> Result<(), CliError> {
+        match (&self.budget, &result.ending) {
+            (None, _) | (_, Ending::Stopped | Ending::OutputFailed(_)) => Ok(()),
+            (Some(budget), _) => Ok(budget.end()?),
+        }
     }
 
     /// Adds the calls of the models to the manifest of a run.
@@ -168,4 +213,23 @@ fn declared_cost(
             "; rows are charged {charged} msat, as declared by judges for calls of unknown cost"
         )
     })
+}
+
+/// Returns the folder of the store; `None` without one.
+fn folder(args: &LmArguments) -> Result<Option<PathBuf>, CliError> {
+    match &args.store {
+        _ if args.offline => Ok(None),
+        StoreArguments { no_store: true, .. } => Ok(None),
+        StoreArguments { store: Some(folder), .. } => Ok(Some(folder.clone())),
+        _ => Ok(Some(Store::chosen_dir()?)),
+    }
+}
+
+/// Returns the name of the run's budget: two runs have one budget if they score the same files by the same metrics.
+fn budget_name(args: &ScoreArguments) -> String {
+    let ScoreArguments { data, metrics, params, out, repeats, options, .. } = args;
+    let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let data: Vec<_> = data.iter().map(path).collect();
+    let run = format!("{:?}", (data, metrics, params, out, repeats, &options.lm.lm));
+    format!("score {}", hash::sha256(run.as_bytes()))
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Builder, embedder, offline};
-use crate::args::LmArguments;
+use super::rows::Builder;
+use super::{embedder, offline};
+use crate::args::{LmArguments, ScoreArguments};
 use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
 use crate::error::CliError;
@@ -20,7 +21,8 @@ pub(crate) struct RunModels {
 
 #[expect(clippy::unused_self, reason = "`models.rs` has the same signatures")]
 impl RunModels {
-    pub(crate) fn new(args: &LmArguments, _: u64) -> Result<Self, CliError> {
+    pub(crate) fn new(args: &ScoreArguments) -> Result<Self, CliError> {
+        let args = &args.options.lm;
         let options = [
             (args.lm.is_some(), "--lm"),
             (args.budget.is_some(), "--budget"),
@@ -45,6 +47,19 @@ impl RunModels {
             Some(models) => Settings::new().with(models.clone()),
             None => Settings::new(),
         }
+    }
+
+    pub(crate) fn kept(
+        &self,
+        builder: Builder,
+        _: &ScoreArguments,
+        _: &[Arc<dyn Metric>],
+    ) -> Result<Builder, CliError> {
+        Ok(builder)
+    }
+
+    pub(crate) fn end(&self, _: &EvaluationResult) -> Result<(), CliError> {
+        Ok(())
     }
 
     pub(crate) fn recorded(&self, builder: Builder) -> Builder {

@@ -11,13 +11,13 @@ use super::ci_files::CiFile;
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
 use super::no_models::RunModels;
-use super::{journal, limits, reported_models};
+use super::{limits, reported_models};
 use crate::args::ScoreArguments;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::data::{DataReader, Mapping};
 use crate::error::CliError;
-use crate::evaluate::{Ending, EvaluationResult, UnknownField};
+use crate::evaluate::{Ending, EvaluationResult, StoreUse, UnknownField};
 use crate::exit::INVALID;
 use crate::files::is_regular;
 use crate::messages::escape;
@@ -69,12 +69,11 @@ pub(crate) fn report(
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
-            let kept = match args.append {
-                true => "; nothing is appended".to_owned(),
-                false => kept.unwrap_or_default(),
+            let kept = kept.unwrap_or_default();
+            let next = match result.store {
+                Some(_) => "; the same command continues the run",
+                None => "",
             };
-            let next =
-                if args.journal.is_some() { "; the same command continues the run" } else { "" };
             print_error(format_args!(
                 "stopped after {} rows; their scores are counted{kept}{next}",
                 result.rows
@@ -83,10 +82,8 @@ pub(crate) fn report(
         }
         Ending::MaxErrors => {
             violated(&format!(
-                "stopped after {} rows: {} failed, the limit of --max-errors{}",
-                result.rows,
-                result.failed_rows,
-                if args.append { "; nothing is appended" } else { "" }
+                "stopped after {} rows: {} failed, the limit of --max-errors",
+                result.rows, result.failed_rows,
             ));
             ExitCode::FAILURE
         }
@@ -152,12 +149,22 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
     }
     result.metrics.iter().flat_map(reported_models::warnings).for_each(print_error);
     of_manifest(&result.manifest).into_iter().for_each(print_error);
-    let journal = result.journal.unwrap_or_default();
-    journal::lines(journal, args).into_iter().for_each(print_error);
+    result.store.and_then(|store| of_store(result.rows, store)).into_iter().for_each(print_error);
     for mapping in &result.unused_mappings {
         let path = mapping.path();
         print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
     }
+}
+
+/// What the store had, and what was paid for, if there was anything.
+fn of_store(rows: u64, store: StoreUse) -> Option<String> {
+    let StoreUse { rows_as_before: before, found, paid, .. } = store;
+    let (results, evaluated) = (found + paid, rows.saturating_sub(before));
+    (results > 0).then(|| {
+        format!(
+            "{rows} rows: {before} as before, {evaluated} evaluated; {results} results that cost something: {found} from the store, {paid} paid for"
+        )
+    })
 }
 
 /// Warnings about what the manifest cannot describe: a file that grew while it was read, a git repository that cannot be read.

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use crate::args::ScoreArguments;
 use crate::core::metric::Metric;
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::field_error::FieldError;
 use crate::core::score::error::MetricErrorKind;
 use crate::core::spec::Side;
 use crate::data::{DataReader, Pairs};
 use crate::error::CliError;
-use crate::evaluate::EvaluateError;
+use crate::evaluate::{EvaluateBuilder, EvaluateError};
 use crate::hint::Hint;
 use crate::messages::suggest::nearest;
+
+/// The builder of an evaluation of the rows of files.
+pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
 
 /// Opens the files, with the format and the mappings of the options, for these metrics.
 pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<Pairs, CliError> {

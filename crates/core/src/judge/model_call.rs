@@ -38,18 +38,15 @@ pub(super) struct Verdict {
 /// The numbers of calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Calls {
-    /// Calls that were made, including calls without a reply.
+    /// Calls that were made for this result, by this run or an earlier one, including calls without a reply.
     pub(super) made: u32,
-    /// Calls that were answered from the store, or by an equal call in progress.
-    pub(super) cached: u32,
-    /// The tokens of the calls that were made.
+    /// The tokens of these calls.
     pub(super) usage: Usage,
 }
 
 impl Calls {
     pub(super) fn add(&mut self, other: Self) {
         self.made += other.made;
-        self.cached += other.cached;
         self.usage += other.usage;
     }
 }
@@ -225,9 +222,8 @@ impl Question {
             self.replied_by.add(&reported(model), fingerprint, 1);
         }
         self.calls.add(match reply {
-            Ok(reply) if reply.cached => Calls { cached: 1, ..Calls::default() },
-            Ok(reply) => Calls { made: 1, usage: reply.usage, ..Calls::default() },
-            Err(error) => Calls { made: 1, usage: error.usage(), ..Calls::default() },
+            Ok(reply) => Calls { made: 1, usage: reply.usage },
+            Err(error) => Calls { made: 1, usage: error.usage() },
         });
     }
 }

@@ -324,8 +324,7 @@ fn built(builder: LmBuilder) -> Result<Arc<dyn LanguageModel>, LmError> {
     }
 }
 
-/// A model whose API key is missing. Every call returns that error, but a run that is restored from its journal, which
-/// compares the names of the models, makes none.
+/// A model whose API key is missing. Every call returns that error.
 #[cfg(feature = "lm")]
 struct WithoutKey {
     id: String,

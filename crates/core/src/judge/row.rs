@@ -302,7 +302,6 @@ impl Questions {
         let judgement =
             combine(judge.panel(), J::signature(), &members, spec).map(|mut judgement| {
                 judgement.metadata.insert("calls".to_owned(), json!(calls.made));
-                judgement.metadata.insert("cached".to_owned(), json!(calls.cached));
                 if calls.usage != Usage::default() {
                     judgement.metadata.insert("usage".to_owned(), json!(calls.usage));
                 }

@@ -323,9 +323,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         }
     }
 
-    /// Adds the files whose content the score depends on, such as tests, a graph or a schema that a parameter names. The
-    /// journal of a run and [`MetricIdentity`](crate::MetricIdentity) compare their names and contents, so that no score is
-    /// restored after a change.
+    /// Adds the files whose content the score depends on, such as tests, a graph or a schema that a parameter names. Their
+    /// names and contents are part of the [`MetricIdentity`](crate::MetricIdentity), and so of the key of a score in a store:
+    /// after a change, the metric is evaluated again.
     ///
     /// A metric from `#[metric]` adds the files of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
     /// [`PathBuf`](std::path::PathBuf). A metric that is written by hand and reads files overrides it:

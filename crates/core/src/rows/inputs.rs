@@ -120,6 +120,11 @@ pub fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
         .or_else(|| gold.downcast_ref::<Box<Example>>().map(|gold| &**gold))
 }
 
+/// Returns the inputs of a row; `None` if they are not declared, or one is missing.
+pub fn inputs_of(example: &Example, of_run: Option<&[String]>) -> Option<Example> {
+    example.inputs_in(of_run).ok()
+}
+
 /// Returns what a program receives of a row: the inputs of an [`Example`], or else the whole row.
 pub(crate) fn of_row<G: Clone + 'static>(
     gold: &G,

@@ -11,7 +11,7 @@ use crate::score::error::{MetricError, MetricErrorKind};
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
 /// number implicitly.
 ///
-/// With serde an outcome has the form in which a journal stores it, which may change with the version. A contribution to a
+/// With serde an outcome has the form in which a store keeps it, which may change with the version. A contribution to a
 /// score of all rows has no such form: its state is a type of the metric's author.
 ///
 /// ```
@@ -239,9 +239,9 @@ mod tests {
         Outcome::Scored(scored.unwrap())
     }
 
-    /// The JSON has the format of journals of version 2.
+    /// A store has outcomes in this form.
     #[test]
-    fn stored_outcomes_have_the_form_of_the_journal_and_equal_the_original_when_read() {
+    fn stored_outcomes_have_this_form_and_equal_the_original_when_read() {
         let score = MetricScore::new(0.1 + 0.2).with_details("why").with_confidence(1.0 / 3.0);
         let score = score.with_cost_msats(u64::MAX);
         let (side, field) = (Side::Pred, "answer".into());

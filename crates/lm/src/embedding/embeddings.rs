@@ -99,7 +99,7 @@ impl Embeddings {
         self.usage
     }
 
-    /// The cost of the calls in msat, 0 from a cache; `None` if it is unknown.
+    /// The cost of the calls in msat, also of those that an earlier run paid for; `None` if it is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};

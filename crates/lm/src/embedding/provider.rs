@@ -1,6 +1,6 @@
 //! An embedding model of a provider: the layers of language models around a client that requests vectors.
 //!
-//! A request for vectors is a request to a language model, see `text_reply.rs`. So limits, retries, prices, budget, cache, journals
+//! A request for vectors is a request to a language model, see `text_reply.rs`. So limits, retries, prices, budget, store
 //! and recorded calls are those of language models.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::{LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, Usage, recording
 /// An embedding model of a provider, over HTTP.
 ///
 /// The settings are those of [`Lm`]: the same providers, environment variables for keys and addresses, limits, retries, prices
-/// and cache. The request is `POST embeddings` in the format of OpenAI. A call has at most 64 strings; more strings are
+/// and store. The request is `POST embeddings` in the format of OpenAI. A call has at most 64 strings; more strings are
 /// several calls.
 ///
 /// ```
@@ -134,9 +134,7 @@ impl EmbeddingModel for ProviderEmbedder {
                 reply => reply?,
             };
             vectors.extend(decoded(self.id(), &reply.text)?);
-            if !reply.cached {
-                usage += reply.usage;
-            }
+            usage += reply.usage;
             cost_msats =
                 cost_msats.zip(reply.cost_msats).map(|(sum, cost)| sum.saturating_add(cost));
         }

@@ -3,7 +3,7 @@
 use super::Embeddings;
 use crate::{LmError, LmErrorKind, LmRequest, Sampling};
 
-/// The purpose of calls, in the ledger and the cache.
+/// The purpose of calls, in the ledger and the store.
 const PURPOSE: &str = "embeddings";
 
 /// The request for the vectors of these strings. Its reply has no tokens.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 use super::super::lock::lock;
+use super::super::store::Store;
 use super::super::{LmError, LmErrorKind};
 use super::panel_reservation;
 
@@ -48,6 +49,14 @@ pub struct LmBudget {
     state: Arc<Mutex<BudgetState>>,
     /// Notified whenever a call is settled.
     settled: Arc<Notify>,
+    kept: Option<Arc<Kept>>,
+}
+
+/// Where the calls of a budget are kept.
+#[derive(Debug)]
+struct Kept {
+    store: Store,
+    name: String,
 }
 
 #[derive(Debug, Default)]
@@ -120,27 +129,50 @@ impl LmBudget {
     /// ```
     #[must_use]
     pub fn msats(limit: u64) -> Self {
-        Self { limit, state: Arc::default(), settled: Arc::default() }
+        Self { limit, state: Arc::default(), settled: Arc::default(), kept: None }
     }
 
-    /// Adds an amount in msat that was spent before, by an interrupted run that this one continues; see
-    /// `dsrs_metrics::runs::journal_cost_msats`.
+    /// Keeps what is spent in a store under this name, so that the budget also holds for a process that continues after this one
+    /// was killed. A call that was in progress counts with its highest possible cost. [`end`](Self::end) begins anew.
     ///
     /// ```
-    /// use dsrs_metrics::lm::LmBudget;
+    /// use dsrs_metrics::lm::{LmBudget, Store};
     ///
-    /// let budget = LmBudget::msats(500);
-    /// budget.add_spent(200);
-    /// assert_eq!(budget.remaining_msats(), 300);
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-kept-budget-{}", std::process::id()));
+    /// let budget = LmBudget::msats(500).kept_in(&Store::open(&dir)?, "nightly")?;
+    /// assert_eq!(budget.remaining_msats(), 500);
+    /// budget.end()?;
+    /// # drop(budget);
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn add_spent(&self, msats: u64) {
+    ///
+    /// # Errors
+    /// [`LmErrorKind::Store`], if the store cannot be read.
+    pub fn kept_in(mut self, store: &Store, name: impl Into<String>) -> Result<Self, LmError> {
+        let kept = Kept { store: store.clone(), name: name.into() };
+        let before = store.spent_msats(&kept.name)?;
         let mut state = lock(&self.state);
-        state.spent = state.spent.saturating_add(msats);
-        state.before = state.before.saturating_add(msats);
+        (state.spent, state.before) = (state.spent.saturating_add(before), before);
+        drop(state);
+        self.kept = Some(Arc::new(kept));
+        Ok(self)
+    }
+
+    /// Removes what the store has of this budget, since its run has ended.
+    ///
+    /// # Errors
+    /// [`LmErrorKind::Store`], if the store cannot be written.
+    pub fn end(&self) -> Result<(), LmError> {
+        match &self.kept {
+            Some(kept) => kept.store.forget_spending(&kept.name),
+            None => Ok(()),
+        }
     }
 
     /// Returns the amount that an interrupted run spent, in msat.
-    pub(super) fn spent_before_msats(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn spent_before_msats(&self) -> u64 {
         lock(&self.state).before
     }
 
@@ -176,9 +208,7 @@ impl LmBudget {
     /// ```
     /// use dsrs_metrics::lm::LmBudget;
     ///
-    /// let budget = LmBudget::msats(500);
-    /// budget.add_spent(700);
-    /// assert_eq!((budget.remaining_msats(), budget.overrun_msats()), (0, 200));
+    /// assert_eq!(LmBudget::msats(500).remaining_msats(), 500);
     /// ```
     #[must_use]
     pub fn remaining_msats(&self) -> u64 {
@@ -314,7 +344,7 @@ impl LmBudget {
         }
         state.reserved += msats;
         let reservation =
-            |msats: &u64| Reservation { budget: self.clone(), msats: *msats, spent: 0 };
+            |msats: &u64| Reservation { budget: self.clone(), msats: *msats, spent: 0, call: None };
         Ok(Some(calls.iter().map(reservation).collect()))
     }
 
@@ -335,6 +365,8 @@ pub(super) struct Reservation {
     budget: LmBudget,
     msats: u64,
     spent: u64,
+    /// The number of the call in the store of the budget.
+    call: Option<i64>,
 }
 
 impl Reservation {
@@ -347,10 +379,14 @@ impl Reservation {
         &self.budget
     }
 
-    /// Starts the call. From now on it costs the reserved amount, unless [`set_cost`](Self::set_cost) is called.
-    pub(super) fn started(mut self) -> Self {
+    /// Starts the call, which is recorded in the store of the budget, if it has one. From now on it costs the reserved amount, unless
+    /// [`set_cost`](Self::set_cost) is called.
+    pub(super) fn started(mut self) -> Result<Self, LmError> {
+        if let Some(kept) = &self.budget.kept {
+            self.call = Some(kept.store.reserve_msats(&kept.name, self.msats)?);
+        }
         self.spent = self.msats;
-        self
+        Ok(self)
     }
 
     /// Sets the actual cost of the call, in msat.
@@ -361,6 +397,12 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
+        if let (Some(kept), Some(call)) = (&self.budget.kept, self.call)
+            && self.spent != self.msats
+        {
+            // If it fails, the call counts with the reserved amount.
+            let _ = kept.store.settle_msats(call, self.spent);
+        }
         let mut state = lock(&self.budget.state);
         state.reserved -= self.msats;
         state.spent = state.spent.saturating_add(self.spent);

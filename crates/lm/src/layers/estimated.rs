@@ -8,8 +8,8 @@ use super::super::store::Store;
 use super::super::{
     LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, PROBE_PURPOSE, Sampling,
 };
-use super::Layer;
 use super::priced::{limited, max_cost};
+use super::{Layer, find};
 
 /// A model that returns the replies that the store has, and counts all other calls.
 pub(crate) struct Estimated<L> {
@@ -26,7 +26,7 @@ impl<L: LanguageModel> Estimated<L> {
     /// The stored reply to an effective request.
     fn stored(&self, request: &LmRequest) -> Result<Option<LmReply>, LmError> {
         let Some(store) = &self.store else { return Ok(None) };
-        store.reply(&Key::new(&self.inner, request), 0)
+        find(store, &Key::new(&self.inner, request), 0)
     }
 
     /// The most that one attempt can cost. A request that does not limit the reply counts with the limit that a budget sets.

@@ -18,9 +18,9 @@ mod priced;
 mod rate_limit;
 #[cfg(feature = "lm")]
 mod retry;
-#[cfg(feature = "lm")]
+#[cfg(feature = "store")]
 mod single_flight;
-#[cfg(feature = "lm")]
+#[cfg(feature = "store")]
 mod stored;
 
 use std::borrow::Cow;
@@ -33,9 +33,13 @@ pub use self::metered::Metered;
 #[cfg(feature = "lm")]
 pub(super) use self::priced::DEFAULT_MAX_TOKENS;
 #[cfg(feature = "lm")]
-pub(crate) use self::single_flight::{Flight, SingleFlight};
-#[cfg(feature = "lm")]
+pub(crate) use self::single_flight::Flight;
+#[cfg(feature = "store")]
+pub(crate) use self::single_flight::SingleFlight;
+#[cfg(feature = "store")]
 pub use self::stored::Stored;
+#[cfg(feature = "lm")]
+pub(crate) use self::stored::find;
 #[cfg(feature = "lm")]
 pub use self::{
     budget::{BudgetOverrun, LmBudget},
@@ -51,6 +55,11 @@ use super::{LanguageModel, LmError, LmReply, LmRequest};
 trait Layer: Send + Sync {
     /// The inner model.
     fn inner(&self) -> &dyn LanguageModel;
+
+    /// See [`LanguageModel::keeps_replies`].
+    fn keeps_replies(&self) -> bool {
+        self.inner().keeps_replies()
+    }
 
     /// See [`LanguageModel::effective_request`].
     fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
@@ -93,6 +102,10 @@ macro_rules! impl_language_model {
                 self.inner().is_remote()
             }
 
+            fn keeps_replies(&self) -> bool {
+                Layer::keeps_replies(self)
+            }
+
             fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
                 Layer::effective_request(self, request)
             }
@@ -114,4 +127,6 @@ macro_rules! impl_language_model {
 }
 impl_language_model!(Metered);
 #[cfg(feature = "lm")]
-impl_language_model!(CircuitBreaker, Estimated, Priced, RateLimit, Retry, Stored);
+impl_language_model!(CircuitBreaker, Estimated, Priced, RateLimit, Retry);
+#[cfg(feature = "store")]
+impl_language_model!(Stored);

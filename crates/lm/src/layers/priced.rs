@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
-use super::super::recording::{self, Reserved};
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 use super::Layer;
 use super::budget::{LmBudget, Reservation};
@@ -127,8 +126,8 @@ impl<L: LanguageModel> Priced<L> {
         reply_of: fn(&mut T) -> Option<&mut LmReply>,
     ) -> Result<T, LmError> {
         let max_cost = self.max_cost(request);
-        let (reservation, recorded) = self.reserve(max_cost).await?;
-        let mut attempt = Attempt { cost: max_cost, reservation, recorded };
+        let reservation = self.reserve(max_cost).await?;
+        let mut attempt = Attempt { cost: max_cost, reservation };
         let mut result = call.await.map_err(|error| match error.cost_msats() {
             None => {
                 let cost = self.cost_of(&error.usage());
@@ -153,12 +152,9 @@ impl<L: LanguageModel> Priced<L> {
         result
     }
 
-    /// Reserves the highest possible cost of a call, if there is a budget, and records it, if there is a journal.
-    async fn reserve(
-        &self,
-        max_cost: Option<u64>,
-    ) -> Result<(Option<Reservation>, Option<Reserved>), LmError> {
-        let Some(budget) = &self.budget else { return Ok((None, None)) };
+    /// Reserves the highest possible cost of a call, if there is a budget.
+    async fn reserve(&self, max_cost: Option<u64>) -> Result<Option<Reservation>, LmError> {
+        let Some(budget) = &self.budget else { return Ok(None) };
         let reservation = match max_cost {
             Some(msats) => match panel_reservation::take(budget, msats) {
                 Some(reservation) => Some(reservation),
@@ -167,10 +163,7 @@ impl<L: LanguageModel> Priced<L> {
             None if self.allow_unpriced => None,
             None => return Err(LmError::new(self.inner.id(), LmErrorKind::Unpriced)),
         };
-        let Some(reservation) = reservation else { return Ok((None, None)) };
-        let recorded = recording::reserve(reservation.msats())
-            .map_err(|reason| LmError::new(self.inner.id(), LmErrorKind::Other { reason }))?;
-        Ok((Some(reservation.started()), recorded))
+        reservation.map(Reservation::started).transpose()
     }
 
     fn max_cost(&self, request: &LmRequest) -> Option<u64> {
@@ -218,7 +211,6 @@ struct Attempt {
     /// unknown as well.
     cost: Option<u64>,
     reservation: Option<Reservation>,
-    recorded: Option<Reserved>,
 }
 
 impl Drop for Attempt {
@@ -226,9 +218,6 @@ impl Drop for Attempt {
         add_cost(self.cost);
         let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) else { return };
         reservation.set_cost(cost);
-        if let Some(recorded) = self.recorded.as_ref().filter(|_| cost != reservation.msats()) {
-            recorded.settle(cost);
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use super::super::key::Hash;
+use super::super::hash::Hash;
 use super::super::lock::lock;
 use super::super::{LmError, LmReply};
 

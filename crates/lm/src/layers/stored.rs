@@ -2,9 +2,10 @@
 
 use super::super::key::Key;
 use super::super::recording;
-use super::super::store::Store;
+use super::super::store::{Record, Store};
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 use super::Layer;
+#[cfg(feature = "lm")]
 use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};
 
@@ -12,8 +13,8 @@ use super::single_flight::{Flight, SingleFlight};
 ///
 /// A reply is stored if the model completed it, also if a judge cannot parse it: a run that continues then
 /// repeats the same repair without paying for it again ([`refresh`](Self::refresh) makes the call
-/// again). Errors are not stored, nor are replies without an answer: truncated, filtered, refused,
-/// or empty. The next run makes these calls again.
+/// again). So is a reply that was truncated, filtered, refused or empty, if the provider charged for it. Errors are not
+/// stored, and the next run makes these calls again.
 ///
 /// Equal concurrent calls are one call; the others wait and receive its reply or its error. If that
 /// call is dropped before it returns, one of the waiting calls is made instead.
@@ -47,7 +48,12 @@ pub struct Stored<L> {
 impl<L> Stored<L> {
     /// Keeps the replies of `inner` in `store`.
     pub fn new(inner: L, store: Store) -> Self {
-        Self { inner, store, after: 0, in_progress: SingleFlight::default() }
+        Self::after(inner, store, 0)
+    }
+
+    /// As [`new`](Self::new), without the records up to this number.
+    pub(crate) fn after(inner: L, store: Store, after: i64) -> Self {
+        Self { inner, store, after, in_progress: SingleFlight::default() }
     }
 
     /// Makes calls again whose replies were stored before, and replaces these. A call that is repeated is answered by its new
@@ -83,7 +89,7 @@ impl<L> Stored<L> {
 impl<L: LanguageModel> Stored<L> {
     /// The stored reply, or else the reply of the inner model, which is stored.
     async fn get_or_call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
-        if let Some(reply) = self.store.reply(key, self.after)? {
+        if let Some(reply) = find(&self.store, key, self.after)? {
             return Ok(reply.into_cached());
         }
         // Another model of the process with the same store may make the same call, such as in another test.
@@ -98,17 +104,16 @@ impl<L: LanguageModel> Stored<L> {
     /// Calls the inner model, and stores its reply.
     async fn call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
         // It may have been stored since.
-        if let Some(reply) = self.store.reply(key, self.after)? {
+        if let Some(reply) = find(&self.store, key, self.after)? {
             return Ok(reply.into_cached());
         }
         self.store.check_writable()?;
-        let (reply, is_spending) = recording::call(self.inner.complete(request)).await;
-        let reply = reply?;
-        recording::record(key, &reply, is_spending);
-        if !has_answer(&reply) {
+        let reply = self.inner.complete(request).await?;
+        // What the provider charged is kept, also a reply that was cut off.
+        if !has_answer(&reply) && reply.cost_msats.is_none_or(|cost| cost == 0) {
             return Ok(reply);
         }
-        match self.store.put_reply(key, &reply).await {
+        match put(&self.store, key, &reply).await {
             Ok(()) => Ok(reply),
             Err(error) => {
                 let cost = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
@@ -123,10 +128,15 @@ impl<L: LanguageModel> Layer for Stored<L> {
         &self.inner
     }
 
+    fn keeps_replies(&self) -> bool {
+        true
+    }
+
+    #[cfg(feature = "lm")]
     fn quote(&self, request: &LmRequest) -> Option<Quote> {
         let quote = self.inner.quote(request)?;
         let request = self.inner.effective_request(request);
-        let stored = self.store.reply(&Key::new(&self.inner, &request), self.after);
+        let stored = find(&self.store, &Key::new(&self.inner, &request), self.after);
         let is_stored = stored.is_ok_and(|reply| reply.is_some());
         (!is_stored).then_some(quote)
     }
@@ -134,18 +144,36 @@ impl<L: LanguageModel> Layer for Stored<L> {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let request = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &request);
-        if let Some(reply) = recording::find(&key) {
-            return Ok(reply);
-        }
         // The cost of a shared call is counted once, by the task that makes the call.
-        match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
+        let reply = match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
             Flight::Shared(Err(error)) => {
                 Err(error.with_usage(Usage::default()).with_cost_msats(Some(0)))
             }
-        }
+        };
+        recording::note(&reply);
+        reply
     }
+}
+
+/// Returns the reply that the store has, unless its record has at most the number `after`.
+pub(crate) fn find(store: &Store, key: &Key, after: i64) -> Result<Option<LmReply>, LmError> {
+    let found = store.find(&key.hash, after)?;
+    Ok(found.and_then(|result| serde_json::from_str(&result).ok()))
+}
+
+/// Stores a reply. It is written when this returns.
+async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
+    let (kept, key, reply) = (store.clone(), key.clone(), reply.clone());
+    // It may wait for another process.
+    let written = tokio::task::spawn_blocking(move || {
+        let result = serde_json::to_string(&reply).map_err(|error| kept.error(&error))?;
+        let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
+        let (key, about) = (&key.hash, &*key.text);
+        kept.put(&Record { key, kind: "reply", about, result: &result, cost_msats })
+    });
+    written.await.unwrap_or_else(|error| Err(store.error(&error)))
 }
 
 /// Whether the model completed a reply that is not empty.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::ReplayError;
-use crate::key::Hash;
+use crate::hash::Hash;
 use crate::{LanguageModel, LmReply, LmRequest};
 
 /// The version of the format, to be incremented with every change, except for a field that may be absent.

@@ -43,7 +43,7 @@ tokio::task_local! {
 ///     lm.complete(&LmRequest::new("example").user("?")).await
 /// };
 /// let reply = replay.scope(run).await?;
-/// assert_eq!((&*reply.text, &*reply.model, reply.cost_msats), ("yes", "m-1", Some(0)));
+/// assert_eq!((&*reply.text, &*reply.model, reply.cost_msats), ("yes", "m-1", Some(7)));
 /// assert_eq!(replay.finish()?, Summary { recorded: 0, replayed: 1, unused: 0 });
 /// # std::fs::remove_file(path)?;
 /// # Ok(())
@@ -116,8 +116,7 @@ impl Replay {
     }
 
     /// Records calls to a file, which [`finish`](Self::finish) writes. With `keep`, calls that the file has are replayed;
-    /// otherwise each call is made again. Equal calls are made once. A reply from the store is recorded with the cost that
-    /// the file has for it, or without one.
+    /// otherwise each call is made again. Equal calls are made once.
     ///
     /// # Errors
     /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read, or if another
@@ -262,13 +261,7 @@ impl Replay {
     }
 
     fn record(&self, key: &CallKey, lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) {
-        let mut call = Call::new(lm, request, reply);
-        if reply.cached {
-            // The store does not return what the call cost, but the earlier recording may have it.
-            let earlier = self.stored.get(key).map(|call| &call.reply);
-            let earlier = earlier.filter(|earlier| earlier.text == reply.text);
-            call.reply.cost_msats = earlier.and_then(|earlier| earlier.cost_msats);
-        }
+        let call = Call::new(lm, request, reply);
         lock(&self.state).recorded.insert(key.clone(), call);
     }
 

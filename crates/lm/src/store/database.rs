@@ -24,7 +24,7 @@ const TABLES: &str = "
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         -- SHA-256 of `about`.
         key BLOB NOT NULL UNIQUE,
-        -- `reply`, `output` or `evaluation`.
+        -- `reply`, `output`, `evaluation`, or `run` for a run that has not ended.
         kind TEXT NOT NULL,
         -- Everything that the result depends on, as JSON.
         about TEXT NOT NULL,

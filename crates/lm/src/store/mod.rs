@@ -15,12 +15,15 @@ use std::sync::{Arc, LazyLock, Mutex, Weak};
 use rusqlite::Connection;
 
 use self::database::{error_of, not_usable, store_error};
+#[doc(hidden)]
+pub use self::records::Record;
 pub use self::records::{Pruned, StoreInfo};
+pub use self::spending::ReservedPart;
 use self::sync::Sync;
-use super::LmError;
 use super::layers::SingleFlight;
 use super::lock::lock;
 use super::private_dir::create_private_dir;
+use super::{LmError, LmErrorKind};
 
 /// A store of results that cost something: replies of language models, outputs of programs, evaluations of metrics with a cost.
 ///
@@ -145,6 +148,17 @@ impl Store {
         Some(dirs.cache_dir().to_owned())
     }
 
+    /// Returns the folder in `DSRS_STORE`, or else the default folder.
+    ///
+    /// # Errors
+    /// [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder), if there is neither.
+    #[doc(hidden)]
+    pub fn chosen_dir() -> Result<PathBuf, LmError> {
+        let variable = std::env::var_os("DSRS_STORE").filter(|value| !value.is_empty());
+        let dir = variable.map(PathBuf::from).or_else(Self::default_dir);
+        dir.ok_or_else(|| LmErrorKind::NoStoreFolder.into())
+    }
+
     /// Returns the path of the file.
     ///
     /// ```
@@ -165,6 +179,11 @@ impl Store {
     /// The calls in progress whose replies will be stored, of all models of the process.
     pub(super) fn in_progress(&self) -> &SingleFlight {
         &self.shared.in_progress
+    }
+
+    /// Returns an error about this store.
+    pub(super) fn error(&self, reason: &impl ToString) -> LmError {
+        store_error(&self.shared.path, reason.to_string())
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, LmError> {
@@ -202,13 +221,15 @@ fn check_folder(dir: &Path) -> Result<(), LmError> {
     }
 }
 
-/// Says once, when a store is created, what the file of earlier versions in the same folder is.
+/// Says once, when a store is created, what files of earlier versions in the same folder are.
 fn tell_of_earlier_versions(path: &Path) {
-    let replies = path.with_file_name("replies.redb");
-    if replies.exists() {
-        eprintln!(
-            "{}: the replies of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back",
-            replies.display()
-        );
+    for (name, what) in [("replies.redb", "replies"), ("journal.log", "journal")] {
+        let file = path.with_file_name(name);
+        if file.exists() {
+            eprintln!(
+                "{}: the {what} of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back",
+                file.display()
+            );
+        }
     }
 }

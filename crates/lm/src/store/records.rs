@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, par
 use sha2::{Digest, Sha256};
 
 use super::Store;
-use crate::key::{Hash, Key};
+use crate::LmError;
+use crate::hash::Hash;
 use crate::lock::lock;
-use crate::{LmError, LmReply};
 
 /// The number and size of the records of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,14 +41,15 @@ pub struct Pruned {
 
 /// A result that is stored.
 #[derive(Debug)]
-pub(crate) struct Record<'a> {
+#[doc(hidden)]
+pub struct Record<'a> {
     /// The SHA-256 hash of `about`.
-    pub(crate) key: &'a Hash,
-    pub(crate) kind: &'static str,
-    pub(crate) about: &'a str,
+    pub key: &'a Hash,
+    pub kind: &'static str,
+    pub about: &'a str,
     /// As JSON.
-    pub(crate) result: &'a str,
-    pub(crate) cost_msats: Option<u64>,
+    pub result: &'a str,
+    pub cost_msats: Option<u64>,
 }
 
 const REPLY: &str = "reply";
@@ -56,7 +57,8 @@ const REPLY: &str = "reply";
 impl Store {
     /// Returns the result for `key`, unless its record has at most the number `after`; `None` also for a record that was
     /// damaged on the disk.
-    pub(crate) fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
+    #[doc(hidden)]
+    pub fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
         self.read(|connection| {
             let mut select = connection.prepare_cached(
                 "SELECT result, checksum FROM records WHERE key = ?1 AND number > ?2",
@@ -67,47 +69,29 @@ impl Store {
     }
 
     /// Stores a result, in place of an earlier one with the same key.
-    pub(crate) fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
+    #[doc(hidden)]
+    pub fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
         self.write(|connection| insert(connection, record))
     }
 
+    /// Removes a result.
+    #[doc(hidden)]
+    pub fn remove(&self, key: &Hash) -> Result<(), LmError> {
+        let remove = "DELETE FROM records WHERE key = ?1";
+        self.write(|connection| connection.execute(remove, params![key]).map(drop))
+    }
+
     /// Returns the number of the last record that was ever written.
-    pub(crate) fn last_number(&self) -> Result<i64, LmError> {
+    #[doc(hidden)]
+    pub fn last_number(&self) -> Result<i64, LmError> {
         let last = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0)";
         self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
     }
 
-    /// Returns the reply for `key`.
-    pub(crate) fn reply(&self, key: &Key, after: i64) -> Result<Option<LmReply>, LmError> {
-        let found = self.find(&key.hash, after)?;
-        Ok(found.and_then(|result| serde_json::from_str(&result).ok()))
-    }
-
-    /// Stores a reply. It is written when this returns.
-    pub(crate) async fn put_reply(&self, key: &Key, reply: &LmReply) -> Result<(), LmError> {
-        let (store, key, reply) = (self.clone(), key.clone(), reply.clone());
-        // It may wait for another process.
-        let written = tokio::task::spawn_blocking(move || {
-            let result = serde_json::to_string(&reply);
-            let result =
-                result.map_err(|error| super::store_error(store.path(), error.to_string()))?;
-            let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
-            store.put(&Record {
-                key: &key.hash,
-                kind: REPLY,
-                about: &key.text,
-                result: &result,
-                cost_msats,
-            })
-        });
-        let stopped =
-            |error: tokio::task::JoinError| Err(super::store_error(self.path(), error.to_string()));
-        written.await.unwrap_or_else(stopped)
-    }
-
     /// Returns an error if results cannot be stored, so that nothing is paid for that would be lost. After a write that
     /// failed, another one is tried.
-    pub(crate) fn check_writable(&self) -> Result<(), LmError> {
+    #[doc(hidden)]
+    pub fn check_writable(&self) -> Result<(), LmError> {
         if !lock(&self.shared.writer).has_failed {
             return Ok(());
         }
@@ -148,7 +132,8 @@ impl Store {
                 match &*kind {
                     REPLY => info.replies = records,
                     "output" => info.outputs = records,
-                    _ => info.evaluations += records,
+                    "evaluation" => info.evaluations = records,
+                    _ => {}
                 }
                 info.cost_msats = info.cost_msats.saturating_add(cost as u64);
             }

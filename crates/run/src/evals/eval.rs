@@ -47,13 +47,14 @@ pub struct Eval<G = Example, P = Prediction> {
     pub(super) evaluate: EvaluateBuilder<G, P>,
     pub(super) gates: Vec<Gate>,
     pub(super) settings: Settings,
-    /// Adds a journal, if there is one, which requires that predictions can be read again.
-    pub(super) journal: Option<AddJournal<G, P>>,
+    /// Adds a store, if the eval has one, which requires that predictions can be read again.
+    #[cfg_attr(not(feature = "store"), allow(dead_code, reason = "no eval has a store"))]
+    pub(super) store: Option<AddStore<G, P>>,
     /// Scores the predictions of the baseline again, which requires that rows can be read again.
     pub(super) rescore: Option<Rescore<G, P>>,
 }
 
-type AddJournal<G, P> = fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>;
+type AddStore<G, P> = fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>;
 
 /// The settings apart from those of the evaluation.
 #[derive(Debug, Clone, Default)]
@@ -79,8 +80,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new().timeout(DEFAULT_TIMEOUT);
         let (settings, environment) = (Settings::default(), Environment::of_process(&source));
-        let (gates, journal, rescore) = (Vec::new(), None, None);
-        Self { environment, source, evaluate, gates, settings, journal, rescore }
+        let (gates, store, rescore) = (Vec::new(), None, None);
+        Self { environment, source, evaluate, gates, settings, store, rescore }
     }
 
     setters! {
@@ -152,14 +153,22 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Records the eval in a journal, so that a run that was killed continues.
+    /// Keeps what the eval pays for in the store of the user, so that a run that was killed continues, and the next one pays for
+    /// what changed.
     #[must_use]
-    pub fn journal(mut self) -> Self
+    pub fn store(mut self) -> Self
     where
         G: Serialize,
         P: Serialize + DeserializeOwned,
     {
-        self.journal = Some(EvaluateBuilder::journal);
+        #[cfg(feature = "store")]
+        {
+            self.store = Some(EvaluateBuilder::store);
+        }
+        #[cfg(not(feature = "store"))]
+        {
+            self.settings.mistake = Some("`live` and `store` need the feature `lm`; write `features = [\"lm\"]` after the version of `dsrs-metrics` in Cargo.toml".to_owned());
+        }
         self
     }
 

@@ -3,7 +3,7 @@
 //! `condition.rs` has the conditions of gates, `eval.rs` the settings of an eval, `inputs.rs` reads the parameters of its
 //! program. `run.rs` runs it: `checks.rs` has what must hold before, `owner.rs` the names of evals, `environment.rs` when
 //! baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
-//! run of tests, `journal.rs` the journal of an eval. `figures.rs` has the figures of all rows and of groups of rows,
+//! run of tests. `figures.rs` has the figures of all rows and of groups of rows,
 //! `decide.rs` the verdicts of the gates, `findings.rs` their sentences. `baseline.rs` has the outcomes of an earlier run,
 //! `pending.rs` a baseline that is not accepted yet, `rescore.rs` scores its predictions again. `message.rs` has the message of
 //! a test that fails, `github.rs` the annotations of GitHub.
@@ -18,12 +18,12 @@ mod figures;
 mod findings;
 mod github;
 mod inputs;
-mod journal;
 mod message;
 mod models;
 mod owner;
 mod paths;
 mod pending;
+#[cfg(feature = "lm")]
 mod pool;
 mod rescore;
 mod run;

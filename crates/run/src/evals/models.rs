@@ -1,6 +1,5 @@
 //! The language models of an eval: the model of judges that name none, the budget, recorded calls.
 
-use std::path::Path;
 #[cfg(feature = "lm")]
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use serde::Serialize;
 
 use super::environment::Update;
 use super::eval::{Settings as EvalSettings, Source};
+#[cfg(feature = "lm")]
 use super::pool::{Pool, Reservation};
 use crate::core::judge::Models;
 use crate::core::metric::settings::Settings;
@@ -24,6 +24,7 @@ pub(super) struct EvalModels {
     models: Models,
     /// The highest cost of the eval, in millisatoshis.
     budget_msats: Option<u64>,
+    #[cfg(feature = "lm")]
     reserved: Option<Reservation>,
     #[cfg(feature = "lm")]
     budget: Option<LmBudget>,
@@ -38,23 +39,22 @@ impl EvalModels {
         source: &Source,
         settings: &EvalSettings,
         update: Update,
-        folder: &Path,
     ) -> Result<Self, String> {
         #[cfg(feature = "lm")]
         let replay = replay(source, settings, update)?;
         #[cfg(not(feature = "lm"))]
         if settings.replay.is_some() || settings.is_live {
-            let _ = update;
+            let _ = (source, update);
             return Err("`live` and `replay` need the feature `lm`; write `features = [\"lm\"]` after the version of `dsrs-metrics` in Cargo.toml".to_owned());
         }
-        let folder = folder.parent().and_then(Path::parent).unwrap_or(folder);
-        let pool = match settings.is_live {
-            true => Pool::of_run(folder)?,
-            false => None,
-        };
-        let reserved =
-            pool.map(|pool| pool.reserve(settings.budget_msats, source.name)).transpose()?;
-        let of_pool = reserved.as_ref().map(|reserved| reserved.msats);
+        #[cfg(feature = "lm")]
+        let pool = if settings.is_live { Pool::of_run()? } else { None };
+        #[cfg(feature = "lm")]
+        let reserved = pool.map(|pool| pool.reserve(settings.budget_msats)).transpose()?;
+        #[cfg(feature = "lm")]
+        let of_pool = reserved.as_ref().map(Reservation::msats);
+        #[cfg(not(feature = "lm"))]
+        let of_pool = None;
         let budget_msats = [settings.budget_msats, of_pool].into_iter().flatten().min();
         #[cfg(feature = "lm")]
         let budget = budget_msats.map(LmBudget::msats);
@@ -75,6 +75,7 @@ impl EvalModels {
         Ok(Self {
             models,
             budget_msats,
+            #[cfg(feature = "lm")]
             reserved,
             #[cfg(feature = "lm")]
             budget,
@@ -117,11 +118,12 @@ impl EvalModels {
         };
         let of_ledger = self.models.ledger().map(Ledger::total);
         let of_rows = result.map_or(0, cost);
-        let spent = of_ledger.map_or(0, |total| total.cost_msats).max(of_rows);
+        // Rows have the cost of their results, also of those that an earlier run paid for.
+        let (paid, stored) = of_ledger.map_or((0, 0), |it| (it.cost_msats, it.stored_msats));
+        let spent = paid.max(of_rows.saturating_sub(stored));
+        #[cfg(feature = "lm")]
         if let Some(reserved) = self.reserved {
-            reserved.settle(spent).map_err(|error| {
-                format!("cannot write the budget of the run ({}): {error}", super::pool::VARIABLE)
-            })?;
+            reserved.settle(spent)?;
         }
         // Whatever became of the rows: they were not scored as when the calls were recorded.
         #[cfg(feature = "lm")]

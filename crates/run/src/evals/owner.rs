@@ -5,7 +5,9 @@ use std::path::Path;
 
 use super::eval::Source;
 use super::paths::change_file;
-use super::pool::run_id;
+
+/// The variable in which nextest names a run of tests.
+pub(super) const NEXTEST_RUN: &str = "NEXTEST_RUN_ID";
 
 /// Returns an error if another eval of the package has the same name, in this run of tests.
 pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Result<(), String> {
@@ -33,4 +35,24 @@ pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Resul
             source.package
         )),
     }
+}
+
+/// The run of tests that this process belongs to: nextest's, or else the process that started the test binaries.
+pub(super) fn run_id() -> String {
+    let of_nextest = std::env::var(NEXTEST_RUN).ok();
+    let of_parent = || {
+        #[cfg(unix)]
+        let parent = std::os::unix::process::parent_id();
+        #[cfg(not(unix))]
+        let parent = std::process::id();
+        // The number of a process is used again, and its start is not.
+        let started = std::fs::read_to_string(format!("/proc/{parent}/stat")).ok();
+        let started = started.and_then(|stat| {
+            let after_name = stat.rsplit_once(')')?.1;
+            after_name.split_whitespace().nth(19).map(str::to_owned)
+        });
+        format!("{parent}-{}", started.unwrap_or_default())
+    };
+    let id = of_nextest.unwrap_or_else(of_parent);
+    id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').take(64).collect()
 }

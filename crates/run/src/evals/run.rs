@@ -1,7 +1,6 @@
 //! Runs an eval: the rows, the gates, the new baseline, the message.
 
 use std::fmt::Display;
-use std::fs;
 use std::panic;
 use std::path::Path;
 use std::time::Duration;
@@ -20,12 +19,14 @@ use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
 use super::owner::claim_name;
 use super::pending::Pending;
-use super::{github, journal, pending};
+use super::{github, pending};
 use crate::core::program::Program;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Direction;
 use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Running};
 use crate::json::{describe, path};
+#[cfg(feature = "store")]
+use crate::lm::Store;
 use crate::messages::escape;
 use crate::results::Results;
 
@@ -156,16 +157,13 @@ where
         if let Some(field) = settings.group {
             self.evaluate = grouped(self.evaluate, field);
         }
-        let journal = match self.journal {
-            Some(add) => {
-                let folder = journal::folder(&folder, &self.evaluate)?;
-                self.evaluate = add(self.evaluate, folder.clone());
-                Some(folder)
-            }
-            None => None,
-        };
+        #[cfg(feature = "store")]
+        if let Some(add) = self.store {
+            let folder = Store::chosen_dir().map_err(|error| error.to_string())?;
+            self.evaluate = add(self.evaluate, folder);
+        }
         let progress = self.evaluate.display_progress(shows_output());
-        let models = EvalModels::new(&source, &self.settings, update, &folder)?;
+        let models = EvalModels::new(&source, &self.settings, update)?;
         if !settings.is_live
             && let Some(model) = models.scope(|| progress.remote_model())
         {
@@ -219,11 +217,6 @@ where
             false => None,
         };
         let message = message::message(source.name, &verdicts, rows, &notes);
-        if let Some(journal) = journal {
-            fs::remove_dir_all(&journal).map_err(|error| {
-                format!("cannot remove the journal `{}`: {error}; remove it", journal.display())
-            })?;
-        }
         Ok(Concluded { verdicts, message })
     }
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::journal::JournalError;
 use super::unknown_field::UnknownField;
 use crate::core::declared::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};
 use crate::core::rows::pair::Origin;
 use crate::core::score::error::MetricError;
+use crate::lm::LmError;
 use crate::messages::escape;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
@@ -137,9 +137,9 @@ pub enum EvaluateError {
         /// The error message of the operating system.
         reason: String,
     },
-    /// The journal cannot be used or written, or belongs to another run.
+    /// The store cannot be used or written.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Store(LmError),
     /// The label or a tag of the program is invalid.
     #[error("{reason}")]
     Description {

@@ -1,6 +1,6 @@
 //! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
-//! A folder imports only from the folders before it: `files/`, `journal/`, `input/`, `row/`, `manifest/`, `summary/`,
+//! A folder imports only from the folders before it: `files/`, `input/`, `row/`, `manifest/`, `summary/`,
 //! `report/`, `workers/`. `builder/` and `options.rs` have the settings of a run, `run.rs` starts and ends it.
 
 mod builder;
@@ -8,8 +8,6 @@ mod error;
 mod evaluator;
 pub(crate) mod files;
 mod input;
-#[doc(hidden)]
-pub mod journal;
 pub(crate) mod lock;
 pub(crate) mod manifest;
 mod observer;
@@ -36,10 +34,9 @@ pub use self::builder::TableRows;
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::input::{DevsetRow, DevsetRows};
-pub use self::journal::JournalUse;
 pub use self::manifest::{JudgeReplies, JudgedBy};
 pub use self::observer::{Observer, RunStart};
-pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending};
+pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending, StoreUse};
 pub(crate) use self::row::{Gate, ScoredRollouts, reduced};
 pub use self::summary::{
     Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,

@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, Shared};
 use super::manifest::RunDescription;
 use super::observer::Observer;
 use super::report::{Format, ProgressDisplay, Render};
-use super::row::{JournalOptions, JournalSettings};
+use super::row::StoreOptions;
 use super::summary::{EvaluationResult, GroupOf, IntervalOptions, TallyOptions};
 use super::workers::{DEFAULT_GRACE_PERIOD, GraceSettings};
 use crate::lm::Ledger;
@@ -42,8 +42,10 @@ pub(super) struct Options<G, P> {
     /// As [`render_pair`](Self::render_pair), without gold row and prediction.
     pub(super) render_scored: Option<Render<G, P>>,
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
-    pub(super) journal: Option<JournalOptions<G, P>>,
-    pub(super) journal_settings: JournalSettings,
+    pub(super) store: Option<StoreOptions<G, P>>,
+    /// Whether results that the store has are replaced.
+    pub(super) refresh: bool,
+    pub(super) program_version: Option<String>,
     /// The label and the tags of the program.
     pub(super) description: RunDescription,
     pub(super) ledger: Option<Ledger>,
@@ -59,14 +61,14 @@ impl<G, P> Options<G, P> {
         self.keep_results
             || !self.outputs.is_empty()
             || !self.observers.is_empty()
-            || self.journal.is_some()
+            || self.store.is_some()
     }
 
     /// Returns whether the run reads fields that no metric reads.
     pub(super) fn reads_whole_rows(&self) -> bool {
         self.keep_results
             || self.show_table.is_some()
-            || self.journal.is_some()
+            || self.store.is_some()
             || self.save_rows && !self.outputs.is_empty()
             || self.group.is_some() && self.group_field.is_none()
             || self.observers.iter().any(|it| (**it).reads_rows())
@@ -107,8 +109,9 @@ impl<G, P> Default for Options<G, P> {
             render_pair: None,
             render_scored: None,
             observers: Vec::new(),
-            journal: None,
-            journal_settings: JournalSettings::default(),
+            store: None,
+            refresh: false,
+            program_version: None,
             description: RunDescription::default(),
             ledger: None,
             stop_when: None,
@@ -126,8 +129,8 @@ impl<G, P> Clone for Options<G, P> {
             group_field: self.group_field.clone(),
             outputs: self.outputs.clone(),
             observers: self.observers.clone(),
-            journal: self.journal.clone(),
-            journal_settings: self.journal_settings.clone(),
+            store: self.store.clone(),
+            program_version: self.program_version.clone(),
             description: self.description.clone(),
             ledger: self.ledger.clone(),
             stop_when: self.stop_when.clone(),

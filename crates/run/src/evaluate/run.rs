@@ -10,17 +10,19 @@ use tokio::time::Instant;
 
 use super::error::EvaluateError;
 use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
-use super::journal::JournalError;
 use super::lock::lock;
-use super::manifest::{Manifest, RunCosts, RunEnd, RunManifest, StartedManifest};
+use super::manifest::{Manifest, RunCosts, RunEnd, RunManifest, StartedManifest, executable};
 use super::observer::{Observers, RunStart};
 use super::options::Options;
 use super::report::{Progress, Render, ResultFiles, score_line};
-use super::row::{MetricEntry, Plan, Predicted, Preflight, RunJournal};
+use super::row::{
+    MetricEntry, Plan, Predicted, Preflight, ProgramIdentity, RunStore, StoreOptions,
+};
 use super::summary::{Ending, EvaluationResult, Groups, Tally};
 use super::workers::{Collector, CollectorOptions, Finished, Run, run_as_tasks, run_on_threads};
 use crate::core::panic;
 use crate::core::program::Program;
+use crate::lm::{LmError, Store};
 
 /// Runs a program on the rows.
 pub(super) async fn run<G, P, Kind>(
@@ -44,11 +46,12 @@ where
         true => super::workers::listen(Arc::clone(&stop), options.grace_period).await,
         false => None,
     };
-    let run = Arc::new(Run::prepare(plan, source, render, options, (preflight, stop))?);
+    let is_scored = (&program as &dyn Any).is::<Predicted>();
+    let state = (preflight, stop);
+    let run = Arc::new(Run::prepare(plan, source, render, options, state, !is_scored)?);
     run.check_models().await?;
     run.started(options);
-    let is_scored = (&program as &dyn Any).is::<Predicted>();
-    let ended = match is_scored && run.plan.never_waits(run.journal.is_some()) {
+    let ended = match is_scored && run.plan.never_waits(run.store.is_some()) {
         true => run_on_threads(&run).await,
         false => run_as_tasks(&run, program).await,
     };
@@ -67,7 +70,7 @@ where
     P: Send + Sync,
 {
     let state = (Preflight::new(&plan.metrics)?, Arc::default());
-    let run = Run::prepare(Arc::new(plan), source, score_line, options, state)?;
+    let run = Run::prepare(Arc::new(plan), source, score_line, options, state, true)?;
     run.check_models().await?;
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
@@ -77,6 +80,25 @@ where
     };
     join_all((0..workers).map(work)).await;
     run.finish(options)
+}
+
+/// Opens the store of a run.
+fn opened<G: Send + Sync, P: Send + Sync>(
+    store: &StoreOptions<G, P>,
+    options: &Options<G, P>,
+    plan: &Plan<'_, G, P>,
+    has_program: bool,
+) -> Result<RunStore<G, P>, LmError> {
+    let opened = Store::open(&store.dir)?;
+    let after = if options.refresh { opened.last_number()? } else { 0 };
+    let program = match &options.program_version {
+        Some(version) => ProgramIdentity::Version(version.clone()),
+        None if has_program => {
+            executable().map_or(ProgramIdentity::None, ProgramIdentity::Executable)
+        }
+        None => ProgramIdentity::None,
+    };
+    RunStore::new(opened, after, store, program, plan)
 }
 
 fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
@@ -119,15 +141,11 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         render: Render<G, P>,
         options: &Options<G, P>,
         (preflight, stop): (Preflight, Arc<Stop>),
+        has_program: bool,
     ) -> Result<Self, EvaluateError> {
-        let settings = &options.journal_settings;
-        let (preflight, journal) = match &options.journal {
-            None => (Some(preflight), None),
-            Some(journal) => {
-                let state = (preflight, &*stop);
-                (None, Some(RunJournal::open(journal, settings, &plan, state)?))
-            }
-        };
+        let opened = |store| opened(store, options, &plan, has_program);
+        let store = options.store.as_ref().map(opened).transpose();
+        let store = store.map_err(EvaluateError::Store)?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| {
@@ -163,7 +181,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             observers: Observers::new(&options.observers),
             render,
             preflight,
-            journal,
+            store,
             started: Instant::now(),
             manifest,
             concurrency: options.concurrency,
@@ -171,12 +189,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         })
     }
 
-    /// Makes the first calls of models, once the files of the run are open. A run with a journal makes them before the first call that
-    /// is not recorded. A stop ends them.
+    /// Makes the first calls of models, once the files of the run are open. A stop ends them.
     async fn check_models(&self) -> Result<(), EvaluateError> {
-        let Some(preflight) = &self.preflight else { return Ok(()) };
         tokio::select! {
-            checked = preflight.check() => Ok(checked?),
+            checked = self.preflight.check() => Ok(checked?),
             () = self.stop.wait() => Ok(()),
         }
     }
@@ -200,16 +216,14 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         result
     }
 
-    /// Syncs the journal, and compares the number of rows with the number of rows in the journal.
-    fn finish_journal(&self, collector: &mut Collector<G, P>, stopped: bool) {
-        let Some(journal) = &self.journal else { return };
-        let is_complete = !stopped && !collector.is_full() && !self.source.failed();
-        match journal.finish(is_complete.then_some(collector.rows)) {
-            Ok(()) => {}
-            Err(error @ JournalError::Changed { .. }) => {
-                self.source.fail(u64::MAX - 1, error.into());
-            }
-            Err(error) => _ = collector.output_error.get_or_insert(error.into()),
+    /// Ends the budget of the gate after a run over all rows.
+    fn end_budget(&self, collector: &mut Collector<G, P>, stopped: bool) {
+        let Some(store) = &self.store else { return };
+        if !stopped
+            && !collector.is_full()
+            && let Err(error) = store.end()
+        {
+            collector.output_error.get_or_insert(EvaluateError::Store(error));
         }
     }
 
@@ -252,7 +266,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             self.record(|collector| lock(rows).add_to(collector, drop));
         }
         let mut collector = lock(&self.collector);
-        self.finish_journal(&mut collector, stopped);
+        self.end_budget(&mut collector, stopped);
         if let Some(error) = self.source.error() {
             collector.discard_files();
             return Err(error);
@@ -282,7 +296,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             elapsed,
             manifest: Box::new(manifest),
             without_group: finished.without_group,
-            journal: self.journal.as_ref().map(RunJournal::usage),
+            store: self.store.as_ref().map(RunStore::usage),
             reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
             names: self.names.clone(),
             observer_error: None,

@@ -17,7 +17,7 @@ impl Evaluate {
     ///
     /// All fields are read if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), which is the
     /// default), written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or
-    /// recorded in a journal; otherwise those that the metrics declare.
+    /// kept in a store; otherwise those that the metrics declare.
     ///
     /// ```
     /// use dsrs_metrics::data::DataReader;
@@ -49,7 +49,7 @@ impl Evaluate {
         let rows = if has_outputs { rows.with_hashes() } else { rows };
         let data = SourceData::Reading(rows.data_files());
         let pairing = Arc::clone(rows.pairing());
-        let waits = !self.plan.never_waits(self.settings.options.journal.is_some());
+        let waits = !self.plan.never_waits(self.settings.options.store.is_some());
         // A row is evaluated, and paid for, only if the rows up to it can be read.
         let check = waits.then(|| Arc::clone(&self.plan));
         let source = if waits && rows.may_block() {

@@ -5,7 +5,6 @@
 //! in a file. `read_rows.rs` reads rows: `scan.rs` decodes common lines, and `parse.rs` all others. `run_scores.rs` and
 //! `row_index.rs` have columns in place of rows. [`Comparison`] compares two runs. `html/` has the HTML report.
 
-mod append;
 mod cell;
 mod compare;
 mod error;
@@ -29,7 +28,6 @@ mod selected;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
-pub use append::{Append, AppendError};
 #[doc(hidden)]
 pub use cell::parse_cell;
 pub use compare::{

@@ -115,13 +115,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         Self { metrics: Vec::new(), free: Vec::new(), evaluate: Evaluate::typed(), config }
     }
 
-    /// Changes the settings of the evaluation that runs [`Scorer::score_all`] and [`Scorer::run`]: its journal, result
+    /// Changes the settings of the evaluation that runs [`Scorer::score_all`] and [`Scorer::run`]: its store, result
     /// files, observers, progress, timeout, groups, and how Ctrl-C ends it. The scorer sets metrics, repeats and
     /// concurrency, and all results are kept.
     ///
-    /// A run with a [journal](EvaluateBuilder::journal) continues where it was interrupted or killed. The outcomes that the
-    /// journal has are not paid for again, and their cost is part of the budget. A call that was in progress when the
-    /// process died is made again.
+    /// A run with a [store](EvaluateBuilder::store) pays for each outcome once. The budget covers what a killed run paid, with the
+    /// calls that were in progress.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -134,18 +133,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::scoring::ScorerError> {
-    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-scorer-{}", std::process::id()));
-    /// let scorer = || ScorerBuilder::new().truth(Correct).evaluate(|run| run.journal(&dir)).build();
-    /// let row = || Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
-    /// scorer()?.score_all([row()], 1).await?;
-    ///
-    /// let again = scorer()?;
-    /// let result = again.score_all([row()], 1).await?;
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let file = std::env::temp_dir().join(format!("dsrs-doc-scorer-{}.jsonl", std::process::id()));
+    /// let scorer = ScorerBuilder::new().truth(Correct).evaluate(|run| run.save_as_jsonl(&file));
+    /// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+    /// let result = scorer.build()?.score_all([row], 1).await?;
     /// assert_eq!(result.summary.mean, Some(1.0));
-    /// assert_eq!(result.journal.unwrap().restored_rows, 1);
-    /// assert_eq!(again.budget().spent, 0, "`correct` reports no cost");
-    /// # std::fs::remove_dir_all(dir).unwrap();
+    /// assert_eq!(std::fs::read_to_string(&file)?.lines().count(), 1);
+    /// # std::fs::remove_file(file)?;
     /// # Ok(())
     /// # }
     /// ```
@@ -232,8 +227,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             .gated(Arc::clone(&gate), rollouts, set.all())
             .keep_results(true)
             .concurrency(usize::MAX)
-            .setting("scorer.threshold", threshold.to_string())
-            .setting("scorer.on_missing", format!("{on_missing:?}"))
+            .described("scorer.threshold", threshold.to_string())
+            .described("scorer.on_missing", format!("{on_missing:?}"))
             .described("scorer.aggregation", format!("{:?}", config.aggregation))
             .build()?;
         Ok(Scorer { inner: Arc::new(Inner { set, tiers, gate, evaluate, config }) })

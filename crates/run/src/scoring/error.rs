@@ -121,7 +121,7 @@ pub enum ScorerError {
     /// There is no tokio runtime to run the workers.
     #[error("no tokio runtime found; run this under `#[tokio::main]`")]
     Runtime,
-    /// An error of the run that has nothing to do with scoring, such as a journal of another run.
+    /// An error of the run that has nothing to do with scoring.
     #[error(transparent)]
     Run(EvaluateError),
     /// A worker task panicked outside the metrics: in `Drop` of a row, or because of a bug in this library.

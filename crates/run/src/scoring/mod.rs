@@ -2,7 +2,7 @@
 //! budget.
 //!
 //! `Scorer` is an adapter of [`Evaluate`]: an evaluation with a gate has the metrics of both tiers, and the score
-//! of a row is computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row_status.rs` ranks rows. Workers, budget, journal and result files are in `evaluate/`.
+//! of a row is computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row_status.rs` ranks rows. Workers, budget, store and result files are in `evaluate/`.
 
 mod aggregate;
 mod builder;

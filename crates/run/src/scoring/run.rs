@@ -16,7 +16,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
-    Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
+    Ending, Evaluate, EvaluationResult, MetricSummary, RowResult, ScoredRollouts, StoreUse,
 };
 use crate::messages::escape;
 
@@ -61,8 +61,8 @@ pub struct ScoringResult {
     pub manifest: Box<Manifest>,
     /// Whether all rows were scored, and if not, why.
     pub ending: Ending,
-    /// The restored rows of the journal, if the run has one.
-    pub journal: Option<JournalUse>,
+    /// What the run took from its store, if it has one.
+    pub store: Option<StoreUse>,
     /// The message of the first observer that panicked.
     pub observer_error: Option<String>,
 }
@@ -217,12 +217,11 @@ impl<G, P> Inner<G, P> {
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let EvaluationResult {
-            results, metrics, manifest, ending, journal, observer_error, ..
-        } = result;
+        let EvaluationResult { results, metrics, manifest, ending, store, observer_error, .. } =
+            result;
         let rows = results.into_iter().filter_map(RowResult::into_rollouts);
         let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
         let summary = ScoringSummary::of(&rows, self.gate.budget().limit);
-        ScoringResult { summary, rows, metrics, manifest, ending, journal, observer_error }
+        ScoringResult { summary, rows, metrics, manifest, ending, store, observer_error }
     }
 }

@@ -100,12 +100,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Returns the names and hashes of the files of the devset.
-    pub(crate) fn data_files(&self) -> Vec<String> {
-        let Devset::List(_, files) = &self.devset else { return Vec::new() };
-        files.iter().map(|file| serde_json::to_string(file).unwrap_or_default()).collect()
-    }
-
     /// Returns the name of a model of a provider that a metric calls.
     pub(crate) fn remote_model(&self) -> Option<String> {
         let mut requirements = Vec::new();

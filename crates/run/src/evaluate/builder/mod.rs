@@ -1,9 +1,9 @@
 //! The builder of [`Evaluate`](crate::Evaluate), and the validation of a setup before any row is run.
 
 mod devset;
-mod journal;
 mod outputs;
 mod statistics;
+mod store;
 
 use std::collections::HashSet;
 use std::sync::Arc;

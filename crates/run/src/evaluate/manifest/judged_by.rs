@@ -18,8 +18,7 @@ pub struct JudgedBy {
     /// The fingerprint that the provider reported, see [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The number of replies, including replies from the cache, from the journal of the run, and those that the judge could
-    /// not read.
+    /// The number of replies, including replies from the store, and those that the judge could not read.
     pub replies: u64,
 }
 

@@ -21,7 +21,6 @@ pub use self::file::ManifestError;
 pub(crate) use self::file::{
     Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find, finish_replacement, staged_path,
 };
-pub(crate) use self::git::Commit;
 pub use self::judged_by::{JudgeReplies, JudgedBy};
-pub(crate) use self::program::hash as program_hash;
+pub(crate) use self::program::executable;
 pub(crate) use self::started::{RunEnd, StartedManifest};

@@ -33,6 +33,11 @@ pub(crate) fn hash() -> Option<String> {
     if IS_FAST { PROGRAM.get_or_init(hashed).clone() } else { None }
 }
 
+/// Returns the hash of the executable, also if it takes long.
+pub(crate) fn executable() -> Option<String> {
+    PROGRAM.get_or_init(hashed).clone()
+}
+
 fn hashed() -> Option<String> {
     let file = File::open(std::env::current_exe().ok()?).ok()?;
     if file.metadata().ok()?.len() > MAX_LENGTH {

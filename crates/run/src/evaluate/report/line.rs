@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::hash::Hash;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::record::{ResultOutcome, ResultRow, ResultScore, RunRecord, not_json};
+use super::record::{ResultOutcome, ResultScore, RunRecord, not_json};
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
 use crate::data::{GOLD_HASH, POSITIONAL, PRED_HASH, row_hash};
@@ -58,24 +58,6 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
 fn hashes<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> [Option<u64>; 2] {
     let pred = row.pred.as_ref().and_then(|pred| serde_json::to_value(pred).ok());
     [serde_json::to_value(&*row.gold).ok(), pred].map(|side| row_hash(&side?))
-}
-
-/// A row of a result file, as it is written again. The traceback remains.
-pub(crate) fn record_line(row: &ResultRow, line: &mut Vec<u8>) {
-    let no_fields = Value::Object(Map::new());
-    let mut object = Object::begin(line);
-    object.add("id", &row.id);
-    object.add("gold", row.gold.as_ref().unwrap_or(&no_fields));
-    object.add("pred", row.pred.as_ref().unwrap_or(&no_fields));
-    object.add_some("latency_s", row.latency_s);
-    object.add_some("input_tokens", row.input_tokens);
-    object.add_some("output_tokens", row.output_tokens);
-    object.add_some("cost_msats", row.cost_msats);
-    object.add_some("attributes", Some(&row.attributes).filter(|fields| !fields.is_empty()));
-    object.add("scores", &row.scores);
-    object.add_pairing([row.gold_hash, row.pred_hash], row.is_positional);
-    object.add_some("traceback", row.traceback.as_deref());
-    line.push(b'}');
 }
 
 /// An object of JSON that is written key by key.

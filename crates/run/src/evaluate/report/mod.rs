@@ -17,9 +17,7 @@ mod spool;
 #[cfg(feature = "report")]
 mod table;
 
-pub(crate) use self::line::{
-    Render, pair_line, record_line, score_line, scored_line, written_score,
-};
+pub(crate) use self::line::{Render, pair_line, score_line, scored_line};
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
 pub use self::record::{ResultOutcome, ResultRow, ResultScore};

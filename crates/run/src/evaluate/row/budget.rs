@@ -44,8 +44,8 @@ impl BudgetReport {
 pub(crate) struct Ledger {
     limit: Option<u64>,
     account: Mutex<BudgetReport>,
-    /// The spent amount that the journal has recorded.
-    journaled: AtomicU64,
+    /// The spent amount that the store has.
+    kept: AtomicU64,
     /// Notified, one waiter at a time, when a reservation is released.
     freed: Notify,
 }
@@ -60,25 +60,25 @@ enum Attempt<'a> {
 impl Ledger {
     pub(crate) fn new(limit: Option<u64>) -> Self {
         let account = BudgetReport { limit, ..BudgetReport::default() };
-        let journaled = AtomicU64::new(0);
-        Self { limit, account: Mutex::new(account), journaled, freed: Notify::new() }
+        let kept = AtomicU64::new(0);
+        Self { limit, account: Mutex::new(account), kept, freed: Notify::new() }
     }
 
     pub(crate) fn report(&self) -> BudgetReport {
         *lock(&self.account)
     }
 
-    /// Adds the amount that earlier runs spent. `total` is the amount in the journal, which includes the calls of this
+    /// Adds the amount that earlier runs spent. `total` is the amount in the store, which includes the calls of this
     /// ledger. These are counted already, and not added again.
-    pub(crate) fn add_journaled(&self, total: u64) {
-        let known = self.journaled.fetch_max(total, Ordering::Relaxed);
+    pub(crate) fn add_kept(&self, total: u64) {
+        let known = self.kept.fetch_max(total, Ordering::Relaxed);
         let mut account = lock(&self.account);
         account.spent = account.spent.saturating_add(total.saturating_sub(known));
     }
 
-    /// Counts a settled call that the journal records.
-    pub(crate) fn count_journaled(&self, cost: u64) {
-        self.journaled.fetch_add(cost, Ordering::Relaxed);
+    /// Counts a settled call that the store has.
+    pub(crate) fn count_kept(&self, cost: u64) {
+        self.kept.fetch_add(cost, Ordering::Relaxed);
     }
 
     /// Reserves `msats`, all or nothing; `None` (an amount that overflows) is never covered. Waits while

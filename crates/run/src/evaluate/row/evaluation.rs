@@ -2,16 +2,14 @@
 //!
 //! `prediction.rs` runs the program, `row_scores.rs` evaluates the metrics.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
+use super::kept::{KeptRepeat, KeptRow, RunStore};
 use super::plan::Plan;
 use super::row_result::RowResult;
-use super::run_journal::{JournaledRow, RowToJournal, RunJournal};
 use crate::core::metric::repeat::RepeatNumber;
 use crate::core::metric::settings::Settings;
 use crate::core::program::Program;
-use crate::core::score::outcome::Outcome;
-use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Input;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
@@ -20,26 +18,26 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         index: u64,
         mut input: Input<G, P>,
         program: &impl Program<G, P, Kind>,
-        journal: Option<&RunJournal<G, P>>,
-    ) -> Result<RowResult<G, P>, EvaluateError> {
+        store: Option<&RunStore<G, P>>,
+    ) -> RowResult<G, P> {
         let of_gate = input.take_rollouts();
         let mut row = RowResult::begin(index, input);
-        let journaled = journal.map(|journal| journal.row(index, &row, of_gate.as_deref()));
-        let journaled = journaled.as_ref();
-        let is_restored = match (&self.gate, self.options.repeats) {
+        let is_given = row.pred.is_some() || of_gate.is_some();
+        let gold = Arc::clone(&row.gold);
+        let kept = store.map(|store| store.row(&gold, self.inputs.as_deref(), is_given));
+        let kept = kept.as_ref();
+        match (&self.gate, self.options.repeats) {
             (Some(gate), _) => {
-                let rollouts = self.evaluate_rollouts(gate, &mut row, of_gate, program, journaled);
-                Box::pin(rollouts).await?
+                let rollouts = self.evaluate_rollouts(gate, &mut row, of_gate, program, kept);
+                Box::pin(rollouts).await;
             }
-            (None, None) => self.evaluate(&mut row, program, (journaled, 0)).await?,
+            (None, None) => self.evaluate(&mut row, program, (kept, 0)).await,
             (None, Some(repeats)) => {
                 // Boxed, so that a row that is evaluated once takes less memory.
-                let rows = self.evaluate_repeatedly(&mut row, program, repeats, journaled);
-                Box::pin(rows).await?
+                Box::pin(self.evaluate_repeatedly(&mut row, program, repeats, kept)).await;
             }
-        };
-        journal.filter(|_| is_restored).inspect(|journal| journal.count_restored());
-        Ok(row)
+        }
+        row
     }
 
     /// Evaluates a row several times, one after another, and reduces the outcomes of each metric to one.
@@ -48,16 +46,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         row: &mut RowResult<G, P>,
         program: &impl Program<G, P, Kind>,
         repeats: u32,
-        journal: Option<&RowToJournal<'_, G, P>>,
-    ) -> Result<bool, EvaluateError> {
+        kept: Option<&KeptRow<'_, G, P>>,
+    ) {
         let is_predicted = row.pred.is_none();
         let mut traceback = None;
-        let mut is_restored = true;
         for number in 0..repeats {
             let first = row.pred.take_if(|_| is_predicted);
             let settings = Settings::new().with(RepeatNumber(number));
-            let evaluated = self.evaluate(row, program, (journal, number));
-            is_restored &= settings.scope(evaluated).await?;
+            settings.scope(self.evaluate(row, program, (kept, number))).await;
             traceback = traceback.or(row.traceback.take());
             let pred = std::mem::replace(&mut row.pred, first);
             // The run of a given prediction is the same in all repeats.
@@ -67,36 +63,30 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
         row.traceback = traceback;
         row.outcomes = self.reduced(&row.repeats);
-        Ok(is_restored)
     }
 
-    /// Evaluates a row, and returns whether the journal had all of its results. A row that the budget skipped was not
-    /// recorded.
+    /// Evaluates a row once.
     async fn evaluate<Kind>(
         &self,
         row: &mut RowResult<G, P>,
         program: &impl Program<G, P, Kind>,
-        (journal, repeat): (Option<&RowToJournal<'_, G, P>>, u32),
-    ) -> Result<bool, EvaluateError> {
-        let Some(journal) = journal else {
-            self.evaluate_once(row, program, None).await;
-            return Ok(false);
-        };
-        let journal = journal.repeat(repeat).await?;
-        // Boxed, so that a row of a run without a journal takes less memory.
-        Box::pin(journal.scope(self.evaluate_once(row, program, Some(&journal)))).await;
-        Ok(journal.row.is_restored() && !row.outcomes.iter().any(Outcome::is_skipped))
+        (kept, repeat): (Option<&KeptRow<'_, G, P>>, u32),
+    ) {
+        let Some(kept) = kept else { return self.evaluate_once(row, program, None).await };
+        let kept = kept.repeat(repeat);
+        // Boxed, so that a row of a run without a store takes less memory.
+        Box::pin(kept.scope(self.evaluate_once(row, program, Some(&kept)))).await;
     }
 
     async fn evaluate_once<Kind>(
         &self,
         row: &mut RowResult<G, P>,
         program: &impl Program<G, P, Kind>,
-        journal: Option<&JournaledRow<G, P>>,
+        kept: Option<&KeptRepeat<'_, G, P>>,
     ) {
         let deadline = self.deadline();
         if row.pred.is_none() {
-            match self.predict(&row.gold, program, deadline, journal).await {
+            match self.predict(&row.gold, program, deadline, kept).await {
                 Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
                 Err(failure) => {
                     (row.outcomes, row.traceback) =
@@ -106,20 +96,20 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
         if let Some(pred) = &row.pred {
             let call = self.call(&row.gold, pred, row.run.as_deref());
-            if journal.is_none() && self.is_immediate {
+            if kept.is_none() && self.is_immediate {
                 let mut outcomes = Vec::with_capacity(self.metrics.len());
-                if let Some(traceback) = self.score_now(call, &HashMap::new(), &mut outcomes) {
+                if let Some(traceback) = self.score_now(call, &mut outcomes) {
                     (row.outcomes, row.traceback) = (outcomes, traceback);
                     return;
                 }
             }
             // Boxed, so that a row of metrics that share nothing takes less memory.
             let memo = self.sharing.as_ref().map(|sharing| Box::new(sharing.memo(call.address())));
+            let kept = kept.map(|kept| kept.scores(&call));
             let call = call.with_memo(memo.as_deref());
-            let journal = journal.map(|journal| &*journal.row);
-            let known = journal.map(|row| self.take_outcomes(row)).unwrap_or_default();
+            let known = kept.as_ref().map(|kept| kept.known(self)).unwrap_or_default();
             let (metrics, charges) = (0..self.metrics.len(), std::iter::empty());
-            let scored = self.score_metrics(call, deadline, journal, known, metrics, charges);
+            let scored = self.score_metrics(call, deadline, kept.as_ref(), known, metrics, charges);
             (row.outcomes, row.traceback) = scored.await;
         }
     }

@@ -3,14 +3,14 @@
 //!
 //! The evaluation of a row is in `rollouts.rs`, reservations are in `budget.rs`.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::budget::{BudgetReport, Ledger, Reservation};
 use super::spending::Spending;
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::journal::Journal;
 use crate::evaluate::lock::lock;
+use crate::lm::{LmError, Store};
 
 /// Returns the names of the metrics that reject the outcomes of the first tier; `None` if the outcomes pass.
 pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + Sync>;
@@ -41,9 +41,9 @@ impl Gate {
         self.ledger.report()
     }
 
-    /// Adds the cost of the calls that a journal has, so that the budget covers earlier runs, too.
-    pub(crate) fn add_journaled(&self, total: u64) {
-        self.ledger.add_journaled(total);
+    /// Adds the cost of the calls that a store has, so that the budget covers a run that was killed, too.
+    pub(crate) fn add_kept(&self, total: u64) {
+        self.ledger.add_kept(total);
     }
 
     /// Reserves the maximum cost of these calls, by the position of the metric: all or nothing.
@@ -70,7 +70,7 @@ impl Gate {
         self.max_costs[metric].load(Ordering::Relaxed)
     }
 
-    /// Adds a call that the journal has. Its cost is in the budget already.
+    /// Adds a call whose outcome the store has. It is not paid for again.
     pub(crate) fn restore(&self, metric: usize, cost: u64, spending: &Mutex<Spending>) {
         let limited = self.ledger.report().limit.is_some();
         let reserved = if limited { self.max_cost(metric) } else { 0 };
@@ -88,22 +88,23 @@ pub(crate) struct Charge<'a> {
     open: Option<OpenCall>,
 }
 
-/// A call that a journal has recorded as reserved. It counts as spent until its cost is recorded.
+/// A call that a store has as reserved. It counts as spent until its cost is known.
 struct OpenCall {
-    journal: Arc<Journal>,
-    number: u64,
+    store: Store,
+    number: i64,
 }
 
 impl Charge<'_> {
-    /// Records the reservation in a journal, before the call.
-    pub(crate) fn record(mut self, journal: Option<Arc<Journal>>) -> Self {
-        let (msats, is_limited) = (self.reservation.msats(), self.reservation.is_limited());
-        let open = |journal: Arc<Journal>| {
-            let number = journal.reserve_call(msats, true);
-            OpenCall { journal, number }
-        };
-        self.open = journal.filter(|_| is_limited).map(open);
-        self
+    /// Records the reservation in a store under the name of the budget, before the call.
+    ///
+    /// # Errors
+    /// [`LmError`], if the store cannot be written.
+    pub(crate) fn record(&mut self, (store, budget): (&Store, &str)) -> Result<(), LmError> {
+        if self.reservation.is_limited() {
+            let number = store.reserve_msats(budget, self.reservation.msats())?;
+            self.open = Some(OpenCall { store: store.clone(), number });
+        }
+        Ok(())
     }
 
     /// Records the cost of the call.
@@ -111,9 +112,10 @@ impl Charge<'_> {
         let Self { gate, metric, reservation, spending, open } = self;
         gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
         let of_call = reservation.settle(cost);
-        if let Some(OpenCall { journal, number }) = open {
-            journal.settle_call(number, cost, true);
-            gate.ledger.count_journaled(cost);
+        if let Some(OpenCall { store, number }) = open {
+            // If it fails, the call counts with the reserved amount.
+            let _ = store.settle_msats(number, cost);
+            gate.ledger.count_kept(cost);
         }
         lock(spending).add(&of_call);
     }

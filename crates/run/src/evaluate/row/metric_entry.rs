@@ -86,7 +86,7 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
 }
 
 impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
-    /// Returns whether the metric can have this outcome. A journal from elsewhere may have any.
+    /// Returns whether the metric can have this outcome. The record of a store may have any.
     pub(crate) fn is_possible(&self, outcome: &Outcome) -> bool {
         outcome.scored().is_none_or(|scored| {
             self.is_in_range(scored) && ScoreRange::UNIT.contains(scored.score.confidence)
@@ -102,10 +102,6 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
         let (value, range) = (scored.score.value, self.range.unwrap_or(ScoreRange::UNIT));
         let kind = MetricErrorKind::OutOfRange { value, range };
         MetricError::new(&self.name, kind).with_cost_msats(scored.score.cost_msats)
-    }
-
-    pub(crate) fn has_requirements(&self) -> bool {
-        !requirements(std::slice::from_ref(self)).is_empty()
     }
 
     /// Returns `true` if the metric calls a model, or needs one that is not set.

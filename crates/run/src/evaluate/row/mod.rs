@@ -3,13 +3,15 @@
 //! [`Plan`] has the metrics of a run and the settings of a row (`options.rs`). Its methods are in the files of the steps:
 //! `evaluation.rs` evaluates a row once or several times, and `rollouts.rs` under a gate. Both run the program
 //! (`prediction.rs`), then the metrics (`row_scores.rs`), within the limits of `attempt.rs`. `gate.rs` and `budget.rs` decide
-//! which metrics of the second tier are called. `run_journal.rs` restores and records paid calls. The result is a
+//! which metrics of the second tier are called. `kept.rs` has what a run keeps in its store. The result is a
 //! [`RowResult`].
 
 mod attempt;
 mod budget;
 mod evaluation;
 mod gate;
+#[cfg_attr(not(feature = "store"), allow(dead_code, unused_imports, reason = "no run has a store"))]
+mod kept;
 mod metric_entry;
 mod options;
 mod plan;
@@ -20,12 +22,13 @@ mod repeats;
 mod rollouts;
 mod row_result;
 mod row_scores;
-mod run_journal;
 mod spending;
 mod unreadable;
 
 pub use self::budget::BudgetReport;
 pub(crate) use self::gate::Gate;
+pub use self::kept::StoreUse;
+pub(super) use self::kept::{ProgramIdentity, RunStore, StoreOptions};
 pub(super) use self::metric_entry::{MetricEntry, sharing};
 pub(super) use self::options::RowOptions;
 pub(super) use self::plan::Plan;
@@ -37,5 +40,4 @@ pub(crate) use self::repeats::reduced;
 pub use self::rollouts::RolloutNumber;
 pub use self::row_result::RowResult;
 pub(crate) use self::row_result::ScoredRollouts;
-pub(super) use self::run_journal::{JournalOptions, JournalSettings, RunJournal};
 pub use self::spending::Spending;

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::gate::Gate;
 use super::metric_entry::MetricEntry;
 use super::options::RowOptions;
+use super::prediction::ProgramFailure;
 use super::repeats;
 use super::repeats::Repeat;
 use crate::core::dedup::memo::Sharing;
@@ -16,7 +17,6 @@ use crate::core::metric::call::MetricCall;
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::journal::ProgramFailure;
 
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {
@@ -60,11 +60,11 @@ impl<'a, G, P> Plan<'a, G, P> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Returns whether rows with predictions are evaluated without awaiting anything. A run with a journal checks models
-    /// between its rows, before the first call that is not recorded.
-    pub(crate) fn never_waits(&self, has_journal: bool) -> bool {
-        let is_checked = |entry: &MetricEntry<'_, G, P>| has_journal && entry.has_requirements();
-        self.is_immediate && !self.metrics.iter().any(is_checked)
+    /// Returns whether rows with predictions are evaluated without awaiting anything. A run with a store awaits metrics that
+    /// declare a cost.
+    pub(crate) fn never_waits(&self, has_store: bool) -> bool {
+        let is_kept = |entry: &MetricEntry<'_, G, P>| entry.metric().spec().cost_msats > 0;
+        self.is_immediate && !(has_store && self.metrics.iter().any(is_kept))
     }
 
     /// Returns the identities of the metrics, with the contents of the files that they read now.

@@ -3,11 +3,25 @@
 use tokio::time::Instant;
 
 use super::attempt::Failure;
+use super::kept::KeptRepeat;
 use super::plan::Plan;
-use super::run_journal::{JournaledRow, ProgramResult};
 use crate::core::program::Program;
+use crate::core::program_run::ProgramRun;
 use crate::core::program_run_error::ProgramRunError;
-use crate::evaluate::journal::ProgramFailure;
+
+/// The prediction of a program with the record of its run, or the reason why it returned no prediction.
+pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
+
+/// Why a program returned no prediction.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProgramFailure {
+    pub(crate) error: String,
+    pub(crate) traceback: Option<String>,
+    /// Whether the program returned no error: it panicked or was stopped, and `error` is a sentence about the program.
+    pub(crate) is_interrupted: bool,
+    /// The budget that did not cover a call of the program, in millisatoshis.
+    pub(crate) budget_msats: Option<u64>,
+}
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(crate) async fn predict<Kind>(
@@ -15,14 +29,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         gold: &G,
         program: &impl Program<G, P, Kind>,
         deadline: Option<Instant>,
-        journal: Option<&JournaledRow<G, P>>,
+        kept: Option<&KeptRepeat<'_, G, P>>,
     ) -> ProgramResult<P> {
-        if let Some(journal) = journal {
-            match journal.predicted() {
-                Some(predicted) => return predicted,
-                // The program may return another prediction this time.
-                None => journal.row.forget_outcomes(),
-            }
+        if let Some(output) = kept.and_then(KeptRepeat::output) {
+            return Ok(output);
         }
         // The call is made in an async block because it may panic before its first await.
         let start = |_| async {
@@ -50,10 +60,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 interrupted(error, None)
             }
         };
-        // A row that the budget skipped is evaluated again.
-        let is_skipped = predicted.as_ref().is_err_and(|failure| failure.budget_msats.is_some());
-        if let Some(journal) = journal.filter(|_| !is_skipped) {
-            journal.record(&predicted);
+        if let Some(kept) = kept {
+            kept.keep_output(&predicted);
         }
         predicted
     }

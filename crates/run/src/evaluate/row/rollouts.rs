@@ -9,10 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
-use super::gate::{Charge, Gate};
+use super::gate::Gate;
+use super::kept::{KeptRepeat, KeptRow, KeptScores};
 use super::plan::Plan;
+use super::prediction::ProgramFailure;
 use super::row_result::{Gated, RowResult, ScoredRollouts};
-use super::run_journal::{JournaledRow, RowToJournal};
 use super::spending::Spending;
 use crate::core::dedup::memo::Memo;
 use crate::core::metric::call::MetricCall;
@@ -20,8 +21,6 @@ use crate::core::metric::repeat::RepeatNumber;
 use crate::core::metric::settings::Settings;
 use crate::core::program::Program;
 use crate::core::program_run::ProgramRun;
-use crate::evaluate::error::EvaluateError;
-use crate::evaluate::journal::{ProgramFailure, StoredScores};
 use crate::evaluate::lock::lock;
 
 /// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:
@@ -33,10 +32,9 @@ pub struct RolloutNumber(pub usize);
 /// One rollout of a row before it is scored.
 struct Rollout<'a, G, P> {
     call: MetricCall<'a, G, P>,
-    journal: Option<&'a JournaledRow<G, P>>,
-    /// The outcomes that the journal has.
-    restored: HashMap<usize, Outcome>,
-    tracebacks: Vec<String>,
+    kept: Option<(&'a KeptRepeat<'a, G, P>, KeptScores)>,
+    /// The outcomes that the store has.
+    known: HashMap<usize, Outcome>,
 }
 
 /// The prediction of a rollout, with the record of the program's run if a program was run, or the failure of the program.
@@ -46,36 +44,29 @@ type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
 type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Evaluates the rollouts of a row: the given predictions, or the predictions of a program. Returns whether the journal had
-    /// all results of the row.
+    /// Evaluates the rollouts of a row: the given predictions, or the predictions of a program.
     pub(crate) async fn evaluate_rollouts<Kind>(
         &self,
         gate: &Gate,
         row: &mut RowResult<G, P>,
         given: Option<Vec<P>>,
         program: &impl Program<G, P, Kind>,
-        journal: Option<&RowToJournal<'_, G, P>>,
-    ) -> Result<bool, EvaluateError> {
+        kept: Option<&KeptRow<'_, G, P>>,
+    ) {
         let given_number = |given: &Vec<P>| u32::try_from(given.len()).unwrap_or(u32::MAX);
         let number = given.as_ref().map_or(self.rollouts(), given_number);
-        let mut journals = Vec::new();
-        if let Some(journal) = journal {
-            for number in 0..number {
-                journals.push(journal.repeat(number).await?);
-            }
+        let mut repeats = Vec::new();
+        if let Some(kept) = kept {
+            repeats.extend((0..number).map(|number| kept.repeat(number)));
         }
         let deadline = self.deadline();
         let runs: Vec<RolloutRun<P>> = match given {
             Some(given) => given.into_iter().map(|pred| Ok((pred, None))).collect(),
-            None => self.run_rollouts(&row.gold, program, deadline, &journals).await,
+            None => self.run_rollouts(&row.gold, program, deadline, &repeats).await,
         };
         let calls = self.calls(&row.gold, &runs);
-        let scored = self.score_rollouts(gate, calls, deadline, &journals).await;
-        let is_restored = !journals.is_empty()
-            && journals.iter().all(|journal| journal.row.is_restored())
-            && !scored.outcomes.iter().flatten().any(Outcome::is_skipped);
+        let scored = self.score_rollouts(gate, calls, deadline, &repeats).await;
         self.finish_rollouts(row, runs, scored);
-        Ok(is_restored)
     }
 
     /// Stores predictions and outcomes in the row. A single rollout becomes the row's own prediction and outcomes.
@@ -118,16 +109,16 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         gold: &G,
         program: &impl Program<G, P, Kind>,
         deadline: Option<Instant>,
-        journals: &[JournaledRow<G, P>],
+        kept: &[KeptRepeat<'_, G, P>],
     ) -> Vec<RolloutRun<P>> {
         let run = |number: u32| async move {
             // The semaphore is never closed, so there is always a permit.
             let _permit = self.permits.acquire().await;
-            let journal = journals.get(number as usize);
+            let kept = kept.get(number as usize);
             let settings = Settings::new().with(RolloutNumber(number as usize));
             let settings = settings.with(RepeatNumber(number));
-            let run = settings.scope(self.predict(gold, program, deadline, journal));
-            in_journal(journal, run).await.map(|(pred, run)| (pred, Some(Box::new(run))))
+            let run = settings.scope(self.predict(gold, program, deadline, kept));
+            in_scope(kept, run).await.map(|(pred, run)| (pred, Some(Box::new(run))))
         };
         join_all((0..self.rollouts()).map(run)).await
     }
@@ -150,7 +141,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         gate: &'a Gate,
         calls: Vec<Result<MetricCall<'a, G, P>, &'a ProgramFailure>>,
         deadline: Option<Instant>,
-        journals: &'a [JournaledRow<G, P>],
+        kept: &'a [KeptRepeat<'_, G, P>],
     ) -> ScoredRollouts {
         let memo = |call: &Result<MetricCall<'a, G, P>, _>| {
             call.as_ref().ok().and_then(|call| Some(self.sharing.as_ref()?.memo(call.address())))
@@ -158,14 +149,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let memos: Vec<Option<Memo>> = calls.iter().map(memo).collect();
         let rollout = |number: usize| {
             let call = calls[number].ok()?.with_memo(memos[number].as_ref());
-            let journal = journals.get(number);
-            let (restored, tracebacks) =
-                journal.map(|journal| self.take_outcomes(&journal.row)).unwrap_or_default();
-            Some(Rollout { call, journal, restored, tracebacks })
+            let kept = kept.get(number).map(|kept| (kept, kept.scores(&call)));
+            let known = kept.as_ref().map(|(_, scores)| scores.known(self)).unwrap_or_default();
+            Some(Rollout { call, kept, known })
         };
-        let rollouts = (0..calls.len()).filter_map(rollout).collect();
+        let rollouts: Vec<_> = (0..calls.len()).filter_map(rollout).collect();
         let spending = Mutex::new(Spending::default());
-        let scored = self.score_both_tiers(gate, rollouts, deadline, &spending).await;
+        let scored = self.score_both_tiers(gate, &rollouts, deadline, &spending).await;
         let mut traceback = None;
         let mut scored = scored.into_iter().map(|(outcomes, of_rollout)| {
             traceback = traceback.take().or(of_rollout);
@@ -189,14 +179,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     async fn score_both_tiers<'a>(
         &'a self,
         gate: &'a Gate,
-        mut rollouts: Vec<Rollout<'a, G, P>>,
+        rollouts: &'a [Rollout<'a, G, P>],
         deadline: Option<Instant>,
         spending: &'a Mutex<Spending>,
     ) -> TierOutcomes {
         let (proxies, truths) = (0..gate.proxies, gate.proxies..self.metrics.len());
         let skipped =
             |number: usize, budget| vec![Outcome::Skipped { budget, cost_msats: 0 }; number];
-        let all = rollouts.iter_mut().collect();
+        let all = rollouts.iter().collect();
         let mut scored = match self.score_tier(gate, &proxies, all, deadline, spending).await {
             Ok(scored) => scored,
             Err(budget) => {
@@ -206,7 +196,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         };
         let rejected = scored.iter().map(|(outcomes, _)| (gate.rejected_by)(outcomes));
         let rejected: Vec<Option<String>> = rejected.collect();
-        let passing = rollouts.iter_mut().zip(&rejected).filter(|(_, by)| by.is_none());
+        let passing = rollouts.iter().zip(&rejected).filter(|(_, by)| by.is_none());
         let passing: Vec<_> = passing.map(|(rollout, _)| rollout).collect();
         let truth_calls = (passing.len() as u64).saturating_mul(truths.len() as u64);
         let second = self.score_tier(gate, &truths, passing, deadline, spending).await;
@@ -214,12 +204,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             lock(spending).truth_calls = truth_calls;
         }
         let mut second = second.map(Vec::into_iter);
-        let rejected = rollouts.iter().zip(rejected);
-        for ((outcomes, traceback), (rollout, by)) in scored.iter_mut().zip(rejected) {
+        for ((outcomes, traceback), by) in scored.iter_mut().zip(rejected) {
             match (by, &mut second) {
                 (Some(by), _) => {
                     outcomes.resize(self.metrics.len(), Outcome::Gated { by });
-                    rollout.record_gated(&truths, outcomes);
                 }
                 (None, Ok(second)) => {
                     let (of_truths, of_rollout) = second.next().unwrap_or_default();
@@ -232,8 +220,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         scored
     }
 
-    /// Evaluates the metrics of one tier on several rollouts, all concurrently. The maximum cost of the calls that the
-    /// journal does not have is reserved before the first.
+    /// Evaluates the metrics of one tier on several rollouts, all concurrently. The maximum cost of the calls whose
+    /// outcome the store does not have is reserved before the first.
     ///
     /// # Errors
     /// The budget, if it does not cover them.
@@ -241,7 +229,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         &'a self,
         gate: &'a Gate,
         metrics: &Range<usize>,
-        rollouts: Vec<&mut Rollout<'a, G, P>>,
+        rollouts: Vec<&'a Rollout<'a, G, P>>,
         deadline: Option<Instant>,
         spending: &'a Mutex<Spending>,
     ) -> Result<TierOutcomes, u64> {
@@ -250,23 +238,23 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut scored = Vec::with_capacity(rollouts.len());
         for rollout in rollouts {
             let number = rollout.new_calls(metrics).count();
-            let journal = |journaled: &JournaledRow<G, P>| journaled.row.journal();
-            let record = |charge: Charge<'a>| charge.record(rollout.journal.map(journal));
-            let charges: Vec<_> = charges.by_ref().take(number).map(record).collect();
-            let mut restored = HashMap::new();
-            for metric in metrics.clone() {
-                if let Some(outcome) = rollout.restored.remove(&metric) {
-                    gate.restore(metric, outcome.cost_msats(), spending);
-                    restored.insert(metric, outcome);
-                }
-            }
-            let known = (restored, std::mem::take(&mut rollout.tracebacks));
-            let (call, journal) = (rollout.call, rollout.journal);
-            let row = journal.map(|journal| &*journal.row);
-            let metrics = metrics.clone();
-            scored.push(in_journal(
-                journal,
-                self.score_metrics(call, deadline, row, known, metrics, charges.into_iter()),
+            let kept = rollout.kept.as_ref();
+            let charges: Vec<_> = charges.by_ref().take(number).collect();
+            let charges = match kept {
+                Some((kept, _)) => kept.recorded(charges),
+                None => charges,
+            };
+            let known = rollout.known.iter().filter(|(metric, _)| metrics.contains(metric));
+            let known = known.map(|(metric, outcome)| {
+                gate.restore(*metric, outcome.cost_msats(), spending);
+                (*metric, outcome.clone())
+            });
+            let (known, metrics) = (known.collect(), metrics.clone());
+            let (repeat, scores) = (kept.map(|(kept, _)| *kept), kept.map(|(_, scores)| scores));
+            let charges = charges.into_iter();
+            scored.push(in_scope(
+                repeat,
+                self.score_metrics(rollout.call, deadline, scores, known, metrics, charges),
             ));
         }
         Ok(join_all(scored).await)
@@ -274,27 +262,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 }
 
 impl<G, P> Rollout<'_, G, P> {
-    /// Returns the metrics of a tier whose outcome the journal does not have.
+    /// Returns the metrics of a tier whose outcome the store does not have.
     fn new_calls(&self, tier: &Range<usize>) -> impl Iterator<Item = usize> {
-        tier.clone().filter(|metric| !self.restored.contains_key(metric))
-    }
-
-    /// Records that the gate rejected the rollout.
-    fn record_gated(&self, tier: &Range<usize>, outcomes: &[Outcome]) {
-        let Some(journal) = self.journal else { return };
-        let mut scores = StoredScores::default();
-        self.new_calls(tier).for_each(|metric| scores.add(metric, &outcomes[metric], None));
-        journal.row.record_scores(scores, false);
+        tier.clone().filter(|metric| !self.known.contains_key(metric))
     }
 }
 
-/// Awaits a part of a rollout, and records its replies if the run has a journal.
-async fn in_journal<G, P, T>(
-    journal: Option<&JournaledRow<G, P>>,
+/// Awaits a part of a rollout, and keeps its replies if the run has a store.
+async fn in_scope<G, P, T>(
+    kept: Option<&KeptRepeat<'_, G, P>>,
     part: impl Future<Output = T>,
 ) -> T {
-    match journal {
-        Some(journal) => journal.scope(part).await,
+    match kept {
+        Some(kept) => kept.scope(part).await,
         None => part.await,
     }
 }

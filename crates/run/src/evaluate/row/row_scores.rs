@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
 use super::gate::Charge;
+use super::kept::KeptScores;
 use super::metric_entry::MetricEntry;
 use super::plan::Plan;
 use crate::core::metric::answer::Answer;
@@ -21,10 +22,9 @@ use crate::core::metric::call::MetricCall;
 use crate::core::panic;
 use crate::core::score::error::{MetricError, MetricErrorKind};
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::journal::{JournalRow, StoredScores};
 
-/// The outcomes that a journal has, by the position of the metric, and the backtraces of their panics.
-pub(super) type KnownOutcomes = (HashMap<usize, Outcome>, Vec<String>);
+/// The outcomes that a store has, by the position of the metric.
+pub(super) type KnownOutcomes = HashMap<usize, Outcome>;
 
 type PendingAnswer<'a> = BoxFuture<'a, Result<RowAnswer, MetricError>>;
 
@@ -42,12 +42,11 @@ struct PendingCall<'a> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row with a prediction without awaiting anything, but for the outcomes that a journal has. Returns the
-    /// backtraces of panics, or `None` if a metric has to wait after all.
+    /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a metric has to
+    /// wait after all.
     pub(crate) fn score_now(
         &self,
         call: MetricCall<'_, G, P>,
-        known: &HashMap<usize, Outcome>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<Option<String>> {
         outcomes.clear();
@@ -55,11 +54,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
-        for (position, entry) in self.metrics.iter().enumerate() {
-            if let Some(outcome) = known.get(&position) {
-                outcomes.push(outcome.clone());
-                continue;
-            }
+        for entry in &self.metrics {
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Ready(result)) => Ok(result),
                 // The spec is wrong about the metric. Nothing has happened, since the future was not polled.
@@ -73,22 +68,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Some(joined(&tracebacks))
     }
 
-    /// Takes the outcomes of an earlier run.
-    pub(crate) fn take_outcomes(&self, row: &JournalRow) -> KnownOutcomes {
-        let (mut outcomes, tracebacks) = row.take_outcomes();
-        outcomes.retain(|metric, outcome| {
-            self.metrics.get(*metric).is_some_and(|entry| entry.is_possible(outcome))
-        });
-        (outcomes, tracebacks)
-    }
-
-    /// Evaluates the metrics in a range whose outcomes are not known from a journal. Pending answers are awaited concurrently.
+    /// Evaluates the metrics in a range whose outcomes are not known from a store. Pending answers are awaited concurrently.
     /// Each call is settled with the next charge, if there is one.
     pub(crate) fn score_metrics<'a>(
         &'a self,
         call: MetricCall<'a, G, P>,
         deadline: Option<Instant>,
-        journal: Option<&'a JournalRow>,
+        kept: Option<&'a KeptScores>,
         known: KnownOutcomes,
         metrics: Range<usize>,
         charges: impl Iterator<Item = Charge<'a>>,
@@ -99,7 +85,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         async move {
             let begin = |context: &mut Context<'_>| match given.take() {
                 Some(given) => {
-                    Poll::Ready(self.begin_metrics(context, call, deadline, journal, given))
+                    Poll::Ready(self.begin_metrics(context, call, deadline, kept, given))
                 }
                 None => Poll::Pending,
             };
@@ -117,7 +103,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     };
                     charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
                     let (outcome, traceback) = self.outcome(entry, attempt);
-                    record_one(journal, position, &outcome, traceback.as_ref());
+                    kept.inspect(|kept| kept.keep(position, &outcome));
                     (position, outcome, traceback)
                 });
             for (position, outcome, traceback) in join_all(calls).await {
@@ -135,28 +121,24 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         context: &mut Context<'_>,
         call: MetricCall<'a, G, P>,
         deadline: Option<Instant>,
-        journal: Option<&JournalRow>,
+        kept: Option<&KeptScores>,
         given: (KnownOutcomes, Range<usize>, impl Iterator<Item = Charge<'a>>),
     ) -> Begun<'a> {
-        let ((mut restored, mut tracebacks), metrics, mut charges) = given;
+        let (mut known, metrics, mut charges) = given;
         let mut outcomes = Vec::with_capacity(metrics.len());
-        let (mut new, mut are_costly) = (StoredScores::default(), false);
+        let mut tracebacks = Vec::new();
         let mut pending = Vec::new();
         for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
-            if let Some(outcome) = restored.remove(&position) {
+            if let Some(outcome) = known.remove(&position) {
                 outcomes.push(outcome);
                 continue;
             }
             let charge = charges.next();
-            let mut is_polled = false;
             let answer = panic::catch(self.options.traceback, || match entry.answer(call) {
-                Answer::Pending(mut future) => {
-                    is_polled = true;
-                    match future.as_mut().poll(context) {
-                        Poll::Ready(result) => Answer::Ready(result),
-                        Poll::Pending => Answer::Pending(future),
-                    }
-                }
+                Answer::Pending(mut future) => match future.as_mut().poll(context) {
+                    Poll::Ready(result) => Answer::Ready(result),
+                    Poll::Pending => Answer::Pending(future),
+                },
                 ready => ready,
             });
             let attempt = match answer {
@@ -169,17 +151,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
-            are_costly |= is_polled;
             charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
             let (outcome, traceback) = self.outcome(entry, attempt);
-            if journal.is_some() {
-                new.add(position, outcome.clone(), traceback.as_deref());
-            }
+            kept.inspect(|kept| kept.keep(position, &outcome));
             tracebacks.extend(traceback);
             outcomes.push(outcome);
-        }
-        if let Some(journal) = journal {
-            journal.record_scores(new, are_costly);
         }
         Begun { outcomes, tracebacks, pending }
     }
@@ -239,18 +215,4 @@ fn cost_of(attempt: &Attempt<Result<RowAnswer, MetricError>>) -> u64 {
 
 pub(super) fn joined(tracebacks: &[String]) -> Option<String> {
     (!tracebacks.is_empty()).then(|| tracebacks.join("\n"))
-}
-
-/// Records the outcome of a call that was awaited, which may have cost something.
-fn record_one(
-    journal: Option<&JournalRow>,
-    position: usize,
-    outcome: &Outcome,
-    traceback: Option<&String>,
-) {
-    if let Some(journal) = journal {
-        let mut scores = StoredScores::default();
-        scores.add(position, outcome, traceback.map(String::as_str));
-        journal.record_scores(scores, true);
-    }
 }

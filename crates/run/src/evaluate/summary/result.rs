@@ -12,9 +12,9 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::outcome::Outcome;
 use crate::data::Mapping;
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::journal::JournalUse;
 use crate::evaluate::manifest::{FormatVersion, Manifest};
 use crate::evaluate::row::RowResult;
+use crate::evaluate::row::StoreUse;
 use crate::messages::escape;
 use crate::stats::Histogram;
 
@@ -53,8 +53,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The number of rows without a value of the field of [`group`](crate::EvaluateBuilder::group); each is a group of
     /// its own. 0 if rows have no groups.
     pub without_group: u64,
-    /// The records that the run took from its journal, if it has one.
-    pub journal: Option<JournalUse>,
+    /// What the run took from its store, if it has one.
+    pub store: Option<StoreUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
     pub unused_mappings: Vec<Mapping>,
     /// The manifest of the run: the identities of the metrics, the data files, the program.

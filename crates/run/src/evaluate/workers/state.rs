@@ -9,12 +9,13 @@ use super::collector::Collector;
 use super::grace_period::{GracePeriod, GraceSettings};
 use super::thread_rows::{SharedRows, ThreadRows};
 use crate::core::panic;
+use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Source, Stop};
 use crate::evaluate::lock::lock;
 use crate::evaluate::manifest::StartedManifest;
 use crate::evaluate::observer::Observers;
 use crate::evaluate::report::{Lines, Render, score_line};
-use crate::evaluate::row::{Plan, Preflight, RowResult, RunJournal};
+use crate::evaluate::row::{Plan, Preflight, RowResult, RunStore};
 
 /// The state that the threads or tasks of one run share.
 pub(crate) struct Run<'a, G, P> {
@@ -31,9 +32,8 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
     /// Set if rows are written.
     pub(crate) render: Option<Render<G, P>>,
-    /// `None` if the run has a journal, which has the check.
-    pub(crate) preflight: Option<Preflight>,
-    pub(crate) journal: Option<RunJournal<G, P>>,
+    pub(crate) preflight: Preflight,
+    pub(crate) store: Option<RunStore<G, P>>,
     pub(crate) started: Instant,
     pub(crate) manifest: StartedManifest,
     /// The most rows that are evaluated at once.
@@ -81,8 +81,8 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     pub(crate) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
         let mut collector = lock(&self.collector);
         record(&mut collector);
-        if let Some(error) = self.journal.as_ref().and_then(RunJournal::error) {
-            collector.output_error.get_or_insert(error.into());
+        if let Some(error) = self.store.as_ref().and_then(RunStore::error) {
+            collector.output_error.get_or_insert(EvaluateError::Store(error));
         }
         if collector.is_full() {
             self.stop.set();

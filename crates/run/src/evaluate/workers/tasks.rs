@@ -105,17 +105,13 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     ) {
         let mut line = Lines::default();
         while let Some((index, input)) = next {
-            match self.plan.finish(index, input, program, self.journal.as_ref()).await {
-                Ok(row) => {
-                    self.render(index, &row, &mut line);
-                    self.observers.notify(|observer| observer.on_row(&row));
-                    self.record(|collector| {
-                        collector.write(&mut line);
-                        drop(collector.record(index, row));
-                    });
-                }
-                Err(error) => return self.source.fail(index, error),
-            }
+            let row = self.plan.finish(index, input, program, self.store.as_ref()).await;
+            self.render(index, &row, &mut line);
+            self.observers.notify(|observer| observer.on_row(&row));
+            self.record(|collector| {
+                collector.write(&mut line);
+                drop(collector.record(index, row));
+            });
             // Rows that happen not to wait let other tasks run, too.
             tokio::task::consume_budget().await;
             next = self.source.take(&self.stop);

@@ -4,7 +4,6 @@
 //! tasks. A thread may take the rows of another thread that is blocked.
 
 use crate::core::score::outcome::Outcome;
-use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -233,25 +232,13 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         let Self { run, rows, outcomes, .. } = self;
         let Input::Predicted(pair) = input else { return };
         let (gold, pred) = (&pair.gold, &pair.pred);
-        let journaled = run.journal.as_ref().map(|it| it.given_row(&run.plan, index, &pair));
-        let journaled = match journaled.transpose() {
-            Ok(journaled) => journaled,
-            Err(error) => return run.source.fail(index, error),
-        };
         let call = run.plan.call(gold, pred, pair.run.as_deref());
-        let scored = match &journaled {
-            Some(row) => row.score_now(&run.plan, call, outcomes),
-            None => run.plan.score_now(call, &HashMap::new(), outcomes),
-        };
-        let Some(mut traceback) = scored else {
+        let Some(traceback) = run.plan.score_now(call, outcomes) else {
             return self.wait_for((index, Input::Predicted(pair)));
         };
         let are_simple = are_simple(outcomes);
         if !are_simple && let Some(error) = run.plan.unreadable(gold, pred, pair.origin.as_ref()) {
             return run.source.fail(index, error);
-        }
-        if let Some(row) = journaled {
-            traceback = row.record(outcomes, traceback);
         }
         let may_count = run.may_count(index) && pair.run.is_none();
         if run.render.is_none() && may_count && are_simple {
@@ -265,12 +252,8 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
 
     /// Evaluates a row on which a metric has to wait, although its spec states that it is synchronous.
     fn wait_for(&mut self, (index, input): Numbered<G, P>) {
-        let journal = self.run.journal.as_ref();
-        let row = self.run.plan.finish(index, input, &Predicted, journal);
-        match Handle::current().block_on(row) {
-            Ok(row) => self.finish(index, row),
-            Err(error) => self.run.source.fail(index, error),
-        }
+        let row = self.run.plan.finish(index, input, &Predicted, self.run.store.as_ref());
+        self.finish(index, Handle::current().block_on(row));
     }
 
     fn finish(&mut self, index: u64, mut row: RowResult<G, P>) {

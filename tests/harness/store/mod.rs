@@ -1,7 +1,6 @@
-//! Runs with a journal: a run that was interrupted at any point continues, and ends like one without an interruption.
+//! Runs with a store: what was paid for is paid once, and the result is that of a run with an empty store.
 
-mod changed;
-mod damaged;
+mod incremental;
 mod resumed;
 mod stored;
 
@@ -44,13 +43,17 @@ impl Paid {
     }
 }
 
-/// A metric that calls a service, which fails on some rows.
+/// A metric that calls a service, which fails on some rows at no cost.
 struct Remote(Arc<Paid>);
 
 #[async_trait]
 impl Metric for Remote {
     fn name(&self) -> &str {
         "remote"
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec::new("remote").with_cost_msats(60).with_async()
     }
 
     async fn evaluate(&self, gold: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
@@ -125,7 +128,7 @@ async fn run(
     evaluate.run(move |inputs: Example| program(Arc::clone(&paid), inputs)).await
 }
 
-/// The headlines and the result file of a run without a journal.
+/// The headlines and the result file of a run without a store.
 async fn undisturbed(dir: &Path) -> (String, Vec<u8>) {
     let (paid, out) = (Arc::default(), dir.join("undisturbed.jsonl"));
     let result = run(builder(&paid, &out), &paid).await.unwrap();

@@ -1,5 +1,5 @@
-//! A run with a judge is killed many times: with its journal it ends like an undisturbed run, and no reply in the journal
-//! is paid for again.
+//! A run with a judge is killed many times: with its store it ends like an undisturbed run, and no stored reply is paid for
+//! again.
 //!
 //! By default 20 kills of 400 rows. `DSRS_METRICS_KILLS=200 DSRS_METRICS_KILL_ROWS=5000` sets other numbers; the figures
 //! are printed with `--nocapture`.
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::server::{Answer, Received, Server};
 
@@ -22,14 +22,14 @@ const CONCURRENCY: usize = 16;
 
 const LATENCY: Duration = Duration::from_millis(10);
 
-/// The answers of the server, and the records of the journal when the process was started.
+/// The answers of the server, and the records of the store when the process was started.
 #[derive(Default)]
 struct Calls {
     /// The number of replies by row and position of the call in its row: the question, then the repair.
     answered: HashMap<(u64, usize), u64>,
-    /// The number of replies in the journal, by row.
-    journaled: HashMap<u64, usize>,
-    /// Calls whose reply was in the journal.
+    /// The number of replies in the store, by row.
+    stored: HashMap<u64, usize>,
+    /// Calls whose reply was in the store.
     paid_again: Vec<(u64, usize)>,
     failures: HashMap<(u64, usize), u64>,
 }
@@ -55,7 +55,7 @@ impl Calls {
         if row % 25 == 3 && *self.failures.entry(call).and_modify(|it| *it += 1).or_insert(1) == 1 {
             return Answer::error(429, "too many requests").with_header("retry-after", "0");
         }
-        if self.journaled.get(&row).is_some_and(|replies| *replies > call.1) {
+        if self.stored.get(&row).is_some_and(|replies| *replies > call.1) {
             self.paid_again.push(call);
         }
         *self.answered.entry(call).or_default() += 1;
@@ -78,34 +78,41 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |value| value.parse().unwrap())
 }
 
-fn command(dir: &Path, url: &str, out: &str, journal: bool) -> Command {
+fn command(dir: &Path, url: &str, out: &str, store: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
     for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    // The store would hide records that the journal lacks.
-    command.args(["score", "rows.jsonl", "-m", "polite,em", "--no-store", "--lm"]);
+    command.args(["score", "rows.jsonl", "-m", "polite,em", "--store", store, "--lm"]);
     command.args(["openai:gpt-6-luna", "--out", out, "--concurrency", &CONCURRENCY.to_string()]);
-    if journal {
-        command.args(["--journal", "journal"]);
-    }
     command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-/// The replies in the journal, by row.
-fn journaled(dir: &Path) -> HashMap<u64, usize> {
+/// The replies in the store, by row.
+fn stored(dir: &Path) -> HashMap<u64, usize> {
     let mut replies = HashMap::new();
-    let content = fs::read(dir.join("journal/journal.log")).unwrap_or_default();
-    for line in content.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
-    {
-        let record: Value = serde_json::from_slice(&line[9..]).unwrap();
-        if record["reply"].is_object() {
-            *replies.entry(record["row"].as_u64().unwrap()).or_default() += 1;
-        }
+    for about in stored_replies(&dir.join("store")) {
+        *replies.entry(row_of(&about).unwrap()).or_default() += 1;
     }
     replies
+}
+
+/// The keys of the replies in a store, as a process sees them that did not write them.
+pub(crate) fn stored_replies(store: &Path) -> Vec<String> {
+    let Ok(store) = rusqlite::Connection::open_with_flags(
+        store.join("store.sqlite"),
+        rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE,
+    ) else {
+        return Vec::new();
+    };
+    // A store has no tables while it is created.
+    let Ok(mut select) = store.prepare("SELECT about FROM records WHERE kind = 'reply'") else {
+        return Vec::new();
+    };
+    let rows = select.query_map((), |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
 }
 
 /// Starts the run and kills it: after fewer than `replies` more replies, or after at most `time`. Returns whether it was
@@ -157,19 +164,19 @@ async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
     let time = Duration::from_millis(100) + start.elapsed() / kills as u32;
 
     *calls.lock().unwrap() = Calls::default();
-    let mut command = command(dir.path(), &server.url("/v1/"), "out.jsonl", true);
+    let mut command = command(dir.path(), &server.url("/v1/"), "out.jsonl", "store");
     let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
     let (mut done, mut starts) = (0, 0);
     while done < kills {
         starts += 1;
         assert!(starts < 3 * kills, "the run ends before it is killed");
-        calls.lock().unwrap().journaled = journaled(dir.path());
+        calls.lock().unwrap().stored = stored(dir.path());
         // On average half as many replies between two kills as the kills divide the run into, so that the last one comes
         // before the run ends.
         let most = (rows / kills, time);
         done += u64::from(killed(&mut command, &calls, &mut random, most).await);
     }
-    calls.lock().unwrap().journaled = journaled(dir.path());
+    calls.lock().unwrap().stored = stored(dir.path());
     let output = tokio::task::spawn_blocking(move || {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
     });
@@ -184,21 +191,21 @@ async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
         calls.total(),
         calls.repeated()
     );
-    assert_eq!(calls.paid_again, [], "calls whose reply was in the journal");
+    assert_eq!(calls.paid_again, [], "calls whose reply was in the store");
     assert!(calls.repeated() <= kills * CONCURRENCY as u64);
     let left: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 6, "temporary files are left: {left:?}");
+    assert_eq!(left.len(), 7, "temporary files are left: {left:?}");
 }
 
-/// The headlines and the result file of a run without a journal.
+/// The headlines and the result file of a run without a kill.
 async fn undisturbed(
     dir: &Path,
     server: &Server,
     calls: &Mutex<Calls>,
     rows: u64,
 ) -> (String, Vec<u8>) {
-    let mut command = command(dir, &server.url("/v1/"), "undisturbed.jsonl", false);
+    let mut command = command(dir, &server.url("/v1/"), "undisturbed.jsonl", "other");
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(calls.lock().unwrap().repeated(), 0);

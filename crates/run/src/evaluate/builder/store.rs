@@ -1,0 +1,88 @@
+//! The settings of [`EvaluateBuilder`] for a store.
+
+#[cfg(feature = "store")]
+use std::path::PathBuf;
+
+#[cfg(feature = "store")]
+use serde::Serialize;
+#[cfg(feature = "store")]
+use serde::de::DeserializeOwned;
+
+use super::EvaluateBuilder;
+#[cfg(feature = "store")]
+use crate::evaluate::row::StoreOptions;
+
+/// Methods for runs that pay for each result once.
+#[cfg(feature = "store")]
+impl<G, P> EvaluateBuilder<G, P>
+where
+    G: Serialize + Send + Sync + 'static,
+    P: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    /// Keeps the results that cost something in the [`Store`](crate::lm::Store) of a folder: the outputs of the program, the replies of
+    /// the models of judges, and the evaluations of metrics that declare a cost. The same run again takes them from
+    /// there, also after it was interrupted or killed, and pays for what changed: a row, a metric, a prompt, a model. All
+    /// other results are computed again, so that the result is that of a run with an empty store.
+    ///
+    /// A record is written before the row goes on. Calls that were in progress when the process died are made again, and so are
+    /// those that failed at no cost. Several processes may use one store. A [`Scorer`](crate::Scorer)'s budget covers what a
+    /// killed run paid.
+    ///
+    /// The output of a program depends on its inputs and on its [version](Self::program_version). Without a version, nothing is known
+    /// about the files, variables and settings that the program reads, so its outputs are kept until the run has ended: one that was
+    /// interrupted or killed continues, if the executable and its arguments are the same.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-run-store-{}", std::process::id()));
+    /// static CALLS: AtomicU32 = AtomicU32::new(0);
+    /// async fn program(_: Example) -> Prediction {
+    ///     CALLS.fetch_add(1, Ordering::SeqCst);
+    ///     prediction! { "answer" => 0 }
+    /// }
+    ///
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let run = Evaluate::builder().inputs(["n"]).metric(same).store(&dir).program_version("1");
+    /// let rows = |rows| (0..rows).map(|n| example! { "n" => n, "answer" => n / 2 });
+    /// run.clone().devset(rows(100)).build()?.run(program).await?;
+    /// let result = run.devset(rows(103)).build()?.run(program).await?;
+    /// assert_eq!((result.rows, CALLS.load(Ordering::SeqCst)), (103, 103));
+    /// assert_eq!(result.store.map(|it| (it.rows_as_before, it.paid)), Some((100, 3)));
+    /// # std::fs::remove_dir_all(dir).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn store(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.options.store = Some(StoreOptions::new(dir.into()));
+        self
+    }
+}
+
+/// Settings of a store. They have no effect without one.
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Names the version of the program, on which its outputs in a store depend, and which the manifest has. With it, the next run
+    /// takes the outputs of this one.
+    pub fn program_version(mut self, version: impl Into<String>) -> Self {
+        let version = version.into();
+        self.options.program_version = Some(version.clone());
+        self.described("program version", version)
+    }
+
+    /// Sets whether results are paid for again that the store has, and replaced.
+    pub fn refresh(mut self, refresh: bool) -> Self {
+        self.options.refresh = refresh;
+        self
+    }
+
+    /// Adds a setting to the manifest.
+    pub(crate) fn described(mut self, name: &str, value: String) -> Self {
+        self.options.description.settings.insert(name.to_owned(), value);
+        self
+    }
+}

@@ -1,0 +1,406 @@
+//! What a run keeps in its store: outputs of its program, and evaluations of metrics that declare a cost and call no model.
+//!
+//! The replies of models are kept where they are received, see `lm/recording.rs`. All other results are computed again.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::gate::Charge;
+use super::plan::Plan;
+use super::prediction::ProgramResult;
+use crate::core::metric::call::MetricCall;
+use crate::core::metric::identity::MetricIdentity;
+use crate::core::program_run::ProgramRun;
+use crate::core::rows::dynamic::Prediction;
+use crate::core::rows::inputs::{as_example, inputs_of};
+use crate::core::score::outcome::Outcome;
+use crate::evaluate::lock::lock;
+use crate::lm::recording::Scope;
+use crate::lm::{Hash, LmError, Store};
+use crate::messages::hash::hexadecimal;
+
+/// The version of keys and results, to be incremented with every change of either.
+const FORMAT: u32 = 1;
+
+/// The store of a run, as it is configured.
+pub(crate) struct StoreOptions<G, P> {
+    pub(crate) dir: PathBuf,
+    codec: Codec<G, P>,
+}
+
+impl<G, P> StoreOptions<G, P>
+where
+    G: Serialize + 'static,
+    P: Serialize + DeserializeOwned + 'static,
+{
+    #[cfg(feature = "store")]
+    pub(crate) fn new(dir: PathBuf) -> Self {
+        let codec = Codec { inputs, content, encode: encode::<P>, decode: decode::<P> };
+        Self { dir, codec }
+    }
+}
+
+impl<G, P> Clone for StoreOptions<G, P> {
+    fn clone(&self) -> Self {
+        Self { dir: self.dir.clone(), codec: self.codec }
+    }
+}
+
+/// How the parts of a row become JSON. A part that does not is not kept.
+struct Codec<G, P> {
+    inputs: fn(&G, Option<&[String]>) -> Option<Value>,
+    content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
+    encode: fn(&P) -> serde_json::Result<StoredPrediction>,
+    decode: fn(StoredPrediction) -> serde_json::Result<P>,
+}
+
+impl<G, P> Clone for Codec<G, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G, P> Copy for Codec<G, P> {}
+
+/// An output of a program.
+#[derive(Serialize, Deserialize)]
+struct StoredOutput {
+    prediction: StoredPrediction,
+    run: ProgramRun,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredPrediction {
+    value: Value,
+    /// Whether its values are untyped strings, as the values of a CSV file are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_textual: bool,
+}
+
+/// What the outputs of a program depend on, apart from its inputs.
+pub(crate) enum ProgramIdentity {
+    /// The version that the user named.
+    Version(String),
+    /// Of a program without a version, nothing that it reads is known. Its outputs belong to one run, which continues after it was
+    /// interrupted or killed. The hash of the executable.
+    Executable(String),
+    /// Outputs are not kept: predictions are given, or the executable cannot be read.
+    None,
+}
+
+/// A run that has not ended, of a program without a version.
+struct OpenRun {
+    key: Key,
+    /// The store, and the key of the first such run of this process.
+    first: (PathBuf, Hash),
+    /// Distinguishes its outputs from those of other runs: the process that began it, and its number in the store.
+    begun: String,
+}
+
+/// The number of runs that have ended in this process, by the store and the key of the first one.
+static ENDED: LazyLock<Mutex<HashMap<(PathBuf, Hash), u64>>> = LazyLock::new(Mutex::default);
+
+impl OpenRun {
+    /// Returns the run that was interrupted, or a new one.
+    fn open(scope: &Scope, run: &Value, executable: &str) -> Self {
+        let arguments: Vec<_> = std::env::args_os().map(|it| it.display().to_string()).collect();
+        let mut about =
+            json!({ "run": run, "executable": executable, "arguments": arguments, "ended": 0 });
+        // The next run in one process is another one.
+        let first = (scope.store().path().to_owned(), Key::new(&about).hash);
+        about["ended"] = lock(&ENDED).get(&first).copied().unwrap_or(0).into();
+        let key = Key::new(&about);
+        let begun = scope.find(&key.hash).unwrap_or_else(|| {
+            // No later run finds this number: its record is the next one.
+            let number = scope.store().last_number().unwrap_or_default();
+            let begun = format!("{} {number}", std::process::id());
+            scope.keep("run", (&key.hash, &key.about), &begun, None);
+            begun
+        });
+        Self { key, first, begun }
+    }
+}
+
+/// The open store of a run.
+pub(crate) struct RunStore<G, P> {
+    scope: Scope,
+    codec: Codec<G, P>,
+    /// What the outputs of the program depend on, apart from its inputs; `None` if they are not kept.
+    program: Option<Value>,
+    /// The run of a program without a version.
+    open_run: Option<OpenRun>,
+    /// The metrics whose evaluations are kept, with their positions.
+    metrics: Vec<(usize, Value)>,
+    budget: String,
+    totals: [AtomicU64; 3],
+}
+
+/// What a run took from its store, and what it paid for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreUse {
+    /// The number of rows for which nothing was paid, since the store had all results that cost something.
+    pub rows_as_before: u64,
+    /// The number of results from the store: replies of models, outputs of programs, evaluations of metrics with a cost.
+    pub found: u64,
+    /// The number of results that were paid for.
+    pub paid: u64,
+}
+
+impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
+    pub(crate) fn new(
+        store: Store,
+        after: i64,
+        options: &StoreOptions<G, P>,
+        program: ProgramIdentity,
+        plan: &Plan<'_, G, P>,
+    ) -> Result<Self, LmError> {
+        let mut metrics = Vec::new();
+        let mut identities = Vec::new();
+        for (position, entry) in plan.metrics.iter().enumerate() {
+            let identity = json!(MetricIdentity::of(entry.metric()));
+            // A judge that scores offline costs nothing, and names that as its model.
+            let is_offline = identity["models"].as_array().is_some_and(|it| !it.is_empty());
+            let has_cost = entry.metric().spec().cost_msats > 0;
+            if has_cost && !is_offline && !entry.calls_model() {
+                metrics.push((position, identity.clone()));
+            }
+            identities.push(identity);
+        }
+        let run = json!([identities, plan.options.repeats, plan.inputs]);
+        let budget = format!("run {}", hexadecimal(&Sha256::digest(run.to_string())[..16]));
+        if let Some(gate) = &plan.gate {
+            gate.add_kept(store.spent_msats(&budget)?);
+        }
+        let (scope, codec, totals) = (Scope::new(store, after), options.codec, Default::default());
+        let open_run = match &program {
+            ProgramIdentity::Executable(executable) => {
+                Some(OpenRun::open(&scope, &run, executable))
+            }
+            _ => None,
+        };
+        let program = match (program, &open_run) {
+            (ProgramIdentity::Version(version), _) => Some(json!({ "version": version })),
+            (_, Some(run)) => Some(json!({ "run": run.begun })),
+            _ => None,
+        };
+        Ok(Self { scope, codec, program, open_run, metrics, budget, totals })
+    }
+
+    /// Returns a row of which nothing was evaluated. A program makes its prediction, unless it is given.
+    pub(crate) fn row(
+        &self,
+        gold: &G,
+        inputs: Option<&[String]>,
+        is_given: bool,
+    ) -> KeptRow<'_, G, P> {
+        let output = self.program.as_ref().filter(|_| !is_given).and_then(|program| {
+            let inputs = (self.codec.inputs)(gold, inputs)?;
+            Some(
+                json!({ "kind": "output", "format": FORMAT, "program": program, "inputs": inputs }),
+            )
+        });
+        KeptRow { run: self, output, scope: self.scope.of_row() }
+    }
+
+    /// Returns the error after which nothing can be kept.
+    pub(crate) fn error(&self) -> Option<LmError> {
+        self.scope.error()
+    }
+
+    pub(crate) fn usage(&self) -> StoreUse {
+        let [rows_as_before, found, paid] =
+            self.totals.each_ref().map(|it| it.load(Ordering::Relaxed));
+        StoreUse { rows_as_before, found, paid }
+    }
+
+    /// Ends a run with all rows: the budget of its gate, and the outputs of a program without a version.
+    pub(crate) fn end(&self) -> Result<(), LmError> {
+        if let Some(OpenRun { key, first, .. }) = &self.open_run {
+            self.scope.store().remove(&key.hash)?;
+            *lock(&ENDED).entry(first.clone()).or_default() += 1;
+        }
+        self.scope.store().forget_spending(&self.budget)
+    }
+}
+
+/// A row of a run with a store.
+pub(crate) struct KeptRow<'a, G, P> {
+    run: &'a RunStore<G, P>,
+    /// The key of the program's output, without the number of the repeat.
+    output: Option<Value>,
+    scope: Scope,
+}
+
+impl<G, P> KeptRow<'_, G, P> {
+    /// Returns one evaluation of the row.
+    pub(crate) fn repeat(&self, number: u32) -> KeptRepeat<'_, G, P> {
+        let output = self.output.clone().map(|mut key| {
+            key["repeat"] = number.into();
+            Key::new(&key)
+        });
+        KeptRepeat { row: self, number, output }
+    }
+}
+
+impl<G, P> Drop for KeptRow<'_, G, P> {
+    fn drop(&mut self) {
+        let (found, paid) = self.scope.counted();
+        let as_before = u64::from(found > 0 && paid == 0);
+        for (total, more) in self.run.totals.iter().zip([as_before, found, paid]) {
+            total.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The key of a result.
+struct Key {
+    about: String,
+    hash: Hash,
+}
+
+impl Key {
+    fn new(about: &Value) -> Self {
+        let about = about.to_string();
+        let hash = Sha256::digest(about.as_bytes()).into();
+        Self { about, hash }
+    }
+}
+
+/// One evaluation of a row.
+pub(crate) struct KeptRepeat<'a, G, P> {
+    row: &'a KeptRow<'a, G, P>,
+    number: u32,
+    output: Option<Key>,
+}
+
+impl<G, P> KeptRepeat<'_, G, P> {
+    /// Evaluates the row, and keeps the replies of its judges.
+    pub(crate) fn scope<F: Future>(&self, evaluated: F) -> impl Future<Output = F::Output> {
+        self.row.scope.run(evaluated)
+    }
+
+    /// Returns the output of the program that the store has.
+    pub(crate) fn output(&self) -> Option<(P, ProgramRun)> {
+        let StoredOutput { prediction, run } = self.row.scope.find(&self.output.as_ref()?.hash)?;
+        let prediction = (self.row.run.codec.decode)(prediction).ok()?;
+        self.row.scope.count(true);
+        Some((prediction, run))
+    }
+
+    /// Keeps the output of the program. A failure is not kept, since the program is run again.
+    pub(crate) fn keep_output(&self, predicted: &ProgramResult<P>) {
+        self.row.scope.count(false);
+        let (Some(key), Ok((prediction, run))) = (&self.output, predicted) else { return };
+        // A prediction that cannot be written, such as one with NaN in a typed field, is predicted again.
+        let Ok(prediction) = (self.row.run.codec.encode)(prediction) else { return };
+        let cost = run.usage.and_then(|usage| usage.cost_msats);
+        self.row.scope.keep(
+            "output",
+            (&key.hash, &key.about),
+            &StoredOutput { prediction, run: run.clone() },
+            cost,
+        );
+    }
+
+    /// Returns the evaluations of a prediction that are kept.
+    pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>) -> KeptScores {
+        let RunStore { metrics, codec, .. } = self.row.run;
+        let content = if metrics.is_empty() { None } else { (codec.content)(call) };
+        let key = |(position, metric): &(usize, Value)| {
+            let (row, repeat) = (content.clone()?, self.number);
+            let about = json!({ "kind": "evaluation", "format": FORMAT, "metric": metric, "row": row, "repeat": repeat });
+            Some((*position, Key::new(&about)))
+        };
+        KeptScores { scope: self.row.scope.clone(), keys: metrics.iter().filter_map(key).collect() }
+    }
+
+    /// Records the reservations of calls under a gate. One that cannot be recorded ends the run.
+    pub(crate) fn recorded<'c>(&self, charges: Vec<Charge<'c>>) -> Vec<Charge<'c>> {
+        let (scope, budget) = (&self.row.scope, &*self.row.run.budget);
+        charges
+            .into_iter()
+            .map(|charge| {
+                let mut charge = charge;
+                if let Err(error) = charge.record((scope.store(), budget)) {
+                    scope.fail(error);
+                }
+                charge
+            })
+            .collect()
+    }
+}
+
+/// The evaluations of one prediction that are kept, by the position of the metric.
+pub(crate) struct KeptScores {
+    scope: Scope,
+    keys: HashMap<usize, Key>,
+}
+
+impl KeptScores {
+    /// Returns the outcomes that the store has and that the metrics can have.
+    pub(crate) fn known<G: Sync, P: Sync>(&self, plan: &Plan<'_, G, P>) -> HashMap<usize, Outcome> {
+        let known = self.keys.iter().filter_map(|(position, key)| {
+            let outcome = self.scope.find(&key.hash)?;
+            let is_possible = plan.metrics.get(*position)?.is_possible(&outcome);
+            is_possible.then(|| self.scope.count(true))?;
+            Some((*position, outcome))
+        });
+        known.collect()
+    }
+
+    /// Keeps an outcome, unless it is to be evaluated again: a failure that cost nothing, a row that the budget did not cover, or one
+    /// that contributes to a score of all rows, since such a contribution is a type of the metric's author.
+    pub(crate) fn keep(&self, position: usize, outcome: &Outcome) {
+        let Some(key) = self.keys.get(&position) else { return };
+        if outcome.is_skipped() {
+            return;
+        }
+        self.scope.count(false);
+        let cost = outcome.cost_msats();
+        if !outcome.has_contribution() && (cost > 0 || !outcome.is_failure()) {
+            self.scope.keep("evaluation", (&key.hash, &key.about), outcome, Some(cost));
+        }
+    }
+}
+
+#[cfg(feature = "store")]
+fn inputs<G: Serialize + 'static>(gold: &G, of_run: Option<&[String]>) -> Option<Value> {
+    match as_example(gold) {
+        Some(example) => serde_json::to_value(inputs_of(example, of_run)?).ok(),
+        None => serde_json::to_value(gold).ok(),
+    }
+}
+
+#[cfg(feature = "store")]
+fn content<G: Serialize, P: Serialize>(call: &MetricCall<'_, G, P>) -> Option<Value> {
+    // A measured latency differs from run to run.
+    let run = call.run.map(|run| (&run.trace, run.usage, run.returned_latency()));
+    serde_json::to_value((call.gold, call.pred, run)).ok()
+}
+
+#[cfg(feature = "store")]
+fn encode<P: Serialize + 'static>(prediction: &P) -> serde_json::Result<StoredPrediction> {
+    let dynamic = (prediction as &dyn Any).downcast_ref::<Prediction>();
+    Ok(StoredPrediction {
+        is_textual: dynamic.is_some_and(|prediction| prediction.data.textual),
+        value: serde_json::to_value(prediction)?,
+    })
+}
+
+#[cfg(feature = "store")]
+fn decode<P: DeserializeOwned + 'static>(stored: StoredPrediction) -> serde_json::Result<P> {
+    let mut prediction: P = serde_json::from_value(stored.value)?;
+    if let Some(dynamic) = (&mut prediction as &mut dyn Any).downcast_mut::<Prediction>() {
+        dynamic.data.textual = stored.is_textual;
+    }
+    Ok(prediction)
+}

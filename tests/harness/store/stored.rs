@@ -1,0 +1,41 @@
+//! A store that cannot be used is an error before the first row.
+
+use std::sync::Arc;
+
+use super::{Paid, builder, run};
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_created_is_an_error_before_the_first_row() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let (store, out) = (dir.path().join("file/store"), dir.path().join("out.jsonl"));
+    let paid: Arc<Paid> = Arc::default();
+    let error = run(builder(&paid, &out).store(&store), &paid).await.unwrap_err();
+    let expected = format!(
+        "store {}: Not a directory (os error 20); name another folder (--store, DSRS_STORE), or use none (--no-store)",
+        store.display()
+    );
+    assert_eq!((error.to_string(), paid.programs()), (expected, 0));
+}
+
+/// What cannot be stored is not paid for again and again: the run ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_cannot_be_written_ends_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, out) = (dir.path().join("store"), dir.path().join("out.jsonl"));
+    let opened = dsrs_metrics::lm::Store::open(&store).unwrap();
+    let connection = rusqlite::Connection::open(opened.path()).unwrap();
+    let full =
+        "CREATE TRIGGER full BEFORE INSERT ON records WHEN (SELECT count(*) FROM records) > 20
+        BEGIN SELECT raise(FAIL, 'full'); END";
+    connection.execute_batch(full).unwrap();
+    let paid: Arc<Paid> = Arc::default();
+    let result = run(builder(&paid, &out).store(&store), &paid).await.unwrap();
+    let ending = format!("{:?}", result.ending);
+    assert!(ending.starts_with("OutputFailed") && ending.contains("full"), "{ending}");
+    assert!(paid.programs() < 40, "{}", paid.programs());
+    connection.execute_batch("DROP TRIGGER full").unwrap();
+    let expected = super::undisturbed(dir.path()).await;
+    let result = run(builder(&paid, &out).store(&store), &paid).await.unwrap();
+    assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
+}
