@@ -1,6 +1,11 @@
 //! A store that cannot be used is an error before the first row.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::rows::Pair;
+use dsrs_metrics::scoring::ScorerBuilder;
 
 use super::{Paid, builder, run};
 
@@ -38,4 +43,40 @@ async fn a_store_that_cannot_be_written_ends_the_run() {
     let expected = super::undisturbed(dir.path()).await;
     let result = run(builder(&paid, &out).store(&store), &paid).await.unwrap();
     assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
+}
+
+/// The calls of [`Dear`].
+static DEAR: AtomicU64 = AtomicU64::new(0);
+
+/// A function with a price.
+#[metric(tier = truth, cost = "9 msat")]
+fn dear(#[pred] answer: &str) -> bool {
+    DEAR.fetch_add(1, Ordering::SeqCst);
+    answer == "a"
+}
+
+/// A call under a budget is recorded before it is made. Without the record it is not made.
+#[tokio::test]
+async fn a_call_under_a_budget_that_cannot_be_recorded_is_not_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dsrs_metrics::lm::Store::open(dir.path()).unwrap();
+    let connection = rusqlite::Connection::open(store.path()).unwrap();
+    let full =
+        "CREATE TRIGGER full BEFORE INSERT ON spending BEGIN SELECT raise(FAIL, 'full'); END";
+    connection.execute_batch(full).unwrap();
+    let scorer = ScorerBuilder::new().truth(Dear).budget_msats(1_000);
+    let scorer = scorer.evaluate(|run| run.store(dir.path())).build().unwrap();
+    let row = |number: u64| {
+        Pair::new(
+            number.to_string(),
+            example! {},
+            prediction! { "answer" => "a", "number" => number },
+        )
+    };
+    let result = scorer.score_all((2..6).map(row), 1).await.unwrap();
+    assert!(format!("{:?}", result.ending).contains("full"), "{:?}", result.ending);
+    assert_eq!(DEAR.load(Ordering::SeqCst), 0);
+    connection.execute_batch("DROP TRIGGER full").unwrap();
+    let result = scorer.score_all((2..6).map(row), 1).await.unwrap();
+    assert_eq!((result.summary.mean, DEAR.load(Ordering::SeqCst)), (Some(1.0), 4));
 }

@@ -6,14 +6,14 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
 use super::gate::Charge;
+use super::open_run::{Key, OpenRun, ProgramIdentity};
 use super::plan::Plan;
 use super::prediction::ProgramResult;
 use crate::core::metric::call::MetricCall;
@@ -22,9 +22,8 @@ use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Prediction;
 use crate::core::rows::inputs::{as_example, inputs_of};
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::lock::lock;
 use crate::lm::recording::Scope;
-use crate::lm::{Hash, LmError, Store};
+use crate::lm::{LmError, Store};
 use crate::messages::hash::hexadecimal;
 
 /// The version of keys and results, to be incremented with every change of either.
@@ -80,53 +79,9 @@ struct StoredOutput {
 #[derive(Serialize, Deserialize)]
 struct StoredPrediction {
     value: Value,
-    /// Whether its values are untyped strings, as the values of a CSV file are.
+    /// `true` if its values are untyped strings, like those of a CSV file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_textual: bool,
-}
-
-/// What the outputs of a program depend on, apart from its inputs.
-pub(crate) enum ProgramIdentity {
-    /// The version that the user named.
-    Version(String),
-    /// Of a program without a version, nothing that it reads is known. Its outputs belong to one run, which continues after it was
-    /// interrupted or killed. The hash of the executable.
-    Executable(String),
-    /// Outputs are not kept: predictions are given, or the executable cannot be read.
-    None,
-}
-
-/// A run that has not ended, of a program without a version.
-struct OpenRun {
-    key: Key,
-    /// The store, and the key of the first such run of this process.
-    first: (PathBuf, Hash),
-    /// Distinguishes its outputs from those of other runs: the process that began it, and its number in the store.
-    begun: String,
-}
-
-/// The number of runs that have ended in this process, by the store and the key of the first one.
-static ENDED: LazyLock<Mutex<HashMap<(PathBuf, Hash), u64>>> = LazyLock::new(Mutex::default);
-
-impl OpenRun {
-    /// Returns the run that was interrupted, or a new one.
-    fn open(scope: &Scope, run: &Value, executable: &str) -> Self {
-        let arguments: Vec<_> = std::env::args_os().map(|it| it.display().to_string()).collect();
-        let mut about =
-            json!({ "run": run, "executable": executable, "arguments": arguments, "ended": 0 });
-        // The next run in one process is another one.
-        let first = (scope.store().path().to_owned(), Key::new(&about).hash);
-        about["ended"] = lock(&ENDED).get(&first).copied().unwrap_or(0).into();
-        let key = Key::new(&about);
-        let begun = scope.find(&key.hash).unwrap_or_else(|| {
-            // No later run finds this number: its record is the next one.
-            let number = scope.store().last_number().unwrap_or_default();
-            let begun = format!("{} {number}", std::process::id());
-            scope.keep("run", (&key.hash, &key.about), &begun, None);
-            begun
-        });
-        Self { key, first, begun }
-    }
 }
 
 /// The open store of a run.
@@ -147,7 +102,7 @@ pub(crate) struct RunStore<G, P> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
-    /// The number of rows for which nothing was paid, since the store had all results that cost something.
+    /// The number of rows for which nothing was paid: the store had all their results that cost something.
     pub rows_as_before: u64,
     /// The number of results from the store: replies of models, outputs of programs, evaluations of metrics with a cost.
     pub found: u64,
@@ -167,10 +122,10 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         let mut identities = Vec::new();
         for (position, entry) in plan.metrics.iter().enumerate() {
             let identity = json!(MetricIdentity::of(entry.metric()));
-            // A judge that scores offline costs nothing, and names that as its model.
-            let is_offline = identity["models"].as_array().is_some_and(|it| !it.is_empty());
+            // A judge that scores offline is free. It names `offline-lexical` as its model.
+            let names_model = identity["models"].as_array().is_some_and(|it| !it.is_empty());
             let has_cost = entry.metric().spec().cost_msats > 0;
-            if has_cost && !is_offline && !entry.calls_model() {
+            if has_cost && !names_model && !entry.calls_model() {
                 metrics.push((position, identity.clone()));
             }
             identities.push(identity);
@@ -224,9 +179,8 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
 
     /// Ends a run with all rows: the budget of its gate, and the outputs of a program without a version.
     pub(crate) fn end(&self) -> Result<(), LmError> {
-        if let Some(OpenRun { key, first, .. }) = &self.open_run {
-            self.scope.store().remove(&key.hash)?;
-            *lock(&ENDED).entry(first.clone()).or_default() += 1;
+        if let Some(run) = &self.open_run {
+            run.end(&self.scope)?;
         }
         self.scope.store().forget_spending(&self.budget)
     }
@@ -261,20 +215,6 @@ impl<G, P> Drop for KeptRow<'_, G, P> {
     }
 }
 
-/// The key of a result.
-struct Key {
-    about: String,
-    hash: Hash,
-}
-
-impl Key {
-    fn new(about: &Value) -> Self {
-        let about = about.to_string();
-        let hash = Sha256::digest(about.as_bytes()).into();
-        Self { about, hash }
-    }
-}
-
 /// One evaluation of a row.
 pub(crate) struct KeptRepeat<'a, G, P> {
     row: &'a KeptRow<'a, G, P>,
@@ -296,7 +236,7 @@ impl<G, P> KeptRepeat<'_, G, P> {
         Some((prediction, run))
     }
 
-    /// Keeps the output of the program. A failure is not kept, since the program is run again.
+    /// Keeps the output of the program. A failure is not kept: the program runs again.
     pub(crate) fn keep_output(&self, predicted: &ProgramResult<P>) {
         self.row.scope.count(false);
         let (Some(key), Ok((prediction, run))) = (&self.output, predicted) else { return };
@@ -323,21 +263,22 @@ impl<G, P> KeptRepeat<'_, G, P> {
         KeptScores { scope: self.row.scope.clone(), keys: metrics.iter().filter_map(key).collect() }
     }
 
-    /// Records the reservations of calls under a gate. One that cannot be recorded ends the run.
-    pub(crate) fn recorded<'c>(&self, charges: Vec<Charge<'c>>) -> Vec<Charge<'c>> {
+    /// Records the reservations of calls under a gate. If one cannot be recorded, no call must be made, and the run ends.
+    pub(crate) fn record(&self, charges: &mut [Charge<'_>]) -> Result<(), Unrecorded> {
         let (scope, budget) = (&self.row.scope, &*self.row.run.budget);
-        charges
-            .into_iter()
-            .map(|charge| {
-                let mut charge = charge;
-                if let Err(error) = charge.record((scope.store(), budget)) {
-                    scope.fail(error);
-                }
-                charge
-            })
-            .collect()
+        for charge in charges {
+            if let Err(error) = charge.record((scope.store(), budget)) {
+                scope.fail(error);
+                return Err(Unrecorded);
+            }
+        }
+        Ok(())
     }
 }
+
+/// A call has no record in the store.
+#[derive(Debug)]
+pub(crate) struct Unrecorded;
 
 /// The evaluations of one prediction that are kept, by the position of the metric.
 pub(crate) struct KeptScores {
@@ -358,7 +299,7 @@ impl KeptScores {
     }
 
     /// Keeps an outcome, unless it is to be evaluated again: a failure that cost nothing, a row that the budget did not cover, or one
-    /// that contributes to a score of all rows, since such a contribution is a type of the metric's author.
+    /// that contributes to a score of all rows, because such a contribution has a type of the metric's author.
     pub(crate) fn keep(&self, position: usize, outcome: &Outcome) {
         let Some(key) = self.keys.get(&position) else { return };
         if outcome.is_skipped() {

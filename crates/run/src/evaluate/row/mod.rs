@@ -13,6 +13,8 @@ mod gate;
 #[cfg_attr(not(feature = "store"), allow(dead_code, unused_imports, reason = "no run has a store"))]
 mod kept;
 mod metric_entry;
+#[cfg_attr(not(feature = "store"), allow(dead_code, reason = "no run has a store"))]
+mod open_run;
 mod options;
 mod plan;
 mod predicted;
@@ -28,8 +30,9 @@ mod unreadable;
 pub use self::budget::BudgetReport;
 pub(crate) use self::gate::Gate;
 pub use self::kept::StoreUse;
-pub(super) use self::kept::{ProgramIdentity, RunStore, StoreOptions};
+pub(super) use self::kept::{RunStore, StoreOptions};
 pub(super) use self::metric_entry::{MetricEntry, sharing};
+pub(super) use self::open_run::ProgramIdentity;
 pub(super) use self::options::RowOptions;
 pub(super) use self::plan::Plan;
 pub(super) use self::predicted::Predicted;

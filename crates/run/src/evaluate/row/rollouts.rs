@@ -224,7 +224,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// outcome the store does not have is reserved before the first.
     ///
     /// # Errors
-    /// The budget, if it does not cover them.
+    /// The budget, if it does not cover them, or the store cannot record them.
     async fn score_tier<'a>(
         &'a self,
         gate: &'a Gate,
@@ -239,11 +239,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         for rollout in rollouts {
             let number = rollout.new_calls(metrics).count();
             let kept = rollout.kept.as_ref();
-            let charges: Vec<_> = charges.by_ref().take(number).collect();
-            let charges = match kept {
-                Some((kept, _)) => kept.recorded(charges),
-                None => charges,
-            };
+            let mut charges: Vec<_> = charges.by_ref().take(number).collect();
+            if let Some((kept, _)) = kept
+                && kept.record(&mut charges).is_err()
+            {
+                // No call was made yet: each begins when it is awaited.
+                return Err(gate.budget().limit.unwrap_or_default());
+            }
             let known = rollout.known.iter().filter(|(metric, _)| metrics.contains(metric));
             let known = known.map(|(metric, outcome)| {
                 gate.restore(*metric, outcome.cost_msats(), spending);
