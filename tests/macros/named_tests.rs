@@ -62,11 +62,23 @@ fn tests_of_the_security_page_exist() {
     assert_tests_exist(&page("security.md"));
 }
 
-/// So do the threat model, and the table of limits.
+/// So does the threat model.
 #[test]
-fn tests_of_the_threat_model_and_of_the_limits_exist() {
+fn tests_of_the_threat_model_exist() {
     assert_tests_exist(&fs::read_to_string(root().join("SECURITY.md")).unwrap());
-    assert_tests_exist(&page("guide/untrusted_input.md"));
+}
+
+/// Each limit that the guide promises has a row with its tests.
+#[test]
+fn every_limit_on_untrusted_input_has_tests() {
+    let (guide, security) = (page("guide/untrusted_input.md"), page("security.md"));
+    let (_, limits) = guide.split_once("| beyond it |\n").unwrap();
+    let (limits, _) = limits.split_once("\n\n").unwrap();
+    let limits: Vec<&str> = limits.lines().skip(1).map(|line| cells(line)[0]).collect();
+    let tested: HashSet<&str> = tested_rows(&security).iter().map(|row| row[0]).collect();
+    assert!(limits.len() > 20, "{limits:?}");
+    let untested: Vec<_> = limits.into_iter().filter(|limit| !tested.contains(limit)).collect();
+    assert_eq!(untested, [""; 0]);
 }
 
 #[test]
