@@ -1,4 +1,6 @@
 //! Recorded calls: recording, replay without server and key, the file.
+//!
+//! The file is long because all tests share one set-up, and each records before it replays.
 
 use std::fs;
 use std::path::Path;

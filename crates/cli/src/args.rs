@@ -19,6 +19,7 @@ use crate::otlp::OtlpArguments;
 use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
 use crate::stats::ErrorRates;
+use crate::store_arguments::StoreArguments;
 use crate::value_parsers::{
     duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
 };
@@ -236,21 +237,6 @@ impl From<FormatArgument> for Format {
             FormatArgument::Parquet => Self::Parquet,
         }
     }
-}
-
-/// Where replies of models are kept.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct StoreArguments {
-    /// The folder of the store, where replies of models are kept so that they are paid for once; by
-    /// default that in DSRS_STORE, or else the user's cache folder
-    #[arg(long, value_name = "DIR")]
-    pub(super) store: Option<PathBuf>,
-    /// Neither read nor store replies
-    #[arg(long, conflicts_with_all = ["store", "refresh"])]
-    pub(super) no_store: bool,
-    /// Make calls again whose replies are stored, and replace these
-    #[arg(long)]
-    pub(super) refresh: bool,
 }
 
 /// The language model of judges and the embedding model of metrics, with their budget and their store.

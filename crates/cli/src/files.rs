@@ -7,8 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{Param, StoreArguments};
+use super::args::Param;
 use super::error::CliError;
+use super::store_arguments::StoreArguments;
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::evaluate::report::real_path;

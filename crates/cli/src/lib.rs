@@ -30,6 +30,7 @@ mod settings;
 mod stdio;
 #[cfg(feature = "lm")]
 mod store;
+mod store_arguments;
 mod usage;
 mod value_parsers;
 

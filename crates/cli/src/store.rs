@@ -16,7 +16,7 @@ use crate::lm::{LmError, Pruned, Store, StoreInfo};
 pub(super) struct StoreCommand {
     #[command(subcommand)]
     action: Action,
-    /// The folder of the store; by default that in DSRS_STORE, or else the user's cache folder
+    /// The folder of the store; by default DSRS_STORE, or the user's cache folder
     #[arg(long, value_name = "DIR", global = true)]
     store: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ const END_OF_TIME: u64 = 253_402_300_799;
 /// Why the store cannot be shown or pruned.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    #[error("no folder for the store, since the user has no home folder; write --store DIR")]
+    #[error("no folder for the store, because the user has no home folder; write --store DIR")]
     NoFolder,
     #[error(transparent)]
     Store(#[from] LmError),
@@ -93,7 +93,7 @@ fn info(store: &Store, is_checked: bool) -> Result<String, LmError> {
         format!("evaluations of metrics {evaluations}"),
         format!("paid for them          {cost_msats} msat"),
     ];
-    // Of a clock that was wrong.
+    // A wrong clock may have stored a later time.
     let time = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds.min(END_OF_TIME));
     let time = |seconds| humantime::format_rfc3339_seconds(time(seconds));
     lines.extend(

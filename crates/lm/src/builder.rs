@@ -1,6 +1,6 @@
 //! The builder of `Lm`: settings, and the order of the layers.
 //!
-//! The file is long since it has all settings of one type, each with an example.
+//! The file is long because it has all settings of one type, each with an example.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct LmBuilder {
 }
 
 enum StoreSetting {
-    /// Of the environment, or else of the user.
+    /// `DSRS_STORE`, or the user's cache folder.
     Default,
     In(PathBuf),
     None,
@@ -316,7 +316,7 @@ impl LmBuilder {
         /// ```
         pub fn limiter(limiter: RateLimiter) => limiter = Some(limiter);
 
-        /// Sets the folder of the store. Default: `DSRS_STORE`, or else the user's cache folder.
+        /// Sets the folder of the store. Default: `DSRS_STORE`, or the user's cache folder.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -342,7 +342,7 @@ impl LmBuilder {
         /// ```
         pub fn no_store() => store = StoreSetting::None;
 
-        /// Sets whether calls are made again whose replies are stored, and their replies replaced (`--refresh`); see
+        /// If `refresh` is true, makes stored calls again and replaces their replies (`--refresh`); see
         /// [`Stored::refresh`].
         ///
         /// ```
@@ -436,7 +436,7 @@ impl LmBuilder {
         /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
 
-        /// Estimates calls in place of making them, see [`LmEstimate`]. No key is needed, the store is only read, and the
+        /// Estimates calls instead of making them, see [`LmEstimate`]. No key is needed, the store is only read, and the
         /// [ledger](Self::ledger) counts nothing.
         ///
         /// ```
@@ -495,7 +495,7 @@ impl LmBuilder {
             let client = Client::new(target, self.api, http)?;
             return self.estimated(client, prices, estimate);
         }
-        // The last fallible setting, since it creates a folder.
+        // The last fallible setting, because it creates a folder.
         let folder = if replay::is_replaying() { None } else { self.store_folder()? };
         let store = folder.map(Store::open).transpose()?;
         let own = self.limiter;

@@ -234,7 +234,7 @@ pub enum LmErrorKind {
     },
     /// The folder of the store is not known.
     #[error(
-        "no folder for the store, since the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
+        "no folder for the store, because the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
     )]
     NoStoreFolder,
     /// The model estimates its calls, and makes none; see `LmBuilder::estimate`.

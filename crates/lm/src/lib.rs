@@ -59,6 +59,7 @@ mod money;
 #[cfg(feature = "lm")]
 mod price;
 mod private_dir;
+mod record;
 #[doc(hidden)]
 pub mod recording;
 #[cfg(feature = "lm")]
@@ -106,12 +107,12 @@ pub use self::money::parse_msats;
 #[doc(hidden)]
 pub use self::private_dir::create_private_dir;
 #[doc(hidden)]
+pub use self::record::Record;
+#[doc(hidden)]
 pub use self::reply::reported;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::ScriptedLm;
-#[doc(hidden)]
-pub use self::store::Record;
 #[cfg_attr(not(feature = "store"), doc(hidden))]
 pub use self::store::Store;
 #[cfg(feature = "lm")]

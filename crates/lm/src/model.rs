@@ -73,7 +73,7 @@ pub trait LanguageModel: Send + Sync {
         false
     }
 
-    /// Returns whether the model keeps its replies in a store itself, or must not.
+    /// Returns `true` if a run must not store the replies of this model: it stores them itself, or was told not to.
     #[doc(hidden)]
     fn keeps_replies(&self) -> bool {
         false

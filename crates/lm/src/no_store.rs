@@ -3,20 +3,12 @@
 use std::path::Path;
 
 use super::hash::Hash;
+use super::record::Record;
 use super::{LmError, LmErrorKind};
 
 #[derive(Debug, Clone)]
 pub struct Store {
     _private: (),
-}
-
-#[derive(Debug)]
-pub struct Record<'a> {
-    pub key: &'a Hash,
-    pub kind: &'static str,
-    pub about: &'a str,
-    pub result: &'a str,
-    pub cost_msats: Option<u64>,
 }
 
 impl Store {

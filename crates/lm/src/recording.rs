@@ -14,7 +14,8 @@ use super::LmErrorKind;
 #[cfg(feature = "store")]
 use super::Stored;
 use super::hash::Hash;
-use super::store::{Record, Store};
+use super::record::Record;
+use super::store::Store;
 use super::{LanguageModel, LmError, LmReply, LmRequest};
 #[cfg(feature = "lm")]
 use super::{key::Key, layers::find};
@@ -147,7 +148,7 @@ pub fn quotes<'a, 'r>(
         .collect()
 }
 
-/// Returns the stored reply, or else calls the model and stores its reply, unless the model does so itself.
+/// Returns the stored reply, or calls the model and stores its reply, unless the model does so itself.
 pub async fn complete(lm: &dyn LanguageModel, request: &LmRequest) -> Result<LmReply, LmError> {
     #[cfg(feature = "store")]
     if !lm.keeps_replies()

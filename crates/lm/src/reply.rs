@@ -39,7 +39,7 @@ pub struct LmReply {
     /// and its cost is unknown.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
-    /// Whether the reply came from the store or from an equal concurrent call, so that nothing was paid for it this time.
+    /// `true` if the reply came from the store or from an equal concurrent call: this time, nothing was paid for it.
     pub cached: bool,
     /// The tokens of the text, or of its end, with log probabilities, if the request [asks for them](super::LmRequest::logprobs)
     /// and the model returns them.

@@ -136,7 +136,7 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
         errors.at_span(span, "`rescore` scores one old prediction of each row, and `repeats` makes several; remove one of them");
     }
     if let (Some(span), Some(_)) = (attrs.store, &attrs.replay) {
-        errors.at_span(span, "a store would hide calls from the replay; remove `store`, since recorded calls are not made again");
+        errors.at_span(span, "a store would hide calls from the replay; remove `store`, because recorded calls are not made again");
     }
     if let Some(replay) = &attrs.replay
         && attrs.live.is_none()

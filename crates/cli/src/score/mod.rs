@@ -4,7 +4,7 @@
 //! embedding model,
 //! `rows.rs` opens the files, `result_files.rs` checks those that are results of
 //! another run, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits.
-//! `estimate.rs` prints `--estimate` in place of a run. `ci_files.rs` writes the files for CI systems, with the rows of
+//! `estimate.rs` prints `--estimate` instead of running. `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
 mod ci_files;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::rows::Builder;
 use super::{embedder, offline};
-use crate::args::{LmArguments, ScoreArguments, StoreArguments};
+use crate::args::{LmArguments, ScoreArguments};
 use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
@@ -18,6 +18,7 @@ use crate::judge::Models;
 use crate::lm::{CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
 use crate::messages::hash;
 use crate::stdio::print_error;
+use crate::store_arguments::StoreArguments;
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -29,7 +30,7 @@ impl RunModels {
     /// The model of `--lm`, or else the model of `DSRS_LM`, if there is one. Models that a judge names
     /// are added when the judge needs them.
     ///
-    /// What is spent of the budget is in the store until the run ends, so that it covers a run that was killed.
+    /// What is spent is in the store until the run ends. The budget also covers a run that was killed.
     pub(crate) fn new(args: &ScoreArguments) -> Result<Self, CliError> {
         Self::with_estimate(args, None)
     }

@@ -2,6 +2,8 @@
 //!
 //! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with
 //! the `with_*` methods. Scores are validated against the spec in `score/scored.rs`.
+//!
+//! The file is long because it has one public type, each of whose methods has an example.
 
 #[doc(hidden)]
 pub mod code;

@@ -4,6 +4,8 @@
 #[cfg(feature = "lm")]
 mod budget;
 #[cfg(feature = "lm")]
+mod budget_overrun;
+#[cfg(feature = "lm")]
 mod circuit_breaker;
 mod cost_scope;
 #[cfg(feature = "lm")]
@@ -42,7 +44,8 @@ pub use self::stored::Stored;
 pub(crate) use self::stored::find;
 #[cfg(feature = "lm")]
 pub use self::{
-    budget::{BudgetOverrun, LmBudget},
+    budget::LmBudget,
+    budget_overrun::BudgetOverrun,
     circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy},
     priced::Priced,
     rate_limit::{RateLimit, RateLimiter},

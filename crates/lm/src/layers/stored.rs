@@ -1,8 +1,9 @@
 //! The layer that returns stored replies and stores new ones.
 
 use super::super::key::Key;
+use super::super::record::Record;
 use super::super::recording;
-use super::super::store::{Record, Store};
+use super::super::store::Store;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 use super::Layer;
 #[cfg(feature = "lm")]
@@ -87,7 +88,7 @@ impl<L> Stored<L> {
 }
 
 impl<L: LanguageModel> Stored<L> {
-    /// The stored reply, or else the reply of the inner model, which is stored.
+    /// Returns the stored reply, or calls the inner model and stores its reply.
     async fn get_or_call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
         if let Some(reply) = find(&self.store, key, self.after)? {
             return Ok(reply.into_cached());
@@ -176,7 +177,7 @@ async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
     written.await.unwrap_or_else(|error| Err(store.error(&error)))
 }
 
-/// Whether the model completed a reply that is not empty.
+/// Returns `true` if the model completed a reply that is not empty.
 fn has_answer(reply: &LmReply) -> bool {
     reply.stop_reason.is_complete() && !reply.text.trim().is_empty()
 }

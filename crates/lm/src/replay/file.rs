@@ -69,7 +69,7 @@ pub(super) type Calls = BTreeMap<CallKey, Call>;
 
 impl Call {
     pub(super) fn new(lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) -> Self {
-        // Whether the reply came from the store is not a property of the call.
+        // The same call gives the same line, from the store or not.
         let reply = LmReply { cached: false, ..reply.clone() };
         let endpoint = lm.endpoint().filter(|endpoint| !is_local(endpoint)).map(str::to_owned);
         Self { model: lm.id().to_owned(), endpoint, request: request.clone(), reply }

@@ -80,7 +80,7 @@ struct State {
 /// The number of characters of a message that an error shows.
 const SHOWN: usize = 80;
 
-/// Returns whether the scope replays calls and records none, so that models need no key and no store.
+/// Returns `true` if the scope replays calls and records none. Models then need no key and no store.
 #[must_use]
 pub fn is_replaying() -> bool {
     Replay::current().is_some_and(|replay| !replay.is_recording())

@@ -15,8 +15,6 @@ use std::sync::{Arc, LazyLock, Mutex, Weak};
 use rusqlite::Connection;
 
 use self::database::{error_of, not_usable, store_error};
-#[doc(hidden)]
-pub use self::records::Record;
 pub use self::records::{Pruned, StoreInfo};
 pub use self::spending::ReservedPart;
 use self::sync::Sync;
@@ -31,7 +29,7 @@ use super::{LmError, LmErrorKind};
 /// most those of the last tenth of a second. Its key is everything that the result depends on: for a reply the model, the address,
 /// the request with its messages, schema and sampling parameters, the purpose (which names the judge and its version) and
 /// the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). API keys are not part
-/// of it. Several processes use one store at the same time. Only the user can read it, since prompts quote rows. It grows until
+/// of it. Several processes use one store at the same time. Only the user can read it, because prompts quote rows. It grows until
 /// it is [pruned](Self::prune). Any SQLite client reads the file.
 ///
 /// ```
@@ -56,7 +54,7 @@ pub struct Store {
     shared: Arc<Shared>,
 }
 
-/// The one connection of a process to a file for reading, and one for writing, so that a read does not wait for other processes.
+/// A process has one connection for reading and one for writing. Reads never wait for other processes.
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
@@ -71,7 +69,7 @@ struct Shared {
 #[derive(Debug)]
 struct Writer {
     connection: Connection,
-    /// Whether the last write failed, so that a call is made only after another write.
+    /// `true` if the last write failed. The next call is made only after another write succeeds.
     has_failed: bool,
 }
 
@@ -148,7 +146,7 @@ impl Store {
         Some(dirs.cache_dir().to_owned())
     }
 
-    /// Returns the folder in `DSRS_STORE`, or else the default folder.
+    /// Returns the folder in `DSRS_STORE`, or the default folder.
     ///
     /// # Errors
     /// [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder), if there is neither.

@@ -10,6 +10,7 @@ use super::Store;
 use crate::LmError;
 use crate::hash::Hash;
 use crate::lock::lock;
+use crate::record::Record;
 
 /// The number and size of the records of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct StoreInfo {
     pub outputs: u64,
     /// The number of evaluations of metrics.
     pub evaluations: u64,
-    /// What the records cost when they were paid for, in millisatoshis, as far as it is known.
+    /// What the records cost when they were paid for, in millisatoshis. Unknown costs count as 0.
     pub cost_msats: u64,
     /// The size of the database in bytes.
     pub bytes: u64,
@@ -37,19 +38,6 @@ pub struct Pruned {
     pub records: u64,
     /// The size of the database in bytes, before and after.
     pub bytes: (u64, u64),
-}
-
-/// A result that is stored.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Record<'a> {
-    /// The SHA-256 hash of `about`.
-    pub key: &'a Hash,
-    pub kind: &'static str,
-    pub about: &'a str,
-    /// As JSON.
-    pub result: &'a str,
-    pub cost_msats: Option<u64>,
 }
 
 const REPLY: &str = "reply";
@@ -68,7 +56,7 @@ impl Store {
         })
     }
 
-    /// Stores a result, in place of an earlier one with the same key.
+    /// Stores a result. It replaces an earlier one with the same key.
     #[doc(hidden)]
     pub fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
         self.write(|connection| insert(connection, record))
@@ -88,7 +76,7 @@ impl Store {
         self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
     }
 
-    /// Returns an error if results cannot be stored, so that nothing is paid for that would be lost. After a write that
+    /// Returns an error if results cannot be stored: what is paid for would be lost. After a write that
     /// failed, another one is tried.
     #[doc(hidden)]
     pub fn check_writable(&self) -> Result<(), LmError> {
@@ -182,7 +170,7 @@ impl Store {
                     connection.query_row("SELECT count(*) FROM records", (), |row| row.get(0))?;
                 let used = size(connection)?;
                 if used > max_bytes && count > 0 {
-                    // Records have about the same size, so that a few rounds reach the limit.
+                    // Records have about the same size, so a few rounds reach the limit.
                     let surplus = (u128::from(count) * u128::from(used - max_bytes))
                         .div_ceil(u128::from(used));
                     records += remove_oldest(connection, u64::try_from(surplus).unwrap_or(count))?;
@@ -260,7 +248,7 @@ fn size(connection: &Connection) -> rusqlite::Result<u64> {
     Ok((number("page_count")? - number("freelist_count")?) * number("page_size")?)
 }
 
-/// The checksum of a record. It includes the key, so that a damaged index finds no other record.
+/// The checksum of a record. It includes the key, so a damaged index finds no other record.
 fn checksum(key: &[u8], result: &str) -> [u8; 8] {
     let hash: Hash = Sha256::new().chain_update(key).chain_update(result).finalize().into();
     std::array::from_fn(|at| hash[at])

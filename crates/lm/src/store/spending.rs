@@ -1,4 +1,4 @@
-//! The calls of budgets, so that a budget holds over several processes and after a kill.
+//! The calls of budgets. A budget holds across several processes and after a kill.
 //!
 //! A call is a row with the amount that is reserved for it, written before the call. Until the row has the cost of the call,
 //! the reserved amount counts as spent: the provider may charge a call whose process died.
@@ -46,7 +46,7 @@ impl Store {
         })
     }
 
-    /// Reserves at most `wanted` of a budget that several processes share, or else all that is left; 0 if all of it is spent.
+    /// Reserves at most `wanted` of a budget that several processes share, or whatever remains; 0 if all of it is spent.
     /// `None` if processes that live may return enough. A process that died has spent what it reserved.
     #[doc(hidden)]
     pub fn reserve_part(

@@ -1,7 +1,7 @@
 //! The thread that syncs what a process has written.
 //!
 //! A record is in the file when it is written, and survives the death of the process. SQLite itself syncs its log only before it
-//! copies it into the database. This thread syncs the log a tenth of a second after a write, so that a power failure
+//! copies it into the database. This thread syncs the log a tenth of a second after a write: a power failure
 //! costs no older records. SQLite reads a log up to its first incomplete record.
 
 use std::fs::File;

@@ -153,8 +153,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Keeps what the eval pays for in the store of the user, so that a run that was killed continues, and the next one pays for
-    /// what changed.
+    /// Keeps what the eval pays for in the user's store. A run that was killed continues, and the next one pays for what
+    /// changed.
     #[must_use]
     pub fn store(mut self) -> Self
     where

@@ -37,7 +37,7 @@ pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Resul
     }
 }
 
-/// The run of tests that this process belongs to: nextest's, or else the process that started the test binaries.
+/// The run of tests that this process belongs to: nextest's, or the process that started the test binaries.
 pub(super) fn run_id() -> String {
     let of_nextest = std::env::var(NEXTEST_RUN).ok();
     let of_parent = || {

@@ -91,7 +91,7 @@ fn unusable(error: &LmError) -> String {
     format!("cannot use the budget of the run ({VARIABLE}): {error}")
 }
 
-/// Returns whether a process of this number runs. Unknown processes are alive, so that nothing is paid twice.
+/// Returns `true` if a process of this number runs. Unknown processes count as alive, so nothing is paid twice.
 fn is_alive(process: &str) -> bool {
     let processes = Path::new("/proc");
     if processes.join("self").exists() {

@@ -43,7 +43,7 @@ pub(super) struct Options<G, P> {
     pub(super) render_scored: Option<Render<G, P>>,
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
     pub(super) store: Option<StoreOptions<G, P>>,
-    /// Whether results that the store has are replaced.
+    /// If true, results that the store has are replaced.
     pub(super) refresh: bool,
     pub(super) program_version: Option<String>,
     /// The label and the tags of the program.

@@ -22,7 +22,7 @@ where
     /// Keeps the results that cost something in the [`Store`](crate::lm::Store) of a folder: the outputs of the program, the replies of
     /// the models of judges, and the evaluations of metrics that declare a cost. The same run again takes them from
     /// there, also after it was interrupted or killed, and pays for what changed: a row, a metric, a prompt, a model. All
-    /// other results are computed again, so that the result is that of a run with an empty store.
+    /// other results are computed again. The result is that of a run with an empty store.
     ///
     /// A record is written before the row goes on. Calls that were in progress when the process died are made again, and so are
     /// those that failed at no cost. Several processes may use one store. A [`Scorer`](crate::Scorer)'s budget covers what a
@@ -74,7 +74,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self.described("program version", version)
     }
 
-    /// Sets whether results are paid for again that the store has, and replaced.
+    /// If `refresh` is true, pays again for results that the store has, and replaces them.
     pub fn refresh(mut self, refresh: bool) -> Self {
         self.options.refresh = refresh;
         self

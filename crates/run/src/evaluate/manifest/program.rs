@@ -33,7 +33,7 @@ pub(crate) fn hash() -> Option<String> {
     if IS_FAST { PROGRAM.get_or_init(hashed).clone() } else { None }
 }
 
-/// Returns the hash of the executable, also if it takes long.
+/// Returns the hash of the executable, even if that takes seconds.
 pub(crate) fn executable() -> Option<String> {
     PROGRAM.get_or_init(hashed).clone()
 }

@@ -41,7 +41,7 @@ impl Gate {
         self.ledger.report()
     }
 
-    /// Adds the cost of the calls that a store has, so that the budget covers a run that was killed, too.
+    /// Adds the cost of the calls that a store has, because the budget covers a run that was killed, too.
     pub(crate) fn add_kept(&self, total: u64) {
         self.ledger.add_kept(total);
     }

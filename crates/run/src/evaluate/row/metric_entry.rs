@@ -86,7 +86,7 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
 }
 
 impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
-    /// Returns whether the metric can have this outcome. The record of a store may have any.
+    /// Returns `true` if the metric can have this outcome. The record of a store may have any.
     pub(crate) fn is_possible(&self, outcome: &Outcome) -> bool {
         outcome.scored().is_none_or(|scored| {
             self.is_in_range(scored) && ScoreRange::UNIT.contains(scored.score.confidence)

@@ -60,7 +60,7 @@ impl<'a, G, P> Plan<'a, G, P> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Returns whether rows with predictions are evaluated without awaiting anything. A run with a store awaits metrics that
+    /// Returns `true` if rows with predictions are evaluated without awaiting anything. A run with a store awaits metrics that
     /// declare a cost.
     pub(crate) fn never_waits(&self, has_store: bool) -> bool {
         let is_kept = |entry: &MetricEntry<'_, G, P>| entry.metric().spec().cost_msats > 0;

@@ -17,7 +17,7 @@ pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
 pub(crate) struct ProgramFailure {
     pub(crate) error: String,
     pub(crate) traceback: Option<String>,
-    /// Whether the program returned no error: it panicked or was stopped, and `error` is a sentence about the program.
+    /// `true` if the program panicked or was stopped. Then `error` is a sentence about the program.
     pub(crate) is_interrupted: bool,
     /// The budget that did not cover a call of the program, in millisatoshis.
     pub(crate) budget_msats: Option<u64>,
