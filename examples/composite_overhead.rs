@@ -45,7 +45,13 @@ fn present(#[pred] answer: &str) -> bool {
 }
 
 /// The five metrics above as a composite that is checked at compile time.
-#[metric(weighted(answered = 0.2, cited = 0.2, overlap = 0.2, brevity = 0.2, present = 0.2))]
+#[metric(weighted(
+    answered = 0.2,
+    cited = 0.2,
+    overlap = 0.2,
+    brevity = 0.2,
+    present = 0.2
+))]
 struct OfFields;
 
 /// Five built-in metrics as a composite that is checked at compile time.
@@ -124,8 +130,14 @@ where
     }
     println!("five metrics {what}");
     println!("  apart       {apart:>8.1} ns/row");
-    println!("  composite   {together:>8.1} ns/row  ({:+.1} ns)", together - apart);
-    println!("  #[metric]   {checked:>8.1} ns/row  ({:+.1} ns)", checked - apart);
+    println!(
+        "  composite   {together:>8.1} ns/row  ({:+.1} ns)",
+        together - apart
+    );
+    println!(
+        "  #[metric]   {checked:>8.1} ns/row  ({:+.1} ns)",
+        checked - apart
+    );
     Ok(())
 }
 

@@ -49,14 +49,18 @@ const MARGIN: f64 = 0.02;
 const GATES: [&str; 3] = ["m0", "m1", "m2"];
 
 fn metrics(count: usize) -> impl Iterator<Item = impl Metric> {
-    GATES.into_iter().take(count).enumerate().map(|(metric, name)| {
-        metric_fn(name, move |_, pred| {
-            let draw = RepeatNumber::current().0 as usize;
-            pred.get("passes")
-                .and_then(|all| all.get(metric)?.get(draw)?.as_bool())
-                .unwrap_or(false)
+    GATES
+        .into_iter()
+        .take(count)
+        .enumerate()
+        .map(|(metric, name)| {
+            metric_fn(name, move |_, pred| {
+                let draw = RepeatNumber::current().0 as usize;
+                pred.get("passes")
+                    .and_then(|all| all.get(metric)?.get(draw)?.as_bool())
+                    .unwrap_or(false)
+            })
         })
-    })
 }
 
 /// One run. Each row has its own probability to pass, and so has each group.
@@ -65,15 +69,27 @@ async fn run(scenario: &Scenario, difficulty: u64, draws: u64, change: f64) -> E
     let (mut of_group, mut rows) = (0.0, Vec::with_capacity(scenario.rows));
     for row in 0..scenario.rows {
         if row % scenario.group == 0 {
-            of_group = if scenario.group > 1 { 0.3 * (random.unit() - 0.5) } else { 0.0 };
+            of_group = if scenario.group > 1 {
+                0.3 * (random.unit() - 0.5)
+            } else {
+                0.0
+            };
         }
         // Within [0.3, 1] together with the group, so that no probability is cut off.
         let rate = RATE - 0.05 + of_group + 0.3 * (random.unit() - 0.5) + change;
         let passes: Vec<Vec<bool>> = (0..scenario.metrics)
-            .map(|_| (0..scenario.repeats.max(1)).map(|_| of_run.unit() < rate).collect())
+            .map(|_| {
+                (0..scenario.repeats.max(1))
+                    .map(|_| of_run.unit() < rate)
+                    .collect()
+            })
             .collect();
         let gold = example! { "topic" => row / scenario.group };
-        rows.push(Pair::new(row.to_string(), gold, prediction! { "passes" => passes }));
+        rows.push(Pair::new(
+            row.to_string(),
+            gold,
+            prediction! { "passes" => passes },
+        ));
     }
     let mut evaluate = Evaluate::builder().metrics(metrics(scenario.metrics));
     if scenario.repeats > 1 {
@@ -84,8 +100,15 @@ async fn run(scenario: &Scenario, difficulty: u64, draws: u64, change: f64) -> E
 
 /// The standard deviation of the differences between rows, from one large pair of runs with the same change.
 async fn deviation(scenario: &Scenario) -> f64 {
-    let large = Scenario { rows: 20_000, metrics: 1, ..*scenario };
-    let [a, b] = [run(&large, 1, 2, 0.0).await, run(&large, 1, 3, scenario.change).await];
+    let large = Scenario {
+        rows: 20_000,
+        metrics: 1,
+        ..*scenario
+    };
+    let [a, b] = [
+        run(&large, 1, 2, 0.0).await,
+        run(&large, 1, 3, scenario.change).await,
+    ];
     let group = (scenario.group > 1).then_some("gold.topic");
     let [a, b] = [&a, &b].map(|it| dsrs_metrics::results::Results::of(it).expect("rows"));
     let mut builder = dsrs_metrics::results::Comparison::builder().draws(1_000);
@@ -98,22 +121,68 @@ async fn deviation(scenario: &Scenario) -> f64 {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let pairs: u64 = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(2_000);
-    let base = Scenario { name: "", rows: 300, group: 1, repeats: 1, metrics: 1, change: 0.0 };
+    let pairs: u64 = std::env::args()
+        .nth(1)
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(2_000);
+    let base = Scenario {
+        name: "",
+        rows: 300,
+        group: 1,
+        repeats: 1,
+        metrics: 1,
+        change: 0.0,
+    };
     let scenarios = [
-        Scenario { name: "no difference", ..base },
-        Scenario { name: "no difference, 3 repeats", repeats: 3, ..base },
-        Scenario { name: "no difference, groups of 5", group: 5, ..base },
-        Scenario { name: "no difference, 3 gates", metrics: 3, ..base },
-        Scenario { name: "drop of 0.05", change: -0.05, ..base },
-        Scenario { name: "drop of 0.05, 3 repeats", repeats: 3, change: -0.05, ..base },
-        Scenario { name: "drop of 0.05, groups of 5", group: 5, change: -0.05, ..base },
-        Scenario { name: "drop of 0.02, the margin", change: -0.02, ..base },
+        Scenario {
+            name: "no difference",
+            ..base
+        },
+        Scenario {
+            name: "no difference, 3 repeats",
+            repeats: 3,
+            ..base
+        },
+        Scenario {
+            name: "no difference, groups of 5",
+            group: 5,
+            ..base
+        },
+        Scenario {
+            name: "no difference, 3 gates",
+            metrics: 3,
+            ..base
+        },
+        Scenario {
+            name: "drop of 0.05",
+            change: -0.05,
+            ..base
+        },
+        Scenario {
+            name: "drop of 0.05, 3 repeats",
+            repeats: 3,
+            change: -0.05,
+            ..base
+        },
+        Scenario {
+            name: "drop of 0.05, groups of 5",
+            group: 5,
+            change: -0.05,
+            ..base
+        },
+        Scenario {
+            name: "drop of 0.02, the margin",
+            change: -0.02,
+            ..base
+        },
     ];
     println!(
         "no_worse(by = {MARGIN}), {pairs} pairs of runs each; a drop of 0.05 has as many rows as 80% power takes"
     );
-    println!("{:28} {:>6} {:>8} {:>8} {:>10}", "", "rows", "failed", "passed", "undecided");
+    println!(
+        "{:28} {:>6} {:>8} {:>8} {:>10}",
+        "", "rows", "failed", "passed", "undecided"
+    );
     for mut scenario in scenarios {
         if scenario.change == -0.05 {
             let rows = rows_for_power(deviation(&scenario).await, 0.05).expect("a difference");
@@ -131,7 +200,9 @@ async fn main() {
             let new = run(&scenario, seeds[0], seeds[2], scenario.change).await;
             let verdicts = verdicts(&gates, &old, &new, group).expect("rows");
             let has = |name: &str| verdicts.iter().any(|(verdict, _)| *verdict == name);
-            let worst = ["failed", "undecided", "passed"].iter().position(|name| has(name));
+            let worst = ["failed", "undecided", "passed"]
+                .iter()
+                .position(|name| has(name));
             counts[worst.expect("a verdict")] += 1;
         }
         let share = |count: u64| format!("{:.1}%", 100.0 * count as f64 / pairs as f64);

@@ -26,7 +26,9 @@ impl Metric for SameLater {
         gold: &Example,
         pred: &Prediction,
     ) -> dsrs_metrics::Result<MetricScore> {
-        Ok(MetricScore::new(f64::from(u8::from(gold.get("answer") == pred.get("answer")))))
+        Ok(MetricScore::new(f64::from(u8::from(
+            gold.get("answer") == pred.get("answer"),
+        ))))
     }
 }
 
@@ -49,7 +51,10 @@ async fn program(_inputs: Example) -> Prediction {
 
 /// Returns the microseconds per row of a complete `run`, without building the devset.
 async fn run(rows: usize, metric: impl Metric + 'static) -> Result<f64, EvaluateError> {
-    let evaluate = Evaluate::builder().devset(devset(rows)).inputs(["question"]).metric(metric);
+    let evaluate = Evaluate::builder()
+        .devset(devset(rows))
+        .inputs(["question"])
+        .metric(metric);
     let evaluate = evaluate.concurrency(8).build()?;
     let started = Instant::now();
     let result = evaluate.run(program).await?;
@@ -73,7 +78,9 @@ async fn stream(rows: usize, work: u64) -> Result<f64, EvaluateError> {
         let hash = |start| (0..work).fold(start, |hash, _| std::hint::black_box(hash) * 31);
         hash(gold.0) == hash(pred.0)
     });
-    let evaluate = Evaluate::<Number, Number>::typed().metric(same).concurrency(8);
+    let evaluate = Evaluate::<Number, Number>::typed()
+        .metric(same)
+        .concurrency(8);
     let evaluate = evaluate.keep_results(false).build()?;
     let pair = |row: usize| Pair::new(row.to_string(), Number(row as u64), Number(row as u64));
     let started = Instant::now();
@@ -89,7 +96,9 @@ async fn blocked(rows: usize, time: Duration) -> Result<f64, EvaluateError> {
         }
         true
     });
-    let evaluate = Evaluate::<Number, Number>::typed().metric(blocks).concurrency(32);
+    let evaluate = Evaluate::<Number, Number>::typed()
+        .metric(blocks)
+        .concurrency(32);
     let evaluate = evaluate.keep_results(false).build()?;
     let pair = |row: usize| Pair::new(row.to_string(), Number(row as u64), Number(row as u64));
     let started = Instant::now();
@@ -115,7 +124,10 @@ where
 }
 
 fn main() -> Result<(), EvaluateError> {
-    let most = std::env::args().nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1_000_000);
+    let most = std::env::args()
+        .nth(1)
+        .and_then(|rows| rows.parse().ok())
+        .unwrap_or(1_000_000);
     let only = std::env::args().nth(2).unwrap_or_default();
     let one = Builder::new_current_thread().build().expect("a runtime");
     println!("us/row on one thread, concurrency 8, best of five");
@@ -127,7 +139,11 @@ fn main() -> Result<(), EvaluateError> {
     for rows in sizes.into_iter().filter(|rows| *rows <= most) {
         let measured = |column: &str| column.contains(&only);
         let cell = |width: usize, measured: bool, time: &dyn Fn() -> Result<f64, EvaluateError>| {
-            let time = if measured { format!("{:.3}", time()?) } else { String::new() };
+            let time = if measured {
+                format!("{:.3}", time()?)
+            } else {
+                String::new()
+            };
             print!("  {time:>width$}");
             Ok::<_, EvaluateError>(())
         };
@@ -136,16 +152,27 @@ fn main() -> Result<(), EvaluateError> {
         cell(10, measured("not kept"), &|| best(&one, || stream(rows, 0)))?;
         // Rows that are kept take about 1 kB each.
         let is_kept = rows <= 1_000_000;
-        cell(10, is_kept && measured("score sync"), &|| best(&one, || score(rows, sync())))?;
-        cell(11, is_kept && measured("score async"), &|| best(&one, || score(rows, SameLater)))?;
-        cell(8, is_kept && measured("run sync"), &|| best(&one, || run(rows, sync())))?;
-        cell(9, is_kept && measured("run async"), &|| best(&one, || run(rows, SameLater)))?;
+        cell(10, is_kept && measured("score sync"), &|| {
+            best(&one, || score(rows, sync()))
+        })?;
+        cell(11, is_kept && measured("score async"), &|| {
+            best(&one, || score(rows, SameLater))
+        })?;
+        cell(8, is_kept && measured("run sync"), &|| {
+            best(&one, || run(rows, sync()))
+        })?;
+        cell(9, is_kept && measured("run async"), &|| {
+            best(&one, || run(rows, SameLater))
+        })?;
         println!();
     }
     if !only.is_empty() {
         return Ok(());
     }
-    let two = Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
+    let two = Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .expect("a runtime");
     println!("\ntwo threads, rows not kept: times as fast as one");
     for work in [0, 100, 1_000] {
         let rows = 200_000.min(most);
@@ -157,6 +184,9 @@ fn main() -> Result<(), EvaluateError> {
     let seconds = two.block_on(blocked(rows, time))?;
     let least = (rows / 100) as f64 * time.as_secs_f64() / 2.0;
     println!("\n{rows} rows on two threads, each hundredth blocks for {time:?}: {seconds:.3} s");
-    println!("the threads are blocked for {least:.3} s: {:.3} times as long", seconds / least);
+    println!(
+        "the threads are blocked for {least:.3} s: {:.3} times as long",
+        seconds / least
+    );
     Ok(())
 }

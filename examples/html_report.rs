@@ -62,10 +62,15 @@ fn row(i: usize) -> Value {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let rows = std::env::args().nth(1).map_or(Ok(20_000), |rows| rows.parse())?;
+    let rows = std::env::args()
+        .nth(1)
+        .map_or(Ok(20_000), |rows| rows.parse())?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
     fs::create_dir_all(&folder)?;
-    let (results, report) = (folder.join("html_report.jsonl"), folder.join("html_report.html"));
+    let (results, report) = (
+        folder.join("html_report.jsonl"),
+        folder.join("html_report.html"),
+    );
     let lines: Vec<String> = (0..rows).map(|i| row(i).to_string()).collect();
     fs::write(&results, lines.join("\n"))?;
 

@@ -31,7 +31,10 @@ const WRONG: [(&str, &str); 12] = [
     ("syntax error", "    return (\n"),
     ("raise SystemExit", "    return None\nraise SystemExit\n"),
     ("os._exit(0)", "    return None\nimport os; os._exit(0)\n"),
-    ("atexit", "    return None\nimport atexit, os\natexit.register(lambda: os._exit(0))\n"),
+    (
+        "atexit",
+        "    return None\nimport atexit, os\natexit.register(lambda: os._exit(0))\n",
+    ),
     (
         "atexit, summary",
         "    return None\nimport atexit, os\natexit.register(lambda: (os.write(1, b'24 passed in 0.1s\\n'), os._exit(0)))\n",
@@ -75,7 +78,12 @@ impl Problem {
     }
 
     fn gold(&self) -> Example {
-        let Self { test, entry_point, calls, .. } = self;
+        let Self {
+            test,
+            entry_point,
+            calls,
+            ..
+        } = self;
         example! {
             "reference" => self.program(&self.canonical_solution),
             "test" => test.as_str(),
@@ -96,7 +104,9 @@ impl Problem {
         ];
         let job = Job {
             command: "python3 -I record.py".to_owned(),
-            read_only: files.map(|(path, content)| (path.to_owned(), content)).into(),
+            read_only: files
+                .map(|(path, content)| (path.to_owned(), content))
+                .into(),
             ..Job::default()
         };
         let report = Bubblewrap::new().run(&job).await?;
@@ -156,7 +166,10 @@ async fn print(
     concurrency: usize,
 ) -> Result<(), MetricError> {
     let row = |problem: &Problem| {
-        (problem.gold(), prediction! { "program" => problem.program(&body(problem)) })
+        (
+            problem.gold(),
+            prediction! { "program" => problem.program(&body(problem)) },
+        )
     };
     let rows: Vec<(Example, Prediction)> = problems.iter().map(row).collect();
     // An endless loop runs into the limit; everything else has time on a busy machine.
@@ -170,15 +183,26 @@ async fn print(
 #[tokio::main]
 async fn main() -> std::result::Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let path = args.next().ok_or("expected a file; write -- FILE [CONCURRENCY]")?;
+    let path = args
+        .next()
+        .ok_or("expected a file; write -- FILE [CONCURRENCY]")?;
     let concurrency = args.next().map_or(Ok(4), |number| number.parse())?;
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
     let problems: std::result::Result<Vec<Problem>, _> =
         text.lines().map(serde_json::from_str).collect();
     let problems = stream::iter(problems?).map(Problem::record_calls);
     let problems: Vec<Problem> = problems.buffered(concurrency).try_collect().await?;
-    println!("{} problems          one stage         two stages", problems.len());
-    print("canonical solution", &problems, |it| it.canonical_solution.clone(), concurrency).await?;
+    println!(
+        "{} problems          one stage         two stages",
+        problems.len()
+    );
+    print(
+        "canonical solution",
+        &problems,
+        |it| it.canonical_solution.clone(),
+        concurrency,
+    )
+    .await?;
     for (label, body) in WRONG {
         print(label, &problems, |_| body.to_owned(), concurrency).await?;
     }

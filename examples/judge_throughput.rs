@@ -92,12 +92,16 @@ impl LanguageModel for Timed {
 /// Returns the process's resident memory in kB, as reported by Linux.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().trim_end_matches(" kB").parse().ok()
 }
 
 async fn respond(inputs: Example) -> Result<Prediction, ProgramError> {
-    let question = inputs.get("question").and_then(|question| question.as_str());
+    let question = inputs
+        .get("question")
+        .and_then(|question| question.as_str());
     Ok(prediction! { "response" => question.unwrap_or_default() })
 }
 
@@ -106,10 +110,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let rows: usize = arguments.next().map_or(Ok(50_000), |rows| rows.parse())?;
     let concurrency: usize = arguments.next().map_or(Ok(1_000), |limit| limit.parse())?;
-    let latency: u64 = arguments.next().map_or(Ok(50), |milliseconds| milliseconds.parse())?;
+    let latency: u64 = arguments
+        .next()
+        .map_or(Ok(50), |milliseconds| milliseconds.parse())?;
 
     let reply = r#"{ "reasoning": "Half of it.", "recall": 0.5, "precision": 1.0 }"#;
-    let lm = ScriptedLm::new().latency(Duration::from_millis(latency)).remember(0).otherwise(reply);
+    let lm = ScriptedLm::new()
+        .latency(Duration::from_millis(latency))
+        .remember(0)
+        .otherwise(reply);
     let (calls, nanos) = (AtomicU64::new(0), AtomicU64::new(0));
     let lm = Arc::new(Timed {
         lm,
@@ -139,9 +148,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let rate = rows as f64 / start.elapsed().as_secs_f64();
     let latency = lm.nanos.load(Ordering::Relaxed) as f64 / 1e9 / rows as f64;
     let bound = concurrency as f64 / latency;
-    println!("{result}\n{rate:.0} rows/s, {:.1}% of {bound:.0}", 100.0 * rate / bound);
+    println!(
+        "{result}\n{rate:.0} rows/s, {:.1}% of {bound:.0}",
+        100.0 * rate / bound
+    );
     if let Some(steady) = lm.steady() {
-        println!("steady state: {steady:.0} rows/s, {:.1}%", 100.0 * steady / bound);
+        println!(
+            "steady state: {steady:.0} rows/s, {:.1}%",
+            100.0 * steady / bound
+        );
     }
     println!("the model took {:.2} ms a call", 1e3 * latency);
     Ok(())

@@ -39,14 +39,21 @@ struct Answer {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gold = Gold { expected_intent: "entity_lookup".to_owned() };
-    let pred = Answer { intent: "Entity_Lookup ".to_owned() };
+    let gold = Gold {
+        expected_intent: "entity_lookup".to_owned(),
+    };
+    let pred = Answer {
+        intent: "Entity_Lookup ".to_owned(),
+    };
     let dynamic_gold = example! { "expected_intent" => "entity_lookup", "question" => "Where?" };
     let dynamic_pred = prediction! { "intent" => "Entity_Lookup ", "answer" => "Here." };
     let metric: &dyn Metric = &IntentAccuracy;
 
     let plain = nanoseconds(|| {
-        black_box(intent_accuracy(black_box(&gold.expected_intent), black_box(&pred.intent)));
+        black_box(intent_accuracy(
+            black_box(&gold.expected_intent),
+            black_box(&pred.intent),
+        ));
     });
     let record = nanoseconds(|| {
         let _ = black_box(IntentAccuracy.score(black_box(&gold), black_box(&pred)));
@@ -59,7 +66,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     // In turns, so that other load on the machine affects all of them.
     let [object, unread, read] = nanoseconds_of([
         &|| drop(black_box(metric.answer(black_box(call)).ready())),
-        &|| drop(black_box(explained.answer(black_box(call.without_explanation())).ready())),
+        &|| {
+            drop(black_box(
+                explained
+                    .answer(black_box(call.without_explanation()))
+                    .ready(),
+            ))
+        },
         &|| drop(black_box(explained.answer(black_box(call)).ready())),
     ]);
 
@@ -89,7 +102,9 @@ const ROUNDS: u32 = 7;
 
 /// Returns the best time of several rounds, in nanoseconds per call.
 fn nanoseconds(mut call: impl FnMut()) -> f64 {
-    (0..ROUNDS).map(|_| round(&mut call)).fold(f64::INFINITY, f64::min)
+    (0..ROUNDS)
+        .map(|_| round(&mut call))
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// Returns the best time of each, measured in turns.

@@ -68,7 +68,10 @@ fn texts(words: usize) -> Rows {
 fn numbers() -> Rows {
     rows(|row| {
         let said = format!("so {row} times 7 makes ${},000.00.", row * 7);
-        (example! { "answer" => format!("{}000", row * 7) }, prediction! { "answer" => said })
+        (
+            example! { "answer" => format!("{}000", row * 7) },
+            prediction! { "answer" => said },
+        )
     })
 }
 
@@ -88,11 +91,16 @@ fn heritage() -> Rows {
 
 fn rankings() -> Rows {
     rows(|row| {
-        let relevant: Vec<String> =
-            (0..5).map(|at| format!("d{}", (row * 3 + at * 11) % 50)).collect();
-        let retrieved: Vec<String> =
-            (0..50).map(|at| format!("d{}", (row + at * 7) % 50)).collect();
-        (example! { "relevant" => relevant }, prediction! { "retrieved" => retrieved })
+        let relevant: Vec<String> = (0..5)
+            .map(|at| format!("d{}", (row * 3 + at * 11) % 50))
+            .collect();
+        let retrieved: Vec<String> = (0..50)
+            .map(|at| format!("d{}", (row + at * 7) % 50))
+            .collect();
+        (
+            example! { "relevant" => relevant },
+            prediction! { "retrieved" => retrieved },
+        )
     })
 }
 
@@ -120,7 +128,10 @@ struct Measured {
 
 impl Measured {
     fn new(metric: impl Metric + 'static) -> Self {
-        Self { params: "", metric: Box::new(metric) }
+        Self {
+            params: "",
+            metric: Box::new(metric),
+        }
     }
 
     fn with(self, params: &'static str) -> Self {
@@ -132,7 +143,11 @@ impl Measured {
 fn table() -> Vec<(&'static str, Vec<Measured>, Rows)> {
     vec![
         ("answers of 12 words", answers(), texts(12)),
-        ("numbers in a sentence", vec![Measured::new(m::NumericMatch::default())], numbers()),
+        (
+            "numbers in a sentence",
+            vec![Measured::new(m::NumericMatch::default())],
+            numbers(),
+        ),
         ("8 entities on each side", entities(), heritage()),
         ("50 retrieved, 5 relevant", retrieval(), rankings()),
         ("strings of 40 words", overlap(), texts(40)),
@@ -194,14 +209,20 @@ fn overlap() -> Vec<Measured> {
 }
 
 fn main() {
-    let seconds = std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).unwrap_or(0.5);
+    let seconds = std::env::args()
+        .nth(1)
+        .and_then(|seconds| seconds.parse().ok())
+        .unwrap_or(0.5);
     let time = Duration::from_secs_f64(seconds);
     println!("{}", word_baseline::head());
     for (what, metrics, rows) in table() {
         let loops = word_baseline::of_words(&rows, time);
         for Measured { params, metric } in metrics {
             let name = format!("{} {params}", metric.name());
-            println!("{}", word_baseline::measured(&name, what, &*metric, &rows, time, loops));
+            println!(
+                "{}",
+                word_baseline::measured(&name, what, &*metric, &rows, time, loops)
+            );
         }
     }
 }

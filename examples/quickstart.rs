@@ -47,8 +47,14 @@ fn source_f1(
     #[gold] sources: &[String],
     #[pred] sources_used: &[String],
 ) -> Option<FeedbackMetric> {
-    let missing: Vec<_> = sources.iter().filter(|source| !sources_used.contains(source)).collect();
-    let invented = sources_used.iter().filter(|source| !sources.contains(source)).count();
+    let missing: Vec<_> = sources
+        .iter()
+        .filter(|source| !sources_used.contains(source))
+        .collect();
+    let invented = sources_used
+        .iter()
+        .filter(|source| !sources.contains(source))
+        .count();
     let cited = sources.len() - missing.len();
     let total = sources.len() + sources_used.len();
     let score = 2.0 * cited as f64 / total as f64;
@@ -75,7 +81,9 @@ struct Recorded {
 #[async_trait]
 impl Module for Recorded {
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
-        let question = inputs.get("question").and_then(|question| question.as_str());
+        let question = inputs
+            .get("question")
+            .and_then(|question| question.as_str());
         let question = question.ok_or("the row has no question")?;
         let answer = self.answers.get(question).ok_or("no answer was recorded")?;
         Ok(answer.clone())
@@ -91,12 +99,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [a, b] = [Results::of(&baseline)?, Results::of(&tuned)?];
     let [a, b] = [a.with_name("baseline"), b.with_name("tuned")];
     let comparison = Comparison::of(&a, &b)?;
-    let correct = comparison.metric("answer_correct").ok_or("the metric was not compared")?;
+    let correct = comparison
+        .metric("answer_correct")
+        .ok_or("the metric was not compared")?;
     println!("A: baseline, B: tuned\n{}\n", correct.sentence());
     print_regressions(&baseline, &tuned);
 
     fs::create_dir_all("target")?;
-    HtmlReport::comparison(&a, &b).title("Quickstart").write(REPORT)?;
+    HtmlReport::comparison(&a, &b)
+        .title("Quickstart")
+        .write(REPORT)?;
     println!("\nEach row, with both answers: {REPORT}");
     Ok(())
 }
@@ -107,8 +119,12 @@ const REPORT: &str = "target/quickstart.html";
 async fn run(system: &str) -> Result<EvaluationResult, Box<dyn Error>> {
     let pairs = read(system)?;
     let question = |pair: &Pair| pair.gold.get("question")?.as_str().map(str::to_owned);
-    let answers = pairs.iter().filter_map(|pair| Some((question(pair)?, pair.pred.clone())));
-    let program = Recorded { answers: answers.collect() };
+    let answers = pairs
+        .iter()
+        .filter_map(|pair| Some((question(pair)?, pair.pred.clone())));
+    let program = Recorded {
+        answers: answers.collect(),
+    };
     let devset = pairs.into_iter().map(|pair| pair.gold);
 
     let evaluate = Evaluate::builder()
@@ -133,8 +149,15 @@ fn read(system: &str) -> Result<Vec<Pair>, Box<dyn Error>> {
 fn print_regressions(baseline: &EvaluationResult, tuned: &EvaluationResult) {
     let rows = baseline.results.iter().zip(&tuned.results);
     let lost = rows.filter(|(before, after)| before.score() > after.score());
-    let questions: Vec<_> =
-        lost.filter_map(|(row, _)| row.gold.get("question")?.as_str()).collect();
-    println!("{} questions that only the baseline answers, such as", questions.len());
-    questions.iter().take(3).for_each(|question| println!("  {question}"));
+    let questions: Vec<_> = lost
+        .filter_map(|(row, _)| row.gold.get("question")?.as_str())
+        .collect();
+    println!(
+        "{} questions that only the baseline answers, such as",
+        questions.len()
+    );
+    questions
+        .iter()
+        .take(3)
+        .for_each(|question| println!("  {question}"));
 }

@@ -51,8 +51,10 @@ impl Metric for SameLater {
 /// A prediction that is right in nine of ten rows.
 async fn program(inputs: Example) -> Prediction {
     tokio::task::yield_now().await;
-    let number =
-        inputs.get("number").and_then(dsrs_metrics::value::Value::as_u64).unwrap_or_default();
+    let number = inputs
+        .get("number")
+        .and_then(dsrs_metrics::value::Value::as_u64)
+        .unwrap_or_default();
     prediction! { "answer" => if number.is_multiple_of(10) { 0 } else { 2 * number } }
 }
 
@@ -76,14 +78,28 @@ fn process(runtime: &Handle) -> Process {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let figure = |key| {
         let line = status.lines().find_map(|line| line.strip_prefix(key));
-        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+            .unwrap_or_default()
     };
     let files = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
     let tasks = runtime.metrics().num_alive_tasks();
-    Process { resident: figure("VmRSS:"), peak: figure("VmHWM:"), files, tasks }
+    Process {
+        resident: figure("VmRSS:"),
+        peak: figure("VmHWM:"),
+        files,
+        tasks,
+    }
 }
 
-fn print(rows: u64, Process { resident, peak, files, tasks }: Process) {
+fn print(
+    rows: u64,
+    Process {
+        resident,
+        peak,
+        files,
+        tasks,
+    }: Process,
+) {
     let [resident, peak] = [resident, peak].map(|kib| kib as f64 / 1024.0);
     println!("{rows:>9}  {resident:>7.1}  {peak:>7.1}  {files:>5}  {tasks:>5}");
 }
@@ -111,26 +127,48 @@ impl Observer for Sampler {
 /// Checks that the last samples are within 5% of that after the warm-up.
 fn check(samples: &[(u64, Process)]) -> Result<(), String> {
     let mut steady = samples.iter().filter(|(rows, _)| *rows >= WARM_UP);
-    let Some((_, first)) = steady.next() else { return Ok(()) };
-    let most = steady.map(|(_, process)| process.resident).max().unwrap_or(first.resident);
+    let Some((_, first)) = steady.next() else {
+        return Ok(());
+    };
+    let most = steady
+        .map(|(_, process)| process.resident)
+        .max()
+        .unwrap_or(first.resident);
     let growth = 100.0 * (most as f64 / first.resident.max(1) as f64 - 1.0);
     println!("growth from {WARM_UP} rows to the largest later sample: {growth:.1}%");
-    if growth > 5.0 { Err(format!("memory grew by {growth:.1}%")) } else { Ok(()) }
+    if growth > 5.0 {
+        Err(format!("memory grew by {growth:.1}%"))
+    } else {
+        Ok(())
+    }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let count = std::env::args().nth(1).map_or(Ok(5_000_000), |rows| rows.parse())?;
+    let count = std::env::args()
+        .nth(1)
+        .map_or(Ok(5_000_000), |rows| rows.parse())?;
     let out = std::env::temp_dir().join(format!("streamed-rows-{}.jsonl", std::process::id()));
     let runtime = Handle::current();
 
-    println!("{:>9}  {:>7}  {:>7}  {:>5}  {:>5}", "rows", "RSS MiB", "peak", "files", "tasks");
+    println!(
+        "{:>9}  {:>7}  {:>7}  {:>5}  {:>5}",
+        "rows", "RSS MiB", "peak", "files", "tasks"
+    );
     let before = process(&runtime);
     print(0, before);
     let (finished, samples) = (AtomicU64::new(0), Mutex::default());
-    let sampler = Arc::new(Sampler { runtime: runtime.clone(), finished, samples });
-    let id =
-        |row: &Example| row.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
+    let sampler = Arc::new(Sampler {
+        runtime: runtime.clone(),
+        finished,
+        samples,
+    });
+    let id = |row: &Example| {
+        row.get("id")
+            .and_then(|id| id.as_str())
+            .unwrap_or_default()
+            .to_owned()
+    };
     let started = Instant::now();
     let result = Evaluate::builder()
         .devset_stream(futures_util::stream::iter(rows(count)))
@@ -153,7 +191,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let after = process(&runtime);
     print(result.rows, after);
     println!("{result}");
-    println!("{:.2} us/row, {:.1} GB written", 1e6 * seconds / count as f64, written as f64 / 1e9);
+    println!(
+        "{:.2} us/row, {:.1} GB written",
+        1e6 * seconds / count as f64,
+        written as f64 / 1e9
+    );
 
     if (after.files, after.tasks) != (before.files, before.tasks) {
         return Err(format!("files and tasks: {before:?} before, {after:?} after").into());

@@ -11,7 +11,11 @@ pub(crate) type Rows = Vec<(Example, Prediction)>;
 
 /// Returns the number of words in a row's strings.
 fn words(gold: &Example, pred: &Prediction) -> usize {
-    gold.data.iter().chain(pred.data.iter()).map(|(_, value)| words_of(value)).sum()
+    gold.data
+        .iter()
+        .chain(pred.data.iter())
+        .map(|(_, value)| words_of(value))
+        .sum()
 }
 
 fn words_of(value: &Value) -> usize {
@@ -29,7 +33,10 @@ pub(crate) fn per_second(
     time: Duration,
     mut once: impl FnMut(&Example, &Prediction),
 ) -> f64 {
-    let mut round = || rows.iter().for_each(|(gold, pred)| once(black_box(gold), black_box(pred)));
+    let mut round = || {
+        rows.iter()
+            .for_each(|(gold, pred)| once(black_box(gold), black_box(pred)))
+    };
     round();
     let (started, mut rounds) = (Instant::now(), 0_u64);
     while started.elapsed() < time {

@@ -74,8 +74,13 @@ impl Work {
     fn answer(self, prediction: &str, references: &[String]) -> Result<Answer, NoReferences> {
         let reference = references.first().ok_or(NoReferences)?;
         let rouge = |rouge: Rouge, use_stemmer| {
-            let options = RougeOptions { use_stemmer, ..RougeOptions::default() };
-            rouge.score(prediction, references, options).map(|score| score.f1)
+            let options = RougeOptions {
+                use_stemmer,
+                ..RougeOptions::default()
+            };
+            rouge
+                .score(prediction, references, options)
+                .map(|score| score.f1)
         };
         Ok(Answer::Score(match self {
             Self::NormalizeText => return Ok(Answer::Text(normalize_text(prediction))),
@@ -88,7 +93,10 @@ impl Work {
                 bleu.sentence_score(&bleu.counts(prediction, references)?)
             }
             Self::Chrf => {
-                let chrf = ChrfOptions { form: NormalForm::AsIs, ..ChrfOptions::default() };
+                let chrf = ChrfOptions {
+                    form: NormalForm::AsIs,
+                    ..ChrfOptions::default()
+                };
                 chrf.score(&chrf.counts(prediction, references)?)
             }
             Self::Rouge1 => rouge(Rouge::N(1), false)?,
@@ -101,14 +109,20 @@ impl Work {
 
 /// BLEU of strings as they are, which is what sacrebleu compares.
 fn bleu() -> BleuOptions {
-    BleuOptions { form: NormalForm::AsIs, ..BleuOptions::default() }
+    BleuOptions {
+        form: NormalForm::AsIs,
+        ..BleuOptions::default()
+    }
 }
 
 fn corpus_bleu(rows: &[Row]) -> Result<f64, NoReferences> {
     let bleu = bleu();
     let mut corpus = CorpusCounts::new([], bleu);
     for Row(prediction, references) in rows {
-        corpus.merge(&CorpusCounts::new(bleu.counts(prediction, references)?, bleu));
+        corpus.merge(&CorpusCounts::new(
+            bleu.counts(prediction, references)?,
+            bleu,
+        ));
     }
     Ok(corpus.score().unwrap_or_default())
 }
@@ -116,7 +130,11 @@ fn corpus_bleu(rows: &[Row]) -> Result<f64, NoReferences> {
 fn main() -> Result<(), Error> {
     let mut tables: HashMap<String, Vec<Row>> = HashMap::new();
     for line in std::io::stdin().lock().lines() {
-        let table = |name: &str| tables.get(name).ok_or_else(|| format!("unknown rows {name:?}"));
+        let table = |name: &str| {
+            tables
+                .get(name)
+                .ok_or_else(|| format!("unknown rows {name:?}"))
+        };
         let answer = match serde_json::from_str(&line?)? {
             Command::Rows { rows, pairs } => {
                 let length = pairs.len();

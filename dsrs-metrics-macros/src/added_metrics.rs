@@ -62,7 +62,13 @@ mod tests {
 
     #[test]
     fn a_metric_is_named_by_its_function_or_its_struct() {
-        let found = expand(quote!(registry, short, crate::rag::entity_f1, Em, Within<3>));
+        let found = expand(quote!(
+            registry,
+            short,
+            crate::rag::entity_f1,
+            Em,
+            Within<3>
+        ));
         let expected = quote!({
             registry.add::<Short>()?;
             registry.add::<crate::rag::EntityF1>()?;
@@ -79,6 +85,9 @@ mod tests {
         let found = expand(quote!(registry, short(max = 3), em)).to_string();
         let message = "parameters are not supported in `main!`; write `short` alone, and set them with `--param short.name=VALUE`";
         assert!(found.contains(message), "{found}");
-        assert!(found.contains(&quote!(registry.add::<Em>()?;).to_string()), "{found}");
+        assert!(
+            found.contains(&quote!(registry.add::<Em>()?;).to_string()),
+            "{found}"
+        );
     }
 }

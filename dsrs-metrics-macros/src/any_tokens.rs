@@ -170,7 +170,10 @@ fn tokens() -> impl Strategy<Value = String> {
         1 => select(TYPES).prop_map(str::to_owned),
     ];
     let tree = leaf.prop_recursive(3, 16, 5, |inner| {
-        (select(&["()", "[]", "{}"][..]), prop::collection::vec(inner, 0..5))
+        (
+            select(&["()", "[]", "{}"][..]),
+            prop::collection::vec(inner, 0..5),
+        )
             .prop_map(|(pair, inner)| format!("{}{}{}", &pair[..1], inner.join(" "), &pair[1..]))
     });
     prop::collection::vec(tree, 0..8).prop_map(|trees| trees.join(" "))
@@ -211,7 +214,9 @@ fn settings() -> impl Strategy<Value = String> {
 /// Attributes of a parameter or a field.
 fn attributes() -> impl Strategy<Value = String> {
     let role = select(
-        &["gold", "pred", "param", "input", "output", "record", "doc", "cfg", "metric", "x::y"][..],
+        &[
+            "gold", "pred", "param", "input", "output", "record", "doc", "cfg", "metric", "x::y",
+        ][..],
     );
     let attribute = (role, settings(), 0..3_u8).prop_map(|(role, inner, form)| match form {
         0 => format!("#[{role}]"),
@@ -228,11 +233,29 @@ fn fields() -> impl Strategy<Value = String> {
 }
 
 fn generics() -> impl Strategy<Value = &'static str> {
-    select(&["", "", "", "<T>", "<'a>", "<const N: usize>", "<T: Clone = u8>"][..])
+    select(
+        &[
+            "",
+            "",
+            "",
+            "<T>",
+            "<'a>",
+            "<const N: usize>",
+            "<T: Clone = u8>",
+        ][..],
+    )
 }
 
 fn item() -> impl Strategy<Value = String> {
-    let start = select(&["", "/// A line.\n", "#[derive(Debug)] ", "pub ", "pub(crate) "][..]);
+    let start = select(
+        &[
+            "",
+            "/// A line.\n",
+            "#[derive(Debug)] ",
+            "pub ",
+            "pub(crate) ",
+        ][..],
+    );
     let function = (
         select(&["fn", "async fn", "const fn", "unsafe fn", "extern \"C\" fn"][..]),
         word(),
@@ -253,7 +276,17 @@ fn item() -> impl Strategy<Value = String> {
     let enumeration = (word(), generics(), tokens())
         .prop_map(|(name, generics, body)| format!("enum {name}{generics} {{ A, B(u8), {body} }}"));
     let other = (
-        select(&["impl", "trait", "mod", "type", "const", "macro_rules!", "union"][..]),
+        select(
+            &[
+                "impl",
+                "trait",
+                "mod",
+                "type",
+                "const",
+                "macro_rules!",
+                "union",
+            ][..],
+        ),
         word(),
         tokens(),
     )
@@ -305,6 +338,8 @@ fn random_items_are_parsed() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut any_item = || item().new_tree(&mut runner).unwrap().current();
-    let parsed = (0..400).filter(|_| syn::parse_str::<syn::Item>(&any_item()).is_ok()).count();
+    let parsed = (0..400)
+        .filter(|_| syn::parse_str::<syn::Item>(&any_item()).is_ok())
+        .count();
     assert!(parsed >= 100, "{parsed} of 400");
 }

@@ -43,7 +43,10 @@ fn metric(item: &Item) -> ItemStruct {
 fn the_documentation_of_a_struct_ends_with_its_spec() {
     let source = include_str!("../tests/spec_lines/metrics.rs");
     let file = syn::parse_file(source).expect("a source file");
-    let metrics = file.items.iter().filter(|item| !matches!(item, Item::Use(_)));
+    let metrics = file
+        .items
+        .iter()
+        .filter(|item| !matches!(item, Item::Use(_)));
     let docs = metrics.map(|item| doc_text(&metric(item).attrs));
     let docs: Vec<_> = docs.collect();
     assert_eq!(docs.len(), 8);
@@ -60,7 +63,10 @@ fn the_crate_is_named_at_one_place_of_an_item() {
     for item in file.items.iter().filter(|item| matches!(item, Item::Fn(_))) {
         let Item::Fn(function) = item else { continue };
         let mut places = Vec::new();
-        let attr = function.attrs.iter().find(|attr| attr.path().is_ident("metric"));
+        let attr = function
+            .attrs
+            .iter()
+            .find(|attr| attr.path().is_ident("metric"));
         let args = match &attr.expect("the attribute").meta {
             Meta::List(list) => list.tokens.clone(),
             _ => proc_macro2::TokenStream::new(),
@@ -69,7 +75,12 @@ fn the_crate_is_named_at_one_place_of_an_item() {
         bare.attrs.clear();
         find_crate(expand_metric(args, &quote::quote!(#bare)), &mut places);
         places.dedup();
-        assert_eq!(places, [function.sig.ident.span().start()], "{}", function.sig.ident);
+        assert_eq!(
+            places,
+            [function.sig.ident.span().start()],
+            "{}",
+            function.sig.ident
+        );
     }
 }
 

@@ -21,7 +21,9 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     if let Some(path) = &krate {
         names::check_crate_path(path, &mut errors);
     }
-    let derived = errors.ok(parsed(item)).map(|item| derived(&item, krate.as_ref()));
+    let derived = errors
+        .ok(parsed(item))
+        .map(|item| derived(&item, krate.as_ref()));
     let (item, errors) = (derived.unwrap_or_else(|| item.clone()), errors.finish());
     quote!(#item #errors)
 }
@@ -102,10 +104,16 @@ fn choice(item: &DeriveInput, runtime: &TokenStream) -> TokenStream {
         return TokenStream::new();
     };
     let arms = data.variants.iter().map(|variant| {
-        let (cfgs, name) = (variant.attrs.iter().filter(|attr| is_cfg(attr)), &variant.ident);
+        let (cfgs, name) = (
+            variant.attrs.iter().filter(|attr| is_cfg(attr)),
+            &variant.ident,
+        );
         let text = name.unraw().to_string();
         let cfgs = quote!(#(#cfgs)*);
-        (quote!(#cfgs #text), quote_spanned!(span=> #cfgs Self::#name => #text))
+        (
+            quote!(#cfgs #text),
+            quote_spanned!(span=> #cfgs Self::#name => #text),
+        )
     });
     let (names, arms): (Vec<_>, Vec<_>) = arms.unzip();
     let cfgs = item.attrs.iter().filter(|attr| is_cfg(attr));
@@ -129,9 +137,14 @@ fn is_closed(item: &DeriveInput) -> bool {
     };
     let mentions = |attrs: &[syn::Attribute], word: &str| {
         let of_serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
-        of_serde.into_iter().any(|attr| attr.to_token_stream().to_string().contains(word))
+        of_serde
+            .into_iter()
+            .any(|attr| attr.to_token_stream().to_string().contains(word))
     };
-    let flattens = data.fields.iter().any(|field| mentions(&field.attrs, "flatten"));
+    let flattens = data
+        .fields
+        .iter()
+        .any(|field| mentions(&field.attrs, "flatten"));
     matches!(data.fields, syn::Fields::Named(_))
         && !flattens
         && !mentions(&item.attrs, "deny_unknown_fields")

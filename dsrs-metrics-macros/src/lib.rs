@@ -61,8 +61,9 @@ pub fn eval(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn eval_without_harness(_: TokenStream, item: TokenStream) -> TokenStream {
     let error = "`#[eval]` requires the feature `evaluate`; write `features = [\"evaluate\"]` after the version of `dsrs-metrics` in Cargo.toml";
-    let error: TokenStream =
-        syn::Error::new(proc_macro2::Span::call_site(), error).into_compile_error().into();
+    let error: TokenStream = syn::Error::new(proc_macro2::Span::call_site(), error)
+        .into_compile_error()
+        .into();
     error.into_iter().chain(item).collect()
 }
 

@@ -21,7 +21,9 @@ use crate::shared::types::{Form, option_of};
 /// Expands `#[derive(ParamGroup)]`.
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let Some(model) = model(input, &mut errors) else { return errors.finish() };
+    let Some(model) = model(input, &mut errors) else {
+        return errors.finish();
+    };
     check(input, &model, &mut errors);
     if errors.is_empty() {
         return group::expand(&model);
@@ -52,11 +54,17 @@ fn model(input: &DeriveInput, errors: &mut Errors) -> Option<Model> {
     let krate = crate_path::<StructAttrs>(&input.attrs, "param_group", errors);
     let (vis, ident) = (&input.vis, &input.ident);
     let cfgs = input.attrs.iter().filter(|attr| is_cfg(attr));
-    let params = fields(input, errors).into_iter().map(|field| param(field, errors));
+    let params = fields(input, errors)
+        .into_iter()
+        .map(|field| param(field, errors));
     let params: Vec<_> = params.collect();
     let function = quote_spanned!(ident.span()=> #(#cfgs)* #vis fn #ident(#(#params),*) {});
     let function = Function::parse(function, errors)?;
-    let attrs = Settings { struct_name: Some(ident.clone()), krate, ..Settings::default() };
+    let attrs = Settings {
+        struct_name: Some(ident.clone()),
+        krate,
+        ..Settings::default()
+    };
     Some(Model::new(function, attrs, errors))
 }
 
@@ -77,11 +85,18 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
 
 /// Returns a field as a parameter of the function. `#[param]` without arguments may be omitted.
 fn param(field: &Field, errors: &mut Errors) -> TokenStream {
-    let Field { attrs, ident, ty, .. } = field;
+    let Field {
+        attrs, ident, ty, ..
+    } = field;
     for cfg in attrs.iter().filter(|attr| is_cfg(attr)) {
-        errors.at(cfg, "`cfg` is not supported on a parameter of a struct; write it on the struct");
+        errors.at(
+            cfg,
+            "`cfg` is not supported on a parameter of a struct; write it on the struct",
+        );
     }
-    let ours = attrs.iter().filter(|it| it.path().is_ident("doc") || it.path().is_ident("param"));
+    let ours = attrs
+        .iter()
+        .filter(|it| it.path().is_ident("doc") || it.path().is_ident("param"));
     let is_bare = !attrs.iter().any(|attr| attr.path().is_ident("param"));
     let role = is_bare.then(|| quote!(#[param]));
     quote!(#(#ours)* #role #ident: #ty)
@@ -109,7 +124,10 @@ fn check(input: &DeriveInput, model: &Model, errors: &mut Errors) {
 
 /// Whether a field has a key besides `into`: `default`, or an unknown one, which is reported.
 fn has_other_key(field: &Field) -> bool {
-    let keys = field.attrs.iter().filter(|attr| attr.path().is_ident("param"));
+    let keys = field
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("param"));
     keys.filter_map(|attr| attr.meta.require_list().ok())
         .any(|list| find(list.tokens.clone(), &|word| word != "into").is_some())
 }
@@ -117,7 +135,10 @@ fn has_other_key(field: &Field) -> bool {
 fn check_field(param: &Param, config: &Config, errors: &mut Errors) {
     let ty = &param.ty;
     if config.is_group {
-        let span = config.default.as_ref().map_or_else(Span::call_site, |flatten| flatten.span);
+        let span = config
+            .default
+            .as_ref()
+            .map_or_else(Span::call_site, |flatten| flatten.span);
         errors.at_span(span, "`flatten` is not supported inside a struct of parameters; write a second `#[param(flatten)]` in the functions of the metrics");
     }
     let (form, is_option) = Form::of(ty);
@@ -128,7 +149,11 @@ fn check_field(param: &Param, config: &Config, errors: &mut Errors) {
             Form::Raw => "serde_json::Value".to_owned(),
             Form::Ref(inner) | Form::Owned(inner) => as_written(inner),
         };
-        let owned = if is_option { format!("Option<{owned}>") } else { owned };
+        let owned = if is_option {
+            format!("Option<{owned}>")
+        } else {
+            owned
+        };
         let found = as_written(ty);
         errors.at(ty, format!("expected an owned type for a parameter of a struct, found `{found}`; write `{owned}`"));
     }

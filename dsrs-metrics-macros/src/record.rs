@@ -29,7 +29,12 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
             GenericParam::Lifetime(_) => {}
         }
     }
-    let expansion = Expansion { input, fields, runtime, generics };
+    let expansion = Expansion {
+        input,
+        fields,
+        runtime,
+        generics,
+    };
     if errors.is_empty() {
         expansion.all()
     } else {
@@ -61,8 +66,10 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>
             errors.at_span(span, "empty field name; write the name that metrics use");
         }
         if named.iter().any(|other| other.name == name) {
-            errors
-                .at_span(span, format!("duplicate field name `{name}`; rename one of the fields"));
+            errors.at_span(
+                span,
+                format!("duplicate field name `{name}`; rename one of the fields"),
+            );
         }
         named.push(NamedField { name, field });
     }
@@ -78,10 +85,13 @@ struct FieldAttrs {
 impl Attribute for FieldAttrs {
     const NAME: &'static str = "`#[record]` on a field";
     const EXAMPLE: &'static str = "rename = \"name\"";
-    const KEYS: &'static [Key<Self>] =
-        &[Key::new("rename", Kind::Text, "rename = \"name\"", "a string", |field, argument, _| {
-            argument.value(&mut field.rename)
-        })];
+    const KEYS: &'static [Key<Self>] = &[Key::new(
+        "rename",
+        Kind::Text,
+        "rename = \"name\"",
+        "a string",
+        |field, argument, _| argument.value(&mut field.rename),
+    )];
 }
 
 impl FieldAttrs {
@@ -234,7 +244,10 @@ impl Expansion<'_> {
         let params = &self.generics.params;
         let params = (!params.is_empty()).then(|| quote!(#params,));
         let (_, ty_generics, where_clause) = self.generics.split_for_impl();
-        let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
+        let predicates = where_clause
+            .map(|clause| clause.predicates.iter())
+            .into_iter()
+            .flatten();
         quote_spanned! {span=>
             #[automatically_derived]
             impl<'__row, #params __Name, __Form: #runtime::__private::ReadAs<'__row>>

@@ -32,7 +32,10 @@ pub(crate) async fn run() -> Result {
 }
 
 fn row() -> (Example, Prediction) {
-    (example! { "answer" => "Paris" }, prediction! { "answer" => "paris" })
+    (
+        example! { "answer" => "Paris" },
+        prediction! { "answer" => "paris" },
+    )
 }
 
 /// Design decision 1: "an existing scoring function from any NLP or QA library wraps as a DSPy metric in one line".
@@ -67,7 +70,14 @@ fn steps(
         count(trace),
         pred_name.unwrap_or("no predictor")
     );
-    FeedbackMetric::new(if pred.get("answer").is_some() { 1.0 } else { 0.0 }, feedback)
+    FeedbackMetric::new(
+        if pred.get("answer").is_some() {
+            1.0
+        } else {
+            0.0
+        },
+        feedback,
+    )
 }
 
 /// Whether the answer is the expected one.
@@ -83,12 +93,23 @@ async fn the_full_signature_has_five_arguments() -> Result {
         inputs: example! {},
         outputs: prediction! {},
     };
-    let trace = Trace { steps: vec![step("search"), step("answer")] };
-    let pred_trace = Trace { steps: vec![step("answer")] };
-    let call =
-        MetricCall::new(&gold, &pred).with_trace(&trace).with_predictor("answer", &pred_trace);
-    assert_eq!(Steps.feedback_of(call).await?.feedback, "1 of 2 steps in answer");
-    assert_eq!(Steps.feedback_metric(&gold, &pred).await?.feedback, "0 of 0 steps in no predictor");
+    let trace = Trace {
+        steps: vec![step("search"), step("answer")],
+    };
+    let pred_trace = Trace {
+        steps: vec![step("answer")],
+    };
+    let call = MetricCall::new(&gold, &pred)
+        .with_trace(&trace)
+        .with_predictor("answer", &pred_trace);
+    assert_eq!(
+        Steps.feedback_of(call).await?.feedback,
+        "1 of 2 steps in answer"
+    );
+    assert_eq!(
+        Steps.feedback_metric(&gold, &pred).await?.feedback,
+        "0 of 0 steps in no predictor"
+    );
     assert_eq!(Same.grade(call).await?, Grade::Verdict(true));
     Ok(())
 }
@@ -106,13 +127,18 @@ async fn the_return_type_is_bool_float_or_a_score_with_feedback() -> Result {
     let bools = metric_fn("bools", move |_, pred| number(pred) > 0.0);
     let result = evaluate.to_builder().metric(bools).run(program).await?;
     assert_eq!(result.percent(), Some(75.0));
-    assert_eq!(result.to_string(), "bools  75.00% [30.06, 95.44] (3/4, 0 failed)");
+    assert_eq!(
+        result.to_string(),
+        "bools  75.00% [30.06, 95.44] (3/4, 0 failed)"
+    );
 
     let floats = metric_fn("floats", move |_, pred| number(pred) / 4.0).with_range(0.0, 1.0);
     let result = evaluate.to_builder().metric(floats).run(program).await?;
     assert_eq!(result.score, Some(0.375));
 
-    let scored = metric_fn("scored", move |_, pred| FeedbackMetric::new(number(pred), "why"));
+    let scored = metric_fn("scored", move |_, pred| {
+        FeedbackMetric::new(number(pred), "why")
+    });
     let result = evaluate.to_builder().metric(scored).run(program).await?;
     assert_eq!(result.score, Some(1.5));
     Ok(())
@@ -121,15 +147,24 @@ async fn the_return_type_is_bool_float_or_a_score_with_feedback() -> Result {
 /// Design decision 5: "the raw F1 when `trace is None` (evaluation) and a binarized `score >= threshold` when
 /// `trace is not None`".
 async fn the_trace_turns_a_score_into_a_verdict() -> Result {
-    let judge = SemanticF1::builder().threshold(0.66).with_lm(replies(0.5, 1.0)).build();
-    let (gold, pred) =
-        (example! { "question" => "?", "response" => "a" }, prediction! { "response" => "b" });
+    let judge = SemanticF1::builder()
+        .threshold(0.66)
+        .with_lm(replies(0.5, 1.0))
+        .build();
+    let (gold, pred) = (
+        example! { "question" => "?", "response" => "a" },
+        prediction! { "response" => "b" },
+    );
     let trace = Trace::default();
     let evaluated = judge.grade(MetricCall::new(&gold, &pred)).await?;
-    let Grade::Score(score) = evaluated else { return Err("expected a score".into()) };
+    let Grade::Score(score) = evaluated else {
+        return Err("expected a score".into());
+    };
     assert_eq!(score.value, 2.0 / 3.0);
     assert_eq!(
-        judge.grade(MetricCall::new(&gold, &pred).with_trace(&trace)).await?,
+        judge
+            .grade(MetricCall::new(&gold, &pred).with_trace(&trace))
+            .await?,
         Grade::Verdict(true)
     );
     Ok(())
@@ -154,22 +189,39 @@ fn string_metrics() -> Result {
     );
 
     // answer_exact_match(example, pred, trace=None, frac=1.0)
-    let (gold, pred) =
-        (example! { "answer" => "the capital, Paris" }, prediction! { "answer" => "Paris" });
+    let (gold, pred) = (
+        example! { "answer" => "the capital, Paris" },
+        prediction! { "answer" => "Paris" },
+    );
     assert_eq!(AnswerExactMatch::default().score(&gold, &pred)?.value, 0.0);
-    assert_eq!(AnswerExactMatch::builder().frac(0.5).build().score(&gold, &pred)?.value, 1.0);
+    assert_eq!(
+        AnswerExactMatch::builder()
+            .frac(0.5)
+            .build()
+            .score(&gold, &pred)?
+            .value,
+        1.0
+    );
 
     // answer_passage_match(example, pred, trace=None): "any passage in `pred.context` contains any reference".
     let passages =
         prediction! { "context" => ["Lyon is a city.", "Paris is the capital of France."] };
     assert_eq!(
-        AnswerPassageMatch::default().score(&example! { "answer" => ["Paris"] }, &passages)?.value,
+        AnswerPassageMatch::default()
+            .score(&example! { "answer" => ["Paris"] }, &passages)?
+            .value,
         1.0
     );
 
     // F1 takes "the max across references"; HotPotF1 is 0 if one side is yes, no or noanswer and they disagree.
     assert_eq!(f1("the Eiffel Tower", &["Eiffel", "Louvre"])?, 2.0 / 3.0);
-    assert_eq!((f1("yes it is", &["yes"])?, hotpot_f1("yes it is", &["yes"])?), (0.5, 0.0));
+    assert_eq!(
+        (
+            f1("yes it is", &["yes"])?,
+            hotpot_f1("yes it is", &["yes"])?
+        ),
+        (0.5, 0.0)
+    );
     Ok(())
 }
 
@@ -178,7 +230,10 @@ async fn semantic_f1() -> Result {
     let gold = example! { "question" => "Capital of France?", "response" => "Paris, on the Seine" };
     let pred = prediction! { "response" => "Paris" };
     let trace = Trace::default();
-    let judge = SemanticF1::builder().threshold(0.7).with_lm(replies(0.5, 1.0)).build();
+    let judge = SemanticF1::builder()
+        .threshold(0.7)
+        .with_lm(replies(0.5, 1.0))
+        .build();
     assert_eq!(judge.evaluate(&gold, &pred).await?.value, 2.0 / 3.0);
     assert!(!judge.accepts(&gold, &pred, &trace).await?);
     let ideas = json!({
@@ -202,7 +257,10 @@ async fn complete_and_grounded() -> Result {
             "reasoning": "", "ground_truth_key_ideas": ["Paris", "Seine"], "system_response_key_ideas": ["Paris"],
             "discussion": "", "completeness": 0.5,
         }));
-    let judge = CompleteAndGrounded::builder().threshold(0.66).build().with_lm(lm);
+    let judge = CompleteAndGrounded::builder()
+        .threshold(0.66)
+        .build()
+        .with_lm(lm);
     let gold = example! { "question" => "Capital of France?", "response" => "Paris, on the Seine" };
     let pred =
         prediction! { "response" => "Paris", "context" => ["Paris is the capital of France."] };
@@ -231,9 +289,15 @@ async fn the_general_judge_pattern() -> Result {
     let lm = ScriptedLm::new()
         .otherwise(json!({ "reasoning": "", "score": 0.75, "feedback": "Name the river." }));
     let judge = HelpfulnessJudge::default().with_lm(lm);
-    let (gold, pred) = (example! { "question" => "Where?" }, prediction! { "answer" => "Paris" });
+    let (gold, pred) = (
+        example! { "question" => "Where?" },
+        prediction! { "answer" => "Paris" },
+    );
     let feedback = judge.feedback_metric(&gold, &pred).await?;
-    assert_eq!((feedback.score, feedback.feedback.as_str()), (0.75, "Name the river."));
+    assert_eq!(
+        (feedback.score, feedback.feedback.as_str()),
+        (0.75, "Name the river.")
+    );
     assert!(judge.accepts(&gold, &pred, &Trace::default()).await?);
     Ok(())
 }
@@ -246,7 +310,10 @@ impl Module for Program {
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
         // "runs `program(**example.inputs())`": the label is not visible.
         assert!(inputs.get("answer").is_none());
-        match inputs.get("question").and_then(|question| question.as_str()) {
+        match inputs
+            .get("question")
+            .and_then(|question| question.as_str())
+        {
             Some("Capital of France?") => Ok(prediction! { "answer" => "Paris" }),
             Some("broken") => Err("no answer".into()),
             _ => Ok(prediction! { "answer" => "I do not know" }),
@@ -258,8 +325,11 @@ impl Module for Program {
 async fn evaluate() -> Result {
     let row =
         |question: &str, answer: &str| example! { "question" => question, "answer" => answer };
-    let devset =
-        [row("Capital of France?", "Paris"), row("Capital of Peru?", "Lima"), row("broken", "x")];
+    let devset = [
+        row("Capital of France?", "Paris"),
+        row("Capital of Peru?", "Lima"),
+        row("broken", "x"),
+    ];
     let folder =
         std::env::temp_dir().join(format!("dsrs-metrics-reference-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
@@ -279,7 +349,13 @@ async fn evaluate() -> Result {
         .build()?;
     let result = evaluate.run(Program).await?;
     // `percent` is DSPy's score, from 0 to 100; `score` is in the range of the metric.
-    assert_eq!(result.percent().map(|score| format!("{score:.2}")).as_deref(), Some("33.33"));
+    assert_eq!(
+        result
+            .percent()
+            .map(|score| format!("{score:.2}"))
+            .as_deref(),
+        Some("33.33")
+    );
     assert_eq!(result.score, Some(1.0 / 3.0));
 
     // `.results` is "the list of `(example, prediction, score)` triples"; a failure has `failure_score`.
@@ -290,13 +366,21 @@ async fn evaluate() -> Result {
     }));
 
     // "`save_as_csv` / `save_as_json` write per-example results to disk".
-    assert_eq!(std::fs::read_to_string(folder.join("rows.csv"))?.lines().count(), 4);
+    assert_eq!(
+        std::fs::read_to_string(folder.join("rows.csv"))?
+            .lines()
+            .count(),
+        4
+    );
     assert!(std::fs::read_to_string(folder.join("rows.json"))?.contains("Capital of Peru?"));
     std::fs::remove_dir_all(folder)?;
 
     // `Evaluate.__call__(program, metric=None, devset=None, ...)`.
-    let evaluate =
-        Evaluate::builder().devset(devset.clone()).inputs(["question"]).metric(Same).build()?;
+    let evaluate = Evaluate::builder()
+        .devset(devset.clone())
+        .inputs(["question"])
+        .metric(Same)
+        .build()?;
     let other = evaluate
         .to_builder()
         .metric(AnswerExactMatch::default())
@@ -306,7 +390,10 @@ async fn evaluate() -> Result {
     assert_eq!((other.rows, other.percent()), (1, Some(100.0)));
 
     // "`repr` shows the score and the result count".
-    assert_eq!(other.to_string(), "answer_exact_match  100.00% [20.65, 100.00] (1/1, 0 failed)");
+    assert_eq!(
+        other.to_string(),
+        "answer_exact_match  100.00% [20.65, 100.00] (1/1, 0 failed)"
+    );
     Ok(())
 }
 
@@ -326,11 +413,18 @@ async fn one_executor_serves_batches() -> Result {
     let answers = Counted.batch(examples.into(), 2).await;
     assert_eq!(RUNS.load(Ordering::Relaxed), 2);
     assert_eq!(
-        answers[0].as_ref().map_err(ToString::to_string)?.get("answer"),
+        answers[0]
+            .as_ref()
+            .map_err(ToString::to_string)?
+            .get("answer"),
         Some(&json!("Paris"))
     );
     assert_eq!(
-        answers[1].as_ref().map_err(ToString::to_string).err().as_deref(),
+        answers[1]
+            .as_ref()
+            .map_err(ToString::to_string)
+            .err()
+            .as_deref(),
         Some("no answer")
     );
     Ok(())

@@ -42,16 +42,36 @@ fn attributes() -> Result {
     let metric = F1::default().with_threshold(0.5);
     let spec = metric.spec();
     assert_eq!(
-        (spec.name, spec.higher_is_better(), spec.strict_mode(), spec.threshold),
+        (
+            spec.name,
+            spec.higher_is_better(),
+            spec.strict_mode(),
+            spec.threshold
+        ),
         ("f1", true, false, Some(0.5))
     );
-    assert_eq!(spec.required_fields().collect::<Vec<_>>(), ["gold.answer", "pred.answer"]);
-    assert_eq!((spec.is_success(0.5), spec.is_success(0.49)), (Some(true), Some(false)));
+    assert_eq!(
+        spec.required_fields().collect::<Vec<_>>(),
+        ["gold.answer", "pred.answer"]
+    );
+    assert_eq!(
+        (spec.is_success(0.5), spec.is_success(0.49)),
+        (Some(true), Some(false))
+    );
 
     // "If True, binarizes score to 1.0 or 0.0".
-    let (gold, pred) = (example! { "answer" => "x y" }, prediction! { "answer" => "y z" });
+    let (gold, pred) = (
+        example! { "answer" => "x y" },
+        prediction! { "answer" => "y z" },
+    );
     assert_eq!(metric.evaluate_now(&gold, &pred)?, 0.5);
-    assert_eq!(F1::default().with_threshold(0.5).strict().evaluate_now(&gold, &pred)?, 1.0);
+    assert_eq!(
+        F1::default()
+            .with_threshold(0.5)
+            .strict()
+            .evaluate_now(&gold, &pred)?,
+        1.0
+    );
 
     assert!(metric.can_evaluate(&gold, &pred));
     assert!(!metric.can_evaluate(&gold, &prediction! { "answer" => 5 }));
@@ -62,14 +82,23 @@ fn attributes() -> Result {
         .get_input_spec()
         .map(|(side, field)| (format!("{side}.{}", field.name), field.required))
         .collect();
-    assert_eq!(types, [("gold.answer".to_owned(), true), ("pred.answer".to_owned(), true)]);
+    assert_eq!(
+        types,
+        [
+            ("gold.answer".to_owned(), true),
+            ("pred.answer".to_owned(), true)
+        ]
+    );
     Ok(())
 }
 
 /// The value of a synchronous metric.
 trait EvaluateNow: Metric {
     fn evaluate_now(&self, gold: &Example, pred: &Prediction) -> Result<f64> {
-        let scored = self.answer(MetricCall::new(gold, pred)).ready().ok_or("asynchronous")??;
+        let scored = self
+            .answer(MetricCall::new(gold, pred))
+            .ready()
+            .ok_or("asynchronous")??;
         Ok(scored.score.value)
     }
 }
@@ -111,9 +140,27 @@ async fn heterogeneous_judges() -> Result {
             .max_concurrent_judges(2)
             .build()
     };
-    assert_eq!(graded(Aggregation::Majority).evaluate(&gold, &pred).await?.value, 1.0);
-    assert_eq!(graded(Aggregation::Median).evaluate(&gold, &pred).await?.value, 1.0);
-    assert_eq!(graded(Aggregation::Average).evaluate(&gold, &pred).await?.value, 2.0 / 3.0);
+    assert_eq!(
+        graded(Aggregation::Majority)
+            .evaluate(&gold, &pred)
+            .await?
+            .value,
+        1.0
+    );
+    assert_eq!(
+        graded(Aggregation::Median)
+            .evaluate(&gold, &pred)
+            .await?
+            .value,
+        1.0
+    );
+    assert_eq!(
+        graded(Aggregation::Average)
+            .evaluate(&gold, &pred)
+            .await?
+            .value,
+        2.0 / 3.0
+    );
     Ok(())
 }
 
@@ -124,8 +171,10 @@ async fn evaluate_one_or_many() -> Result {
     assert_eq!(metric.evaluate(&gold, &pred).await?.value, 0.5);
     let pairs = vec![(gold, pred); 20];
     let results = metric.evaluate_batch(&pairs).await;
-    let values: Vec<f64> =
-        results.into_iter().map(|result| Ok(result?.value)).collect::<Result<_>>()?;
+    let values: Vec<f64> = results
+        .into_iter()
+        .map(|result| Ok(result?.value))
+        .collect::<Result<_>>()?;
     assert_eq!(values, [0.5; 20]);
     Ok(())
 }
@@ -135,8 +184,15 @@ fn multi_output() -> Result {
     let gold = example! { "relevant" => ["a", "b"] };
     let pred = prediction! { "retrieved" => ["a", "c", "b"] };
     let metric = Ndcg::builder().k(Cutoffs::new([1, 3])?).build();
-    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().ok_or("asynchronous")??;
-    let parts: Vec<&str> = scored.parts().iter().map(|part| part.name.as_str()).collect();
+    let scored = metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .ok_or("asynchronous")??;
+    let parts: Vec<&str> = scored
+        .parts()
+        .iter()
+        .map(|part| part.name.as_str())
+        .collect();
     assert_eq!(parts, ["at_1", "at_3"]);
     assert_eq!(scored.parts()[0].value, 1.0);
     Ok(())
@@ -146,8 +202,13 @@ fn multi_output() -> Result {
 async fn invokers() -> Result {
     // The schema is part of the request, so the model is not copied.
     let model = invoker(5);
-    let schema = ReplySchema { name: "grade".to_owned(), schema: json!({ "type": "object" }) };
-    let request = LmRequest::new("grade").user("Grade it.").with_schema(schema);
+    let schema = ReplySchema {
+        name: "grade".to_owned(),
+        schema: json!({ "type": "object" }),
+    };
+    let request = LmRequest::new("grade")
+        .user("Grade it.")
+        .with_schema(schema);
     assert!(model.complete(&request).await?.text.contains("\"score\":5"));
 
     // "empty lists and None use the default invoker": that of the scope, else of `DSRS_LM`.

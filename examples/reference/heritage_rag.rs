@@ -42,16 +42,28 @@ fn metric(example: &Example, pred: &Prediction, trace: Option<&Trace>) -> f64 {
 }
 
 async fn signature() -> Result {
-    let (example, pred) = (example! { "answer" => "1793" }, prediction! { "answer" => "1793" });
+    let (example, pred) = (
+        example! { "answer" => "1793" },
+        prediction! { "answer" => "1793" },
+    );
     let call = MetricCall::new(&example, &pred);
-    assert_eq!(Signature.grade(call).await?, Grade::Score(MetricScore::new(1.0)));
-    assert_eq!(Signature.grade(call.with_trace(&Trace::default())).await?, Grade::Verdict(true));
+    assert_eq!(
+        Signature.grade(call).await?,
+        Grade::Score(MetricScore::new(1.0))
+    );
+    assert_eq!(
+        Signature.grade(call.with_trace(&Trace::default())).await?,
+        Grade::Verdict(true)
+    );
     Ok(())
 }
 
 /// `getattr(pred, field, '')`
 fn text(pred: &Prediction, field: &str) -> String {
-    pred.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    pred.get(field)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Check if predicted intent matches expected intent.
@@ -59,7 +71,11 @@ fn text(pred: &Prediction, field: &str) -> String {
 fn intent_accuracy(#[gold] expected_intent: &str, pred: &Prediction) -> f64 {
     let expected = expected_intent.to_lowercase();
     let predicted = text(pred, "intent").to_lowercase();
-    if expected.trim() == predicted.trim() { 1.0 } else { 0.0 }
+    if expected.trim() == predicted.trim() {
+        1.0
+    } else {
+        0.0
+    }
 }
 
 /// Intent accuracy with partial credit for related intents.
@@ -99,13 +115,18 @@ fn intents() -> Result {
     ];
     for (expected, predicted, accuracy, fallback) in cases {
         let example = example! { "expected_intent" => expected };
-        let pred =
-            predicted.map_or_else(|| prediction! {}, |intent| prediction! { "intent" => intent });
+        let pred = predicted.map_or_else(
+            || prediction! {},
+            |intent| prediction! { "intent" => intent },
+        );
         assert_eq!(OwnIntentAccuracy.score(&example, &pred)?.value, accuracy);
         assert_eq!(shipped.0.score(&example, &pred)?.value, accuracy);
         // The document's second function keeps white space, the shipped one does not.
         if let Some(fallback) = fallback {
-            assert_eq!(OwnIntentAccuracyWithFallback.score(&example, &pred)?.value, fallback);
+            assert_eq!(
+                OwnIntentAccuracyWithFallback.score(&example, &pred)?.value,
+                fallback
+            );
             assert_eq!(shipped.1.score(&example, &pred)?.value, fallback);
         }
     }
@@ -115,30 +136,61 @@ fn intents() -> Result {
 fn entities() -> Result {
     let score = |expected: &[&str], pred: Prediction| {
         let example = example! { "expected_entities" => expected };
-        EntityF1::default().score(&example, &pred).map(|score| score.value)
+        EntityF1::default()
+            .score(&example, &pred)
+            .map(|score| score.value)
     };
     assert_eq!(
-        score(&["Rijksmuseum", "Louvre"], prediction! { "entities" => ["rijksmuseum", "louvre"] })?,
+        score(
+            &["Rijksmuseum", "Louvre"],
+            prediction! { "entities" => ["rijksmuseum", "louvre"] }
+        )?,
         1.0
     );
     // A comma-separated string; fuzz.ratio("rijksmuseum", "rijksmuzeum") >= 80.
     assert_eq!(
-        score(&["Rijksmuseum", "Louvre"], prediction! { "entities" => "Rijksmuzeum, Prado" })?,
+        score(
+            &["Rijksmuseum", "Louvre"],
+            prediction! { "entities" => "Rijksmuzeum, Prado" }
+        )?,
         0.5
     );
     // Sets: "Louvre" and "louvre" count once.
-    assert_eq!(score(&["louvre"], prediction! { "entities" => ["Louvre", "louvre"] })?, 1.0);
+    assert_eq!(
+        score(
+            &["louvre"],
+            prediction! { "entities" => ["Louvre", "louvre"] }
+        )?,
+        1.0
+    );
     // Both empty, one empty, and `getattr(pred, 'entities', [])`.
-    assert_eq!(score(&[], prediction! { "entities" => [] as [&str; 0] })?, 1.0);
+    assert_eq!(
+        score(&[], prediction! { "entities" => [] as [&str; 0] })?,
+        1.0
+    );
     assert_eq!(score(&["Louvre"], prediction! { "entities" => "" })?, 0.0);
-    assert_eq!((score(&[], prediction! {})?, score(&["Louvre"], prediction! {})?), (1.0, 0.0));
+    assert_eq!(
+        (
+            score(&[], prediction! {})?,
+            score(&["Louvre"], prediction! {})?
+        ),
+        (1.0, 0.0)
+    );
 
     // entity_type_accuracy: both default to 'institution'.
     let score = |example: Example, pred: Prediction| {
-        EntityTypeAccuracy::default().score(&example, &pred).map(|score| score.value)
+        EntityTypeAccuracy::default()
+            .score(&example, &pred)
+            .map(|score| score.value)
     };
     assert_eq!(score(example! {}, prediction! {})?, 1.0);
-    assert_eq!(score(example! { "expected_entity_type" => "person" }, prediction! {})?, 0.0);
+    assert_eq!(
+        score(
+            example! { "expected_entity_type" => "person" },
+            prediction! {}
+        )?,
+        0.0
+    );
     Ok(())
 }
 
@@ -153,24 +205,39 @@ async fn sparql() -> Result {
             .map(|score| score.value)
     };
     assert_eq!(valid(QUERY)?, 1.0);
-    for invalid in
-        ["", "WHERE { ?s ?p ?o }", "SELECT ?s WHERE { ?s ?p ?o", "SELECT ??? WHERE { ?s ?p ?o }"]
-    {
+    for invalid in [
+        "",
+        "WHERE { ?s ?p ?o }",
+        "SELECT ?s WHERE { ?s ?p ?o",
+        "SELECT ??? WHERE { ?s ?p ?o }",
+    ] {
         assert_eq!(valid(invalid)?, 0.0, "{invalid}");
     }
-    assert_eq!(SparqlSyntaxValid.score(&example, &prediction! {})?.value, 0.0);
+    assert_eq!(
+        SparqlSyntaxValid.score(&example, &prediction! {})?.value,
+        0.0
+    );
 
     // sparql_executes and sparql_returns_results, over a graph instead of a live endpoint.
     let graph = SparqlStore::from_turtle("<h:louvre> <https://schema.org/location> 'Paris' .")?;
-    let executes = SparqlExecutes::builder().data(graph.clone()).timeout_secs(10).build();
-    let returns = SparqlReturnsResults::builder().data(graph).timeout_secs(10).build();
+    let executes = SparqlExecutes::builder()
+        .data(graph.clone())
+        .timeout_secs(10)
+        .build();
+    let returns = SparqlReturnsResults::builder()
+        .data(graph)
+        .timeout_secs(10)
+        .build();
     let pred = |query: &str| prediction! { "sparql_query" => query };
     assert_eq!(executes.evaluate(&example, &pred(QUERY)).await?.value, 1.0);
     assert_eq!(returns.evaluate(&example, &pred(QUERY)).await?.value, 1.0);
     let none = QUERY.replace("Paris", "Lyon");
     assert_eq!(executes.evaluate(&example, &pred(&none)).await?.value, 1.0);
     assert_eq!(returns.evaluate(&example, &pred(&none)).await?.value, 0.0);
-    assert_eq!(executes.evaluate(&example, &pred("SELECT")).await?.value, 0.0);
+    assert_eq!(
+        executes.evaluate(&example, &pred("SELECT")).await?.value,
+        0.0
+    );
     assert_eq!(returns.evaluate(&example, &pred("")).await?.value, 0.0);
     Ok(())
 }
@@ -220,7 +287,10 @@ async fn judges() -> Result {
 
     let judge = AnswerRelevanceJudge::default().with_lm(yes("relevant"));
     let score = judge.evaluate(&example, &pred).await?;
-    assert_eq!((score.value, score.details.as_deref()), (1.0, Some("It names the year.")));
+    assert_eq!(
+        (score.value, score.details.as_deref()),
+        (1.0, Some("It names the year."))
+    );
     let judge = AnswerGroundednessJudge::default().with_lm(yes("grounded"));
     assert_eq!(judge.evaluate(&example, &pred).await?.value, 1.0);
 
@@ -234,7 +304,13 @@ async fn judges() -> Result {
         assert_eq!(groundedness.evaluate(&example, &empty).await?.value, 0.0);
     }
     let without_context = prediction! { "answer" => "In 1793.", "context" => "" };
-    assert_eq!(groundedness.evaluate(&example, &without_context).await?.value, 0.0);
+    assert_eq!(
+        groundedness
+            .evaluate(&example, &without_context)
+            .await?
+            .value,
+        0.0
+    );
     assert_eq!((relevant.calls(), grounded.calls()), (0, 0));
     assert_eq!(relevance.evaluate(&example, &pred).await?.value, 1.0);
     assert_eq!(groundedness.evaluate(&example, &pred).await?.value, 1.0);
@@ -252,20 +328,37 @@ fn row() -> (Example, Prediction) {
 async fn composites() -> Result {
     let (example, pred) = row();
     assert_eq!(HeritageRag.score(&example, &pred)?.value, 1.0);
-    assert!(HeritageRagStrict.accepts(&example, &pred, &Trace::default()).await?);
+    assert!(
+        HeritageRagStrict
+            .accepts(&example, &pred, &Trace::default())
+            .await?
+    );
 
     // if trace is not None: return weighted_score >= 0.8
     let mut without_query = pred.clone();
     without_query.data.remove("sparql_query");
     assert_eq!(HeritageRag.score(&example, &without_query)?.value, 0.8);
     let call = MetricCall::new(&example, &without_query);
-    assert_eq!(HeritageRag.grade(call.with_trace(&Trace::default())).await?, Grade::Verdict(true));
-    assert!(!HeritageRagStrict.accepts(&example, &without_query, &Trace::default()).await?);
+    assert_eq!(
+        HeritageRag
+            .grade(call.with_trace(&Trace::default()))
+            .await?,
+        Grade::Verdict(true)
+    );
+    assert!(
+        !HeritageRagStrict
+            .accepts(&example, &without_query, &Trace::default())
+            .await?
+    );
 
     // A missing component is 0 of its share.
     let partial = prediction! { "intent" => "temporal", "answer" => "In 1793." };
     assert_eq!(HeritageRag.score(&example, &partial)?.value, 0.4);
-    assert!(!HeritageRagStrict.accepts(&example, &partial, &Trace::default()).await?);
+    assert!(
+        !HeritageRagStrict
+            .accepts(&example, &partial, &Trace::default())
+            .await?
+    );
     Ok(())
 }
 
@@ -308,7 +401,10 @@ async fn using_evaluate() -> Result {
     let mut lines = Vec::new();
     for (example, pred, score) in result.triples() {
         let (pred, score) = (pred.ok_or("no prediction")?, score.ok_or("no score")?);
-        let question = example.get("question").and_then(Value::as_str).ok_or("no question")?;
+        let question = example
+            .get("question")
+            .and_then(Value::as_str)
+            .ok_or("no question")?;
         let intent = IntentAccuracy.score(example, pred)?.value;
         let entities = EntityF1::default().score(example, pred)?.value;
         let question: String = question.chars().take(50).collect();

@@ -15,21 +15,32 @@ use serde_json::Value;
 use std::sync::Arc;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((choice, text)) = choice_and_text(data) else { return };
+    let Some((choice, text)) = choice_and_text(data) else {
+        return;
+    };
     let (first, second) = parts(text);
     match choice % 5 {
-        0 => {
-            judge(LlmJudge::default(), LlmJudge::with_lm, [first, second], |it| number(it, "score"))
-        }
-        1 => judge(SemanticF1::default(), SemanticF1::with_lm, [first, second], |it| {
-            let (recall, precision) = (number(it, "recall")?, number(it, "precision")?);
-            Some(dsrs_metrics::stats::harmonic_mean(recall, precision))
-        }),
-        2 => {
-            judge(GEvalCompleteness::default(), GEvalCompleteness::with_lm, [first, second], |it| {
-                Some((number(it, "score")? - 1.0) / 4.0)
-            })
-        }
+        0 => judge(
+            LlmJudge::default(),
+            LlmJudge::with_lm,
+            [first, second],
+            |it| number(it, "score"),
+        ),
+        1 => judge(
+            SemanticF1::default(),
+            SemanticF1::with_lm,
+            [first, second],
+            |it| {
+                let (recall, precision) = (number(it, "recall")?, number(it, "precision")?);
+                Some(dsrs_metrics::stats::harmonic_mean(recall, precision))
+            },
+        ),
+        2 => judge(
+            GEvalCompleteness::default(),
+            GEvalCompleteness::with_lm,
+            [first, second],
+            |it| Some((number(it, "score")? - 1.0) / 4.0),
+        ),
         3 => judge(
             AnswerGroundedness::default(),
             AnswerGroundedness::with_lm,
@@ -56,22 +67,38 @@ fn judge<J: Metric>(
     replies: [&str; 2],
     expected: impl Fn(&Value) -> Option<f64>,
 ) {
-    let lm = Arc::new(ScriptedLm::new().replies(replies.map(str::to_owned)).otherwise(replies[0]));
+    let lm = Arc::new(
+        ScriptedLm::new()
+            .replies(replies.map(str::to_owned))
+            .otherwise(replies[0]),
+    );
     let judge = with_lm(judge, Arc::clone(&lm));
     let gold =
         example! { "question" => "Capital of France?", "response" => "Paris", "answer" => "Paris" };
     let pred = prediction! { "response" => "It is Paris", "answer" => "It is Paris", "context" => "Paris is the capital." };
     let score = block_on(judge.evaluate(&gold, &pred));
     let requests = lm.requests();
-    assert!((1..=4).contains(&requests.len()), "{} calls", requests.len());
+    assert!(
+        (1..=4).contains(&requests.len()),
+        "{} calls",
+        requests.len()
+    );
     for message in requests.iter().flat_map(|request| &request.messages) {
-        assert!(message.content.len() < 1 << 15, "a prompt of {} bytes", message.content.len());
+        assert!(
+            message.content.len() < 1 << 15,
+            "a prompt of {} bytes",
+            message.content.len()
+        );
     }
     match score {
         Ok(score) => check(&score, replies, expected),
         Err(error) => {
             assert_one_line(&error);
-            assert!(matches!(error.kind(), MetricErrorKind::Failed { .. }), "{:?}", error.kind());
+            assert!(
+                matches!(error.kind(), MetricErrorKind::Failed { .. }),
+                "{:?}",
+                error.kind()
+            );
         }
     }
 }
@@ -81,7 +108,11 @@ fn check(score: &MetricScore, replies: [&str; 2], expected: impl Fn(&Value) -> O
     assert_within(score.value, 0.0..=1.0);
     assert_within(score.confidence, 0.0..=1.0);
     let objects: Vec<Value> = replies.into_iter().filter_map(object).collect();
-    assert!(!objects.is_empty(), "a score {} without an object in a reply", score.value);
+    assert!(
+        !objects.is_empty(),
+        "a score {} without an object in a reply",
+        score.value
+    );
     let scores: Vec<f64> = objects.iter().filter_map(expected).collect();
     assert!(
         scores.is_empty() || scores.iter().any(|it| (it - score.value).abs() < 1e-12),
@@ -93,7 +124,9 @@ fn check(score: &MetricScore, replies: [&str; 2], expected: impl Fn(&Value) -> O
 /// The object of a reply, read without the judge's parser: from the first brace after a thought to the last one.
 fn object(reply: &str) -> Option<Value> {
     let reply = reply.trim();
-    let thought = reply.strip_prefix("<think>").and_then(|rest| rest.split_once("</think>"));
+    let thought = reply
+        .strip_prefix("<think>")
+        .and_then(|rest| rest.split_once("</think>"));
     let reply = thought.map_or(reply, |(_, reply)| reply);
     serde_json::from_str(reply.get(reply.find('{')?..=reply.rfind('}')?)?).ok()
 }

@@ -3,7 +3,10 @@
 //!
 //! The first byte selects the macro. A line with `~` separates the arguments from the item.
 #![no_main]
-#![allow(dead_code, reason = "some functions are used by the entry points of the macro crate only")]
+#![allow(
+    dead_code,
+    reason = "some functions are used by the entry points of the macro crate only"
+)]
 
 #[path = "../../dsrs-metrics-macros/src/added_metrics.rs"]
 mod added_metrics;
@@ -34,7 +37,9 @@ use proc_macro2::TokenStream;
 const MAX_DEPTH: usize = 64;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((choice, text)) = choice_and_text(data) else { return };
+    let Some((choice, text)) = choice_and_text(data) else {
+        return;
+    };
     if depth(text) > MAX_DEPTH {
         return;
     }
@@ -77,7 +82,9 @@ fn depth(text: &str) -> usize {
 /// Whether a field is named `_`, which `syn` accepts and rustc rejects before it calls a macro.
 fn has_underscore(item: &syn::Item) -> bool {
     let any = |fields: &syn::Fields| {
-        fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "_"))
+        fields
+            .iter()
+            .any(|field| field.ident.as_ref().is_some_and(|name| name == "_"))
     };
     match item {
         syn::Item::Struct(item) => any(&item.fields),

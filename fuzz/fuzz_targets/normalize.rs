@@ -17,12 +17,17 @@ use unicode_normalization::UnicodeNormalization as _;
 const PROFILES: [Profile; 3] = [Profile::Dspy, Profile::Folded, Profile::FoldedSymbols];
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(text) = str::from_utf8(data) else { return };
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
     let (a, b) = parts(text);
     if text.is_ascii() {
         fast_and_slow(text);
     }
-    if text.chars().all(|c| matches!(c, '\0'..='\u{24f}' | '\u{300}'..='\u{36f}')) {
+    if text
+        .chars()
+        .all(|c| matches!(c, '\0'..='\u{24f}' | '\u{300}'..='\u{36f}'))
+    {
         assert_eq!(normalize_text(text), by_definition(text), "of {text:?}");
     }
     let twice = normalize_text(&normalize_text(text));
@@ -42,10 +47,18 @@ fn fast_and_slow(text: &str) {
         let text = format!("x {text}");
         let letter = profile.normalize("é");
         let fast = format!("{} {letter}", profile.normalize(&text));
-        assert_eq!(profile.normalize(&format!("{text} é")), fast, "{profile:?} of {text:?}");
+        assert_eq!(
+            profile.normalize(&format!("{text} é")),
+            fast,
+            "{profile:?} of {text:?}"
+        );
         let mut tokens = profile.tokens(&text);
         tokens.push(letter);
-        assert_eq!(profile.tokens(&format!("{text} é")), tokens, "{profile:?} of {text:?}");
+        assert_eq!(
+            profile.tokens(&format!("{text} é")),
+            tokens,
+            "{profile:?} of {text:?}"
+        );
     }
     let mut tokens = dpr_normalize(text);
     tokens.extend(dpr_normalize("é"));
@@ -69,11 +82,29 @@ fn by_normalized_strings(a: &str, b: &str) {
         }
     }
     let tokens = |text: &str| text.split(' ').filter(|token| !token.is_empty()).count() as f64;
-    let share = |tokens: f64| if same == 0 { 0.0 } else { f64::from(same) / tokens };
-    assert_eq!(Profile::Dspy.precision_score(a, b), share(tokens(&left)), "{a:?} {b:?}");
-    assert_eq!(Profile::Dspy.recall_score(a, b), share(tokens(&right)), "{a:?} {b:?}");
+    let share = |tokens: f64| {
+        if same == 0 {
+            0.0
+        } else {
+            f64::from(same) / tokens
+        }
+    };
+    assert_eq!(
+        Profile::Dspy.precision_score(a, b),
+        share(tokens(&left)),
+        "{a:?} {b:?}"
+    );
+    assert_eq!(
+        Profile::Dspy.recall_score(a, b),
+        share(tokens(&right)),
+        "{a:?} {b:?}"
+    );
     let [precision, recall] = [tokens(&left), tokens(&right)].map(share);
-    let f1 = if same == 0 { 0.0 } else { (2.0 * precision * recall) / (precision + recall) };
+    let f1 = if same == 0 {
+        0.0
+    } else {
+        (2.0 * precision * recall) / (precision + recall)
+    };
     assert_eq!(Profile::Dspy.f1_score(a, b), f1, "{a:?} {b:?}");
     // Many tokens are counted in another way than few.
     if a.len() + b.len() > 200 {
@@ -104,37 +135,66 @@ fn by_definition(text: &str) -> String {
     }
     // Python splits at four separators that are not white space in Unicode.
     let is_space = |c: char| c.is_whitespace() || matches!(c, '\x1c'..='\x1f');
-    words.split(is_space).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    words
+        .split(is_space)
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn words(profile: Profile, text: &str) {
     let normalized = profile.normalize(text);
-    assert!(!normalized.starts_with(' ') && !normalized.ends_with(' '), "{normalized:?}");
+    assert!(
+        !normalized.starts_with(' ') && !normalized.ends_with(' '),
+        "{normalized:?}"
+    );
     assert!(!normalized.contains("  "), "{normalized:?}");
     let tokens = profile.tokens(text);
     assert!(tokens.iter().all(|token| !token.is_empty()), "{tokens:?}");
-    assert_eq!(tokens.concat(), normalized.replace(' ', ""), "no token is lost");
+    assert_eq!(
+        tokens.concat(),
+        normalized.replace(' ', ""),
+        "no token is lost"
+    );
 }
 
 fn scores(profile: Profile, a: &str, b: &str) {
     let has_tokens = !profile.tokens(a).is_empty();
     assert!(profile.em_score(a, a), "em of {a:?} with itself");
-    for score in [Profile::f1_score, Profile::precision_score, Profile::recall_score] {
+    for score in [
+        Profile::f1_score,
+        Profile::precision_score,
+        Profile::recall_score,
+    ] {
         assert_within(score(profile, a, b), 0.0..=1.0);
-        assert_eq!(score(profile, a, a), f64::from(has_tokens), "{profile:?} of {a:?} with itself");
+        assert_eq!(
+            score(profile, a, a),
+            f64::from(has_tokens),
+            "{profile:?} of {a:?} with itself"
+        );
     }
     assert_eq!(profile.em_score(a, b), profile.em_score(b, a));
     assert_eq!(profile.f1_score(a, b), profile.f1_score(b, a));
     assert_eq!(profile.precision_score(a, b), profile.recall_score(b, a));
     if profile.em_score(a, b) {
-        assert_eq!(profile.f1_score(a, b), f64::from(has_tokens), "{a:?} equals {b:?}");
+        assert_eq!(
+            profile.f1_score(a, b),
+            f64::from(has_tokens),
+            "{a:?} equals {b:?}"
+        );
     }
     assert!(profile.hotpot_f1_score(a, b) <= profile.f1_score(a, b));
     // References that are normalized once, and the best of several.
     let both = profile.references(&[a, b]).expect("two references");
     assert!(both.em(a) && both.em(b));
-    assert_eq!(both.f1(b), profile.f1_score(b, a).max(profile.f1_score(b, b)));
-    assert_eq!(profile.answer_passage_match(&[a], &[a]), profile == Profile::Dspy || has_tokens);
+    assert_eq!(
+        both.f1(b),
+        profile.f1_score(b, a).max(profile.f1_score(b, b))
+    );
+    assert_eq!(
+        profile.answer_passage_match(&[a], &[a]),
+        profile == Profile::Dspy || has_tokens
+    );
 }
 
 fn others(a: &str, b: &str) {

@@ -11,10 +11,14 @@ use libfuzzer_sys::fuzz_target;
 const EXTENSIONS: [&str; 3] = ["jsonl", "json", "csv"];
 
 fuzz_target!(|data: &[u8]| {
-    let Some((choice, text)) = choice_and_text(data) else { return };
+    let Some((choice, text)) = choice_and_text(data) else {
+        return;
+    };
     let extension = EXTENSIONS[usize::from(choice) % EXTENSIONS.len()];
     let (first, second) = parts(text);
-    let Some(a) = read(first, extension) else { return };
+    let Some(a) = read(first, extension) else {
+        return;
+    };
     agree(&a);
     compare(&a, &a, |comparison| {
         for metric in &comparison.metrics {
@@ -28,17 +32,29 @@ fuzz_target!(|data: &[u8]| {
     if second.is_empty() {
         return;
     }
-    let Some(b) = read(second, extension) else { return };
+    let Some(b) = read(second, extension) else {
+        return;
+    };
     let forth = compare(&a, &b, |_| ());
     let back = compare(&b, &a, |_| ());
     // Which run is the first decides the sign only.
-    assert_eq!(forth.is_some(), back.is_some(), "an error in one direction only");
+    assert_eq!(
+        forth.is_some(),
+        back.is_some(),
+        "an error in one direction only"
+    );
     for (forth, back) in forth.iter().zip(&back) {
         for metric in &forth.metrics {
-            let (there, back) = (&metric.overall, &back.metric(&metric.name).expect("it").overall);
+            let (there, back) = (
+                &metric.overall,
+                &back.metric(&metric.name).expect("it").overall,
+            );
             assert_eq!((there.wins, there.losses), (back.losses, back.wins));
             assert_eq!((there.a, there.b), (back.b, back.a));
-            assert_eq!(there.difference, back.difference.map(|difference| 0.0 - difference));
+            assert_eq!(
+                there.difference,
+                back.difference.map(|difference| 0.0 - difference)
+            );
         }
     }
 });
@@ -66,15 +82,26 @@ fn read(text: &str, extension: &str) -> Option<Results> {
 fn check(row: &ResultRow, of: &Results) {
     assert_eq!(of.row(&row.id).map(|row| &row.id), Some(&row.id));
     for (name, score) in &row.scores {
-        assert!(of.metrics().any(|metric| metric == name), "a score of a metric without a name");
+        assert!(
+            of.metrics().any(|metric| metric == name),
+            "a score of a metric without a name"
+        );
         assert!(score.value.is_none_or(f64::is_finite), "{:?}", score.value);
-        assert!(score.parts.values().all(|part| part.is_finite()), "{:?}", score.parts);
+        assert!(
+            score.parts.values().all(|part| part.is_finite()),
+            "{:?}",
+            score.parts
+        );
     }
 }
 
 fn compare(a: &Results, b: &Results, check: impl Fn(&Comparison)) -> Option<Comparison> {
-    let compared = [false, true]
-        .map(|only_paired| Comparison::builder().only_paired(only_paired).draws(200).of(a, b));
+    let compared = [false, true].map(|only_paired| {
+        Comparison::builder()
+            .only_paired(only_paired)
+            .draws(200)
+            .of(a, b)
+    });
     for compared in &compared {
         match compared {
             Ok(comparison) => {
@@ -83,7 +110,10 @@ fn compare(a: &Results, b: &Results, check: impl Fn(&Comparison)) -> Option<Comp
                 for metric in &comparison.metrics {
                     assert_one_line(&metric.sentence());
                     figures(&metric.overall);
-                    metric.groups.values().for_each(|group| figures(&group.difference));
+                    metric
+                        .groups
+                        .values()
+                        .for_each(|group| figures(&group.difference));
                 }
                 check(comparison);
             }
@@ -99,17 +129,24 @@ fn figures(of: &PairedDifference) {
     for number in [of.a, of.b, of.difference, of.stderr].into_iter().flatten() {
         assert!(number.is_finite(), "{number}");
     }
-    of.p_value.into_iter().for_each(|p| assert_within(p, 0.0..=1.0));
+    of.p_value
+        .into_iter()
+        .for_each(|p| assert_within(p, 0.0..=1.0));
     if let Some(interval) = of.ci95 {
         let difference = of.difference.expect("an interval of a difference");
-        assert!(interval.low <= difference && difference <= interval.high, "{interval:?}");
+        assert!(
+            interval.low <= difference && difference <= interval.high,
+            "{interval:?}"
+        );
     }
 }
 
 /// Compares the first metric with the second, and with the passed rows of the second.
 fn agree(results: &Results) {
     let names: Vec<&str> = results.metrics().collect();
-    let (Some(rated), Some(label)) = (names.first(), names.last()) else { return };
+    let (Some(rated), Some(label)) = (names.first(), names.last()) else {
+        return;
+    };
     let rating = |row: &ResultRow| -> Rating {
         let score = row.scores.get(*rated);
         score
@@ -136,10 +173,24 @@ fn agree(results: &Results) {
 fn statistics(of: &Agreement, rows: u64) {
     assert_lines(of);
     let without_score: u64 = of.without_score.values().sum();
-    assert_eq!((of.rows, of.compared + of.without_label + without_score), (rows, rows));
-    let shares = [&of.accuracy, &of.sensitivity, &of.specificity, &of.passed, &of.corrected];
+    assert_eq!(
+        (of.rows, of.compared + of.without_label + without_score),
+        (rows, rows)
+    );
+    let shares = [
+        &of.accuracy,
+        &of.sensitivity,
+        &of.specificity,
+        &of.passed,
+        &of.corrected,
+    ];
     shares.into_iter().for_each(|figure| inside(figure, 0.0));
-    let signed = [&of.kappa, &of.kappa_linear, &of.kappa_quadratic, &of.spearman];
+    let signed = [
+        &of.kappa,
+        &of.kappa_linear,
+        &of.kappa_quadratic,
+        &of.spearman,
+    ];
     signed.into_iter().for_each(|figure| inside(figure, -1.0));
 }
 
@@ -147,11 +198,18 @@ fn inside(figure: &Figure, least: f64) {
     // A correlation of ranks is computed in floating point.
     const ROUNDING: f64 = 1e-9;
     let range = least - ROUNDING..=1.0 + ROUNDING;
-    figure.value.into_iter().for_each(|value| assert_within(value, range.clone()));
+    figure
+        .value
+        .into_iter()
+        .for_each(|value| assert_within(value, range.clone()));
     if let Some(interval) = figure.ci95 {
         assert!(interval.low <= interval.high, "{interval:?}");
         assert_within(interval.low, range.clone());
         assert_within(interval.high, range);
     }
-    assert!(figure.successes.is_none_or(|successes| successes <= figure.n));
+    assert!(
+        figure
+            .successes
+            .is_none_or(|successes| successes <= figure.n)
+    );
 }

@@ -11,11 +11,18 @@ use dsrs_metrics_fuzz::assert_one_line;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
-const MAPPINGS: [&str; 5] =
-    ["id=key", "gold.answer=answers.0", "pred.answer=pred.text", "gold.whole=gold", "pred.a.b=a.b"];
+const MAPPINGS: [&str; 5] = [
+    "id=key",
+    "gold.answer=answers.0",
+    "pred.answer=pred.text",
+    "gold.whole=gold",
+    "pred.a.b=a.b",
+];
 
 fuzz_target!(|data: &[u8]| {
-    let Some((choice, bytes)) = data.split_first() else { return };
+    let Some((choice, bytes)) = data.split_first() else {
+        return;
+    };
     let format = match choice & 3 {
         0 | 1 => Format::Jsonl,
         2 => Format::Json,
@@ -32,17 +39,28 @@ fuzz_target!(|data: &[u8]| {
     for row in &rows {
         match row {
             Ok(pair) => {
-                let line = pair.origin.as_ref().expect("a row of a file has an origin").line;
+                let line = pair
+                    .origin
+                    .as_ref()
+                    .expect("a row of a file has an origin")
+                    .line;
                 assert!((1..=lines).contains(&line), "line {line} of {lines}");
             }
             Err(message) => assert_one_line(message),
         }
     }
     assert!(!rows.is_empty(), "a file without rows is an error");
-    assert!(rows.iter().rev().skip(1).all(Result::is_ok), "an error ends the rows");
+    assert!(
+        rows.iter().rev().skip(1).all(Result::is_ok),
+        "an error ends the rows"
+    );
 
     // The size of reads does not matter.
-    assert_eq!(rows, read(&reader, format, bytes, 2), "read in small pieces");
+    assert_eq!(
+        rows,
+        read(&reader, format, bytes, 2),
+        "read in small pieces"
+    );
     // What was read is read again from its JSON.
     if format != Format::Csv && !is_mapped {
         let pairs: Vec<&Pair> = rows.iter().flatten().collect();
@@ -50,7 +68,10 @@ fuzz_target!(|data: &[u8]| {
         for (pair, again) in pairs.into_iter().zip(again) {
             let again = again.expect("a row that was written");
             assert_eq!((&again.id, &again.gold), (&pair.id, &pair.gold));
-            assert_eq!((&again.pred, &again.attributes), (&pair.pred, &pair.attributes));
+            assert_eq!(
+                (&again.pred, &again.attributes),
+                (&pair.pred, &pair.attributes)
+            );
         }
     }
 });
@@ -63,22 +84,29 @@ fn read(
 ) -> Vec<Result<Pair, String>> {
     let bytes = std::io::Cursor::new(bytes.to_vec());
     let rows = reader.read_from("rows", format, BufReader::with_capacity(buffer, bytes));
-    rows.map(|row| row.map_err(|error| error.to_string())).collect()
+    rows.map(|row| row.map_err(|error| error.to_string()))
+        .collect()
 }
 
 fn written(pairs: &[&Pair]) -> Vec<u8> {
     let mut lines = Vec::new();
     for pair in pairs {
-        let mut row: Map<String, Value> =
-            pair.attributes.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let mut row: Map<String, Value> = pair
+            .attributes
+            .iter()
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect();
         row.insert("id".to_owned(), pair.id.clone().into());
-        for (side, fields) in
-            [("gold", serde_json::to_value(&pair.gold)), ("pred", serde_json::to_value(&pair.pred))]
-        {
+        for (side, fields) in [
+            ("gold", serde_json::to_value(&pair.gold)),
+            ("pred", serde_json::to_value(&pair.pred)),
+        ] {
             let fields = fields.expect("JSON");
             // A row without the side may have an attribute `pred.x`, which a row with the side may not.
             let is_absent = fields == Value::Object(Map::new())
-                && row.keys().any(|key| key.split_once('.').is_some_and(|(it, _)| it == side));
+                && row
+                    .keys()
+                    .any(|key| key.split_once('.').is_some_and(|(it, _)| it == side));
             if !is_absent {
                 row.insert(side.to_owned(), fields);
             }

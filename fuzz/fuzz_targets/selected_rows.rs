@@ -10,14 +10,23 @@ use dsrs_metrics::{contract::Side, rows::Pair};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
-const FIELDS: [(Side, &str, bool); 3] =
-    [(Side::Gold, "answer", true), (Side::Pred, "answer", true), (Side::Pred, "note", false)];
+const FIELDS: [(Side, &str, bool); 3] = [
+    (Side::Gold, "answer", true),
+    (Side::Pred, "answer", true),
+    (Side::Pred, "note", false),
+];
 
-const MAPPINGS: [&str; 4] =
-    ["id=key", "gold.answer=answers.0", "pred.answer=pred.text", "pred.note=a.b"];
+const MAPPINGS: [&str; 4] = [
+    "id=key",
+    "gold.answer=answers.0",
+    "pred.answer=pred.text",
+    "pred.note=a.b",
+];
 
 fuzz_target!(|data: &[u8]| {
-    let Some((choice, bytes)) = data.split_first() else { return };
+    let Some((choice, bytes)) = data.split_first() else {
+        return;
+    };
     let mut reader = DataReader::new().with_row_limit(if choice & 2 == 0 { 1 << 20 } else { 64 });
     for mapping in MAPPINGS.into_iter().filter(|_| choice & 1 != 0) {
         reader = reader.with_mapping(mapping.parse().expect("a mapping"));
@@ -36,16 +45,22 @@ fuzz_target!(|data: &[u8]| {
 
 fn read(reader: &DataReader, bytes: &[u8]) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(bytes.to_vec()));
-    rows.map(|row| row.map_err(|error| error.to_string())).collect()
+    rows.map(|row| row.map_err(|error| error.to_string()))
+        .collect()
 }
 
 /// An error without its advice, which names the fields that the run reads.
 fn reason(error: &str) -> &str {
-    error.split_once("; map the fields").map_or(error, |(reason, _)| reason)
+    error
+        .split_once("; map the fields")
+        .map_or(error, |(reason, _)| reason)
 }
 
 fn compare(complete: &Pair, selected: &Pair) {
-    assert_eq!((&complete.id, &complete.origin), (&selected.id, &selected.origin));
+    assert_eq!(
+        (&complete.id, &complete.origin),
+        (&selected.id, &selected.origin)
+    );
     let value = |pair: &Pair, side, name| -> Option<Value> {
         match side {
             Side::Gold => pair.gold.get(name).cloned(),

@@ -13,7 +13,10 @@ use libfuzzer_sys::fuzz_target;
 static STORE: LazyLock<SparqlStore> =
     LazyLock::new(|| SparqlStore::from_turtle(include_str!("museums.ttl")).expect("Turtle"));
 
-const LIMITS: QueryLimits = QueryLimits { timeout: Duration::from_secs(2), max_results: 100 };
+const LIMITS: QueryLimits = QueryLimits {
+    timeout: Duration::from_secs(2),
+    max_results: 100,
+};
 
 fuzz_target!(|query: &str| {
     let checked = check_query(query);
@@ -30,7 +33,11 @@ fuzz_target!(|query: &str| {
     let started = Instant::now();
     let result = block_on(STORE.execute(query, LIMITS));
     // Longer than the timeout and the grace period of an evaluation that cannot be interrupted.
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        started.elapsed()
+    );
     match (checked, result) {
         (Err(parsed), Err(ExecutionError::Query(executed))) => {
             assert_eq!(parsed.to_string(), executed.to_string());

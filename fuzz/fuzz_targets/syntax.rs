@@ -20,7 +20,9 @@ const LANGUAGES: [Language; 7] = [
 ];
 
 fuzz_target!(|data: &[u8]| {
-    let Some((choice, text)) = choice_and_text(data) else { return };
+    let Some((choice, text)) = choice_and_text(data) else {
+        return;
+    };
     let (first, second) = parts(text);
     match usize::from(choice & 15) {
         language @ 0..7 => parse(LANGUAGES[language], first, second),
@@ -50,7 +52,11 @@ fn parse(language: Language, left: &str, right: &str) {
         }
         (None, None) => {
             assert_eq!(compared, back, "{language:?} of {left:?} and {right:?}");
-            assert_eq!(language.compare(left, left), Ok(Comparison::Same), "{language:?} {left:?}");
+            assert_eq!(
+                language.compare(left, left),
+                Ok(Comparison::Same),
+                "{language:?} {left:?}"
+            );
             // A line break at the end is layout, unless it belongs to a here-document that the end of the code closes, or
             // follows a continued line.
             let longer = format!("{left}\n");
@@ -68,7 +74,9 @@ fn parse(language: Language, left: &str, right: &str) {
 }
 
 fn first_error(language: Language, code: &str) -> Option<Diagnostic> {
-    let error = language.first_error(code).expect("a result within the time limit")?;
+    let error = language
+        .first_error(code)
+        .expect("a result within the time limit")?;
     check(&error, code);
     Some(error)
 }
@@ -85,10 +93,16 @@ fn balance(code: &str) {
 /// The position is in the code, or just behind it.
 fn check(error: &Diagnostic, code: &str) {
     assert_one_line(error);
-    assert!(!error.message.is_empty() && error.message.len() < 1024, "{error:?}");
+    assert!(
+        !error.message.is_empty() && error.message.len() < 1024,
+        "{error:?}"
+    );
     let line = code.split('\n').nth(error.line - 1);
     let line = line.unwrap_or_else(|| panic!("{error} in {code:?}"));
-    assert!((1..=line.chars().count() + 1).contains(&error.column), "{error} in {code:?}");
+    assert!(
+        (1..=line.chars().count() + 1).contains(&error.column),
+        "{error} in {code:?}"
+    );
 }
 
 fn pattern(pattern: &str, text: &str) {
@@ -97,7 +111,10 @@ fn pattern(pattern: &str, text: &str) {
         return assert_one_line(&error);
     }
     for case_sensitive in [true, false] {
-        match (pattern.is_match(text, case_sensitive), pattern.captures(text, case_sensitive)) {
+        match (
+            pattern.is_match(text, case_sensitive),
+            pattern.captures(text, case_sensitive),
+        ) {
             (Ok(is_match), Ok(captures)) => assert_eq!(is_match, captures.is_some()),
             (Err(left), Err(right)) => assert_eq!(left, right),
             (matched, captured) => panic!("{matched:?}, but {captured:?}"),

@@ -24,14 +24,23 @@ pub fn parts(text: &str) -> (&str, &str) {
 pub fn assert_one_line(message: &impl Display) {
     let message = message.to_string();
     let control = message.chars().find(|character| character.is_control());
-    assert_eq!(control, None, "control character in the message {message:?}");
-    assert!(message.len() < 1 << 16, "a message of {} bytes", message.len());
+    assert_eq!(
+        control, None,
+        "control character in the message {message:?}"
+    );
+    assert!(
+        message.len() < 1 << 16,
+        "a message of {} bytes",
+        message.len()
+    );
 }
 
 /// Asserts that a table or list for a terminal has no control characters but line breaks.
 pub fn assert_lines(shown: &impl Display) {
     let shown = shown.to_string();
-    let control = shown.chars().find(|character| character.is_control() && *character != '\n');
+    let control = shown
+        .chars()
+        .find(|character| character.is_control() && *character != '\n');
     assert_eq!(control, None, "control character in {shown:?}");
 }
 
@@ -48,7 +57,11 @@ pub fn temporary_file(name: &str) -> PathBuf {
 
 /// Runs a future to its end.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    static RUNTIME: LazyLock<Runtime> =
-        LazyLock::new(|| Builder::new_current_thread().enable_time().build().expect("a runtime"));
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+        Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("a runtime")
+    });
     RUNTIME.block_on(future)
 }

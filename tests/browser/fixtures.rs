@@ -79,7 +79,10 @@ fn rows() -> Vec<Value> {
 pub(crate) fn one(folder: &Path) -> PathBuf {
     let file = folder.join("one.html");
     let results = read(&folder.join("one.jsonl"), &rows());
-    HtmlReport::new(&results).group("topic").write(&file).unwrap();
+    HtmlReport::new(&results)
+        .group("topic")
+        .write(&file)
+        .unwrap();
     file
 }
 
@@ -95,7 +98,10 @@ pub(crate) fn five_metrics(folder: &Path) -> PathBuf {
         }
         row
     };
-    let results = read(&folder.join("five.jsonl"), &(0..60).map(row).collect::<Vec<_>>());
+    let results = read(
+        &folder.join("five.jsonl"),
+        &(0..60).map(row).collect::<Vec<_>>(),
+    );
     HtmlReport::new(&results).write(&file).unwrap();
     file
 }
@@ -149,9 +155,17 @@ pub(crate) fn sized(folder: &Path, metrics: u32, runs: u32) -> PathBuf {
         read(&folder.join(format!("run-{run}.jsonl")), &rows)
     };
     let (a, b) = (run(0), run(1));
-    let report = if runs == 1 { HtmlReport::new(&a) } else { HtmlReport::comparison(&a, &b) };
+    let report = if runs == 1 {
+        HtmlReport::new(&a)
+    } else {
+        HtmlReport::comparison(&a, &b)
+    };
     // Without groups the intervals of parts are Wilson's and Student's.
-    let report = if metrics == 5 { report } else { report.group("topic") };
+    let report = if metrics == 5 {
+        report
+    } else {
+        report.group("topic")
+    };
     report.write(&file).unwrap();
     file
 }
@@ -159,7 +173,9 @@ pub(crate) fn sized(folder: &Path, metrics: u32, runs: u32) -> PathBuf {
 /// A report on one or two runs with manifests: long labels, 30 tags, 5 data files, and a metric that differs.
 pub(crate) fn described(folder: &Path, runs: u32) -> PathBuf {
     let data = |file: u32| {
-        let path = folder.join(format!("questions_about_the_colours_of_horses_part_{file}.jsonl"));
+        let path = folder.join(format!(
+            "questions_about_the_colours_of_horses_part_{file}.jsonl"
+        ));
         let row = |row: u32| {
             let answer = |row| json!({"answer": format!("answer {row}")});
             json!({"id": format!("{file}-{row}"), "gold": answer(row), "pred": answer(row / 2 * 2)})
@@ -174,21 +190,38 @@ pub(crate) fn described(folder: &Path, runs: u32) -> PathBuf {
         let mut evaluate = Evaluate::builder()
             .metric(F1::builder().profile(profile).build())
             .metric(Em::default())
-            .label(format!("a program with <b>a long label</b> {name} ").repeat(20).trim())
+            .label(
+                format!("a program with <b>a long label</b> {name} ")
+                    .repeat(20)
+                    .trim(),
+            )
             .bootstrap(200);
         for tag in 0..30 {
             let value = format!("{name}_{}", "value".repeat(tag));
             evaluate = evaluate.tag(format!("setting_of_the_prompt_{tag:02}"), value);
         }
-        let evaluate = evaluate.save_as_jsonl(&out).save_rows(true).build().unwrap();
+        let evaluate = evaluate
+            .save_as_jsonl(&out)
+            .save_rows(true)
+            .build()
+            .unwrap();
         let rows = DataReader::new().read(&files).unwrap();
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        assert!(runtime.block_on(evaluate.score_files(rows)).unwrap().is_complete());
+        assert!(
+            runtime
+                .block_on(evaluate.score_files(rows))
+                .unwrap()
+                .is_complete()
+        );
         Results::read(&out).unwrap()
     };
     let (a, b) = (run("first", Profile::Dspy), run("second", Profile::Folded));
     let file = folder.join("described.html");
-    let report = if runs == 1 { HtmlReport::new(&a) } else { HtmlReport::comparison(&a, &b) };
+    let report = if runs == 1 {
+        HtmlReport::new(&a)
+    } else {
+        HtmlReport::comparison(&a, &b)
+    };
     report.write(&file).unwrap();
     file
 }
@@ -198,14 +231,27 @@ pub(crate) fn two(folder: &Path) -> PathBuf {
     let file = folder.join("two.html");
     let mut other: Vec<_> = (0..59)
         .map(|i| {
-            row(i, if [1, 2].contains(&i) { false } else { [0, 3, 6].contains(&i) || i % 3 != 0 })
+            row(
+                i,
+                if [1, 2].contains(&i) {
+                    false
+                } else {
+                    [0, 3, 6].contains(&i) || i % 3 != 0
+                },
+            )
         })
         .collect();
     let mut extra = row(0, true);
     extra["id"] = json!("extra");
     other.push(extra);
-    let (a, b) = (read(&folder.join("a.jsonl"), &rows()), read(&folder.join("b.jsonl"), &other));
-    HtmlReport::comparison(&a, &b).group("topic").write(&file).unwrap();
+    let (a, b) = (
+        read(&folder.join("a.jsonl"), &rows()),
+        read(&folder.join("b.jsonl"), &other),
+    );
+    HtmlReport::comparison(&a, &b)
+        .group("topic")
+        .write(&file)
+        .unwrap();
     file
 }
 
@@ -226,10 +272,20 @@ pub(crate) fn hostile(folder: &Path) -> PathBuf {
             }, TITLE: {"outcome": "scored", "value": 1, "passed": true}},
         })
     };
-    let results = read(&folder.join("hostile.jsonl"), &HOSTILE.iter().map(row).collect::<Vec<_>>());
-    HtmlReport::new(&results).title(TITLE).group("topic").write(&file).unwrap();
-    fs::write(folder.join("hostile.html.strings.json"), json!(HOSTILE.map(visible)).to_string())
+    let results = read(
+        &folder.join("hostile.jsonl"),
+        &HOSTILE.iter().map(row).collect::<Vec<_>>(),
+    );
+    HtmlReport::new(&results)
+        .title(TITLE)
+        .group("topic")
+        .write(&file)
         .unwrap();
+    fs::write(
+        folder.join("hostile.html.strings.json"),
+        json!(HOSTILE.map(visible)).to_string(),
+    )
+    .unwrap();
     file
 }
 
@@ -244,7 +300,10 @@ pub(crate) fn large(folder: &Path, rows: u32) -> PathBuf {
             "scores": {"f1": {"outcome": "scored", "value": f64::from(i % 21) / 20.0}},
         })
     };
-    let results = read(&folder.join("large.jsonl"), &(0..rows).map(row).collect::<Vec<_>>());
+    let results = read(
+        &folder.join("large.jsonl"),
+        &(0..rows).map(row).collect::<Vec<_>>(),
+    );
     HtmlReport::new(&results).write(&file).unwrap();
     file
 }

@@ -21,14 +21,18 @@ use serde_json::json;
 fn packages() -> PathBuf {
     let cache = || {
         let home = || PathBuf::from(env::var_os("HOME").unwrap_or_default()).join(".cache");
-        env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from).join("dsrs-metrics/browser")
+        env::var_os("XDG_CACHE_HOME")
+            .map_or_else(home, PathBuf::from)
+            .join("dsrs-metrics/browser")
     };
     env::var_os("DSRS_METRICS_BROWSER").map_or_else(cache, PathBuf::from)
 }
 
 fn program(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| file.is_file())
+    env::split_paths(&folders)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
 }
 
 /// The process of `drive.mjs`. It ends with this process, which closes its standard input.
@@ -67,7 +71,11 @@ impl Driver {
             .unwrap();
         let requests = process.stdin.take().unwrap();
         let replies = BufReader::new(process.stdout.take().unwrap());
-        Ok(Self { process, requests, replies })
+        Ok(Self {
+            process,
+            requests,
+            replies,
+        })
     }
 
     /// Runs a check on a file. Returns the error, which is empty if all is as expected.
@@ -76,7 +84,10 @@ impl Driver {
         let mut reply = String::new();
         self.replies.read_line(&mut reply).unwrap();
         serde_json::from_str(&reply).unwrap_or_else(|_| {
-            format!("no reply but {reply:?}; the driver ended: {:?}", self.process.try_wait())
+            format!(
+                "no reply but {reply:?}; the driver ended: {:?}",
+                self.process.try_wait()
+            )
         })
     }
 }
@@ -95,7 +106,10 @@ fn check_file(name: &str, file: &Path) {
         Ok(driver) => driver,
         Err(missing) => return skip(missing),
     };
-    let error = driver.lock().unwrap_or_else(PoisonError::into_inner).run(name, file);
+    let error = driver
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .run(name, file);
     assert_eq!(error, "", "{name}");
 }
 

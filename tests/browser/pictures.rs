@@ -20,7 +20,10 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/pictures"
 /// The printed text and the report of a run of the quickstart.
 static QUICKSTART: LazyLock<(String, String)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    let ran = Command::new(env!("CARGO_BIN_EXE_quickstart")).current_dir(&folder).output().unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_quickstart"))
+        .current_dir(&folder)
+        .output()
+        .unwrap();
     assert!(ran.status.success(), "{ran:?}");
     let printed = String::from_utf8(ran.stdout).unwrap();
     let (_, report) = printed.trim_end().rsplit_once(": ").unwrap();
@@ -36,7 +39,11 @@ fn part<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
 
 /// What the screenshot shows: the scores, and their style. The rest of the report has the time of the run.
 fn shown(html: &str) -> [&str; 2] {
-    let scores = part(html, "<section aria-labelledby=\"metrics-title\"", "</section>");
+    let scores = part(
+        html,
+        "<section aria-labelledby=\"metrics-title\"",
+        "</section>",
+    );
     [part(html, "<style>", "</style>"), scores]
 }
 
@@ -67,20 +74,33 @@ fn terminal(command: &str, output: &str) -> String {
     let prompt = format!("$ {command}");
     let lines: Vec<&str> = [&*prompt].into_iter().chain(output.lines()).collect();
     let columns = lines.iter().map(|line| line.len()).max().unwrap();
-    let (width, height) = (2 * MARGIN + columns * COLUMN, 2 * MARGIN + lines.len() * LINE);
+    let (width, height) = (
+        2 * MARGIN + columns * COLUMN,
+        2 * MARGIN + lines.len() * LINE,
+    );
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n\
          <g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace\" font-size=\"13\" \
          fill=\"#e6edf3\">\n"
     );
-    for (i, line) in lines.into_iter().enumerate().filter(|(_, line)| !line.is_empty()) {
-        assert!(line.is_ascii(), "the width of a character other than ASCII is not known: {line}");
+    for (i, line) in lines
+        .into_iter()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+    {
+        assert!(
+            line.is_ascii(),
+            "the width of a character other than ASCII is not known: {line}"
+        );
         let text = line.trim_start();
         let x = MARGIN + (line.len() - text.len()) * COLUMN;
         let y = MARGIN + i * LINE + 14;
         let length = text.len() * COLUMN;
-        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let text = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
         // Other spaces would be one space.
         let text = text.replace(' ', "\u{a0}");
         let color = if i == 0 { " fill=\"#7ee787\"" } else { "" };
@@ -95,7 +115,11 @@ fn terminal(command: &str, output: &str) -> String {
 
 #[test]
 fn the_terminal_shows_what_the_quickstart_prints() {
-    assert_current("terminal.svg", "a terminal", &terminal(COMMAND, &QUICKSTART.0));
+    assert_current(
+        "terminal.svg",
+        "a terminal",
+        &terminal(COMMAND, &QUICKSTART.0),
+    );
 }
 
 #[test]
@@ -112,6 +136,15 @@ fn the_screenshot_shows_the_report_of_the_quickstart() {
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_current("report.sha256", "the report", &format!("{hash}\n"));
     let picture = fs::read(&path).unwrap();
-    assert!(picture.starts_with(b"\x89PNG"), "{} is not a PNG", path.display());
-    assert!(picture.len() < 200_000, "{} has {} bytes", path.display(), picture.len());
+    assert!(
+        picture.starts_with(b"\x89PNG"),
+        "{} is not a PNG",
+        path.display()
+    );
+    assert!(
+        picture.len() < 200_000,
+        "{} has {} bytes",
+        path.display(),
+        picture.len()
+    );
 }

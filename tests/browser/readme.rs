@@ -20,7 +20,10 @@ fn no_code_of_the_readme_scrolls_on_the_first_page_of_the_documentation() {
         let source = folder.join("lib.rs");
         fs::write(&source, format!("#![doc = include_str!({README:?})]\n")).unwrap();
         let mut rustdoc = Command::new("rustdoc");
-        let ran = rustdoc.arg(&source).args(["--crate-name", "readme", "--out-dir"]).arg(folder);
+        let ran = rustdoc
+            .arg(&source)
+            .args(["--crate-name", "readme", "--out-dir"])
+            .arg(folder);
         let ran = ran.output().unwrap();
         assert!(ran.status.success(), "{ran:?}");
         folder.join("readme/index.html")

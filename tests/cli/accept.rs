@@ -19,8 +19,10 @@ fn baseline_of(metrics: &[&str], eval: &str, scores: &[u8]) -> String {
     for (row, score) in scores.iter().enumerate() {
         let score =
             json!({ "outcome": "scored", "value": f64::from(*score), "passed": *score == 1 });
-        let scores: Map<_, _> =
-            metrics.iter().map(|name| ((*name).to_owned(), score.clone())).collect();
+        let scores: Map<_, _> = metrics
+            .iter()
+            .map(|name| ((*name).to_owned(), score.clone()))
+            .collect();
         let row = json!({ "id": row.to_string(), "gold_hash": "00", "scores": scores });
         writeln!(rows, "{row}").unwrap();
     }
@@ -50,8 +52,10 @@ fn pending_of(folder: &Folder, eval: &str, content: &str, replaced: Option<&str>
     let pending = json!({
         "eval": eval, "package": "shop", "baseline": path, "replaces": replaces, "content": content
     });
-    folder
-        .write(&format!("target/dsrs-metrics/evals/shop/{eval}/pending.json"), pending.to_string());
+    folder.write(
+        &format!("target/dsrs-metrics/evals/shop/{eval}/pending.json"),
+        pending.to_string(),
+    );
 }
 
 #[test]
@@ -59,7 +63,10 @@ fn the_first_baseline_of_an_eval_is_accepted() {
     let folder = Folder::new();
     pending(&folder, "routing", &[1, 0], None);
     let shown = folder.run("accept --show");
-    assert_eq!((shown.code, &*shown.out), (Some(0), "routing (shop)\nfirst baseline, 2 rows\n\n"));
+    assert_eq!(
+        (shown.code, &*shown.out),
+        (Some(0), "routing (shop)\nfirst baseline, 2 rows\n\n")
+    );
     assert!(!folder.path("evals/routing.baseline.jsonl").exists());
 
     let ran = folder.run("accept routing");
@@ -67,9 +74,15 @@ fn the_first_baseline_of_an_eval_is_accepted() {
     assert!(
         ran.err.starts_with("accepted: ") && ran.err.ends_with("evals/routing.baseline.jsonl\n")
     );
-    assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[1, 0]));
+    assert_eq!(
+        folder.read("evals/routing.baseline.jsonl"),
+        baseline("routing", &[1, 0])
+    );
     let ran = folder.run("accept");
-    assert_eq!((ran.code, &*ran.err), (Some(0), "no eval has new results\n"));
+    assert_eq!(
+        (ran.code, &*ran.err),
+        (Some(0), "no eval has new results\n")
+    );
 }
 
 #[test]
@@ -95,7 +108,10 @@ fn the_comparison_is_shown_before_a_baseline_is_replaced() {
     accepted: evals/routing.baseline.jsonl
     -- exit code 0 --
     ");
-    assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0; 8]));
+    assert_eq!(
+        folder.read("evals/routing.baseline.jsonl"),
+        baseline("routing", &[0; 8])
+    );
 }
 
 #[test]
@@ -145,20 +161,31 @@ fn nothing_is_accepted_that_was_not_compared() {
     let ran = folder.run("accept");
     assert_eq!((ran.code, &*ran.out), (Some(2), ""));
     assert!(
-        ran.err.ends_with("changed after the run of `routing`; run the eval again\n"),
+        ran.err
+            .ends_with("changed after the run of `routing`; run the eval again\n"),
         "{}",
         ran.err
     );
     // Neither of them.
     assert!(!folder.path("evals/other.baseline.jsonl").exists());
-    assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0, 0]));
+    assert_eq!(
+        folder.read("evals/routing.baseline.jsonl"),
+        baseline("routing", &[0, 0])
+    );
 
     let ran = folder.run("accept routin");
-    assert_eq!(ran.err, "error: `routin` has no new results; did you mean `routing`?\n");
+    assert_eq!(
+        ran.err,
+        "error: `routin` has no new results; did you mean `routing`?\n"
+    );
     let pending = folder.path("target/dsrs-metrics/evals/shop/routing/pending.json");
     std::fs::write(&pending, "{\"eval\": \"routing\"").unwrap();
     let ran = folder.run("accept");
-    assert!(ran.err.contains("remove it, and run the eval again"), "{}", ran.err);
+    assert!(
+        ran.err.contains("remove it, and run the eval again"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

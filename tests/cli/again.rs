@@ -19,12 +19,18 @@ const FORMATS: &[&str] = &["jsonl", "json", "csv", "parquet"];
 fn folder(format: &str) -> Folder {
     let folder = Folder::with("rows.jsonl", ROWS);
     let out = format!("run.{format}");
-    folder.printed(&format!("score rows.jsonl -m em --out {out} --with-rows -q"));
+    folder.printed(&format!(
+        "score rows.jsonl -m em --out {out} --with-rows -q"
+    ));
     folder
 }
 
 fn lines(folder: &Folder, file: &str) -> Vec<Value> {
-    folder.read(file).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    folder
+        .read(file)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
@@ -32,15 +38,31 @@ fn the_rows_of_a_result_file_are_those_that_were_scored() {
     for format in FORMATS {
         let (folder, run) = (folder(format), format!("run.{format}"));
         let direct = folder.printed("score rows.jsonl -m f1");
-        assert_eq!(folder.printed(&format!("score {run} -m f1")), direct, "{format}");
+        assert_eq!(
+            folder.printed(&format!("score {run} -m f1")),
+            direct,
+            "{format}"
+        );
         folder.printed(&format!("score {run} -m f1 --out again.jsonl --with-rows"));
         let lines = lines(&folder, "again.jsonl");
         for (line, (id, lang, n)) in lines.iter().zip([("a", "fr", 1), ("b", "it", 2)]) {
             // The cells of a CSV file are strings.
-            let n = if *format == "csv" { json!(n.to_string()) } else { json!(n) };
+            let n = if *format == "csv" {
+                json!(n.to_string())
+            } else {
+                json!(n)
+            };
             assert_eq!(line["id"], id, "{format}");
-            assert_eq!(line["attributes"], json!({ "lang": lang, "n": n }), "{format}");
-            assert_eq!(line["scores"].as_object().unwrap().len(), 1, "{format}: {line}");
+            assert_eq!(
+                line["attributes"],
+                json!({ "lang": lang, "n": n }),
+                "{format}"
+            );
+            assert_eq!(
+                line["scores"].as_object().unwrap().len(),
+                1,
+                "{format}: {line}"
+            );
         }
         assert_eq!(lines.len(), 2, "{format}");
         // Groups and mappings name the fields of the scored row.
@@ -48,7 +70,11 @@ fn the_rows_of_a_result_file_are_those_that_were_scored() {
         let report = folder.json(&format!("score {run} -m em --map pred.answer=lang --json"));
         assert_eq!(report["metrics"]["em"]["passed"], 0, "{format}");
         // A mapping may also read the scores of the run: of row `a` 1, of row `b` 0.
-        let value = if ["jsonl", "json"].contains(format) { "scores.em.value" } else { "em" };
+        let value = if ["jsonl", "json"].contains(format) {
+            "scores.em.value"
+        } else {
+            "em"
+        };
         let maps = format!("--map gold.answer={value} --map pred.answer={value}");
         let printed = folder.printed(&format!("score {run} -m distance {maps}"));
         assert!(printed.starts_with("distance  0.0000 "), "{format}");
@@ -76,7 +102,11 @@ fn latency_tokens_and_cost_of_the_program_are_kept() {
             for key in ["latency_s", "input_tokens", "output_tokens", "cost_msats"] {
                 assert_eq!(third[key], row[key], "{out} {key}");
             }
-            assert_eq!((third.get("attributes"), third.get("traceback")), (None, None), "{third}");
+            assert_eq!(
+                (third.get("attributes"), third.get("traceback")),
+                (None, None),
+                "{third}"
+            );
         }
     }
 }
@@ -90,7 +120,10 @@ fn scores_without_rows_cannot_be_scored_again() {
         let error = folder.score_error(&format!("{run} -m f1"));
         let expected = "the row has scores, but neither gold row nor prediction to score again; write the results with \
                         `score --out FILE --with-rows`";
-        assert!(error.starts_with(&run) && error.ends_with(expected), "{error}");
+        assert!(
+            error.starts_with(&run) && error.ends_with(expected),
+            "{error}"
+        );
     }
 }
 
@@ -104,8 +137,14 @@ fn a_row_that_a_metric_failed_on_is_scored_again() {
         assert_eq!(folder.run(&args).code, Some(0), "{format}");
         folder.printed(&format!("score {run} -m em --out again.jsonl"));
         let lines = lines(&folder, "again.jsonl");
-        let attributes = lines.iter().map(|line| line["attributes"].as_object().unwrap().len());
-        assert_eq!(attributes.collect::<Vec<_>>(), [2, 2], "{format}: {lines:?}");
+        let attributes = lines
+            .iter()
+            .map(|line| line["attributes"].as_object().unwrap().len());
+        assert_eq!(
+            attributes.collect::<Vec<_>>(),
+            [2, 2],
+            "{format}: {lines:?}"
+        );
     }
 }
 
@@ -130,10 +169,17 @@ fn a_result_file_is_the_one_that_its_manifest_describes() {
         let known = folder.read(&manifest);
         folder.write(&manifest, known.replace("\"complete\"", "\"stopped\""));
         let error = folder.score_error(&format!("{run} -m f1"));
-        assert!(error.contains("was changed after it was written; restore it"), "{error}");
+        assert!(
+            error.contains("was changed after it was written; restore it"),
+            "{error}"
+        );
         folder.write(&manifest, &known);
         std::fs::copy(folder.path("rows.jsonl"), folder.path("other.jsonl")).unwrap();
-        std::fs::copy(folder.path(&manifest), folder.path("other.jsonl.manifest.json")).unwrap();
+        std::fs::copy(
+            folder.path(&manifest),
+            folder.path("other.jsonl.manifest.json"),
+        )
+        .unwrap();
         let error = folder.score_error("other.jsonl -m f1");
         assert!(error.contains("other.jsonl.manifest.json"), "{error}");
         if *format != "parquet" {
@@ -152,5 +198,8 @@ fn rows_with_scores_of_another_program_keep_them_as_an_attribute() {
     let folder = Folder::with("rows.jsonl", row);
     folder.printed("score rows.jsonl -m em --out out.jsonl -q");
     let line = &lines(&folder, "out.jsonl")[0];
-    assert_eq!(line["attributes"], json!({ "scores": { "theirs": 3 }, "latency_s": 2 }));
+    assert_eq!(
+        line["attributes"],
+        json!({ "scores": { "theirs": 3 }, "latency_s": 2 })
+    );
 }

@@ -13,7 +13,10 @@ fn scored(rows: &str, args: &str) -> Value {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let summary: Value = serde_json::from_str(&ran.out).unwrap();
     let metrics = summary["metrics"].as_object().unwrap();
-    metrics.iter().map(|(name, metric)| (name.clone(), metric["mean"].clone())).collect()
+    metrics
+        .iter()
+        .map(|(name, metric)| (name.clone(), metric["mean"].clone()))
+        .collect()
 }
 
 #[track_caller]
@@ -31,7 +34,13 @@ fn each_is_listed_with_its_fields_and_cost() {
         let starts = ["  proxy, ", "  reads  "];
         !line.starts_with(' ') || starts.iter().any(|start| line.starts_with(start))
     };
-    assert_snapshot!(list(all, "100").lines().filter(is_fact).collect::<Vec<_>>().join("\n"));
+    assert_snapshot!(
+        list(all, "100")
+            .lines()
+            .filter(is_fact)
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
 }
 
 #[test]
@@ -51,8 +60,15 @@ fn each_check_is_a_named_score() {
     let synthesis = "{\"pred\": {\"success\": true}}\n\
                      {\"pred\": {\"success\": true, \"summary\": null, \"modified_files\": null, \"confidence\": null}}";
     assert_eq!(scored(synthesis, "-m synthesis")["synthesis"], 0.25);
-    let ran = piped(synthesis, "score - -m synthesis,subtask_execution --max-errors 9");
-    assert_eq!(ran.code, Some(2), "no row has the fields of the second metric");
+    let ran = piped(
+        synthesis,
+        "score - -m synthesis,subtask_execution --max-errors 9",
+    );
+    assert_eq!(
+        ran.code,
+        Some(2),
+        "no row has the fields of the second metric"
+    );
     let words = "\nsubtask_execution: no prediction has a field `result`; the first prediction has `success`; ";
     assert!(ran.err.contains(words), "{}", ran.err);
 }
@@ -61,10 +77,20 @@ fn each_check_is_a_named_score() {
 fn labelled_steps_are_scored_from_their_file() {
     let rows = "{\"tool\": \"edit\", \"step_utility\": 1, \"was_repeated\": false, \"verification_delta\": 2, \"params_valid\": true}\n\
                 {\"tool\": \"edit\", \"step_utility\": -1, \"was_repeated\": true, \"verification_delta\": 0, \"params_valid\": true}\n";
-    let labels = ["step_utility", "was_repeated", "verification_delta", "params_valid"];
-    let maps = labels.map(|label| format!("--map pred.{label}={label}")).join(" ");
+    let labels = [
+        "step_utility",
+        "was_repeated",
+        "verification_delta",
+        "params_valid",
+    ];
+    let maps = labels
+        .map(|label| format!("--map pred.{label}={label}"))
+        .join(" ");
     let found = scored(rows, &format!("-m outcome_coupled {maps}"));
-    assert!((found["outcome_coupled"].as_f64().unwrap() - 0.6).abs() < 1e-12, "{found}");
+    assert!(
+        (found["outcome_coupled"].as_f64().unwrap() - 0.6).abs() < 1e-12,
+        "{found}"
+    );
     assert_eq!(found["outcome_coupled.not_repeated"], 0.5);
     assert_eq!(found["outcome_coupled.verification"], 0.75);
 }

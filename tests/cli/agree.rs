@@ -68,7 +68,10 @@ fn the_guide_shows_the_output_of_its_commands() {
         "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match --out scores.jsonl",
         "agree scores.jsonl --label correct",
     ] {
-        assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
+        assert!(
+            page.contains(&format!("dsrs-metrics {command}\n")),
+            "{command}"
+        );
         let command = command.replace("examples/", &format!("{root}/examples/"));
         let ran = folder.run(&command);
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -98,18 +101,29 @@ fn what_score_writes_is_what_agree_reads_in_every_format() {
     let folder = Folder::with("rows.jsonl", rows);
     let mut reports = Vec::new();
     for out in ["s.jsonl", "s.json", "s.csv"] {
-        folder.printed(&format!("score rows.jsonl -m same_text --out {out} --quiet"));
+        folder.printed(&format!(
+            "score rows.jsonl -m same_text --out {out} --quiet"
+        ));
         reports.push(folder.agree_json(&format!("{out} --label right")));
     }
-    assert_eq!(reports[0]["metrics"]["same_text"]["accuracy"]["successes"], 27);
+    assert_eq!(
+        reports[0]["metrics"]["same_text"]["accuracy"]["successes"],
+        27
+    );
     assert_eq!(reports[0], reports[1]);
     assert_eq!(reports[0], reports[2]);
     // The same labels, joined by id.
     let joined = folder.agree_json("s.jsonl --label right --labels rows.jsonl");
     assert_eq!(joined, reports[0]);
-    assert_eq!(folder.agree_json("s.csv --label right --seed 0"), reports[0]);
+    assert_eq!(
+        folder.agree_json("s.csv --label right --seed 0"),
+        reports[0]
+    );
     let table = folder.run("agree s.csv --label right --seed 7").out;
-    assert!(table.contains("bootstrap for Spearman (2000 resamples, seed 7)"), "{table}");
+    assert!(
+        table.contains("bootstrap for Spearman (2000 resamples, seed 7)"),
+        "{table}"
+    );
 }
 
 #[test]
@@ -119,10 +133,17 @@ fn labels_of_a_separate_file_are_joined_by_id() {
     let report = folder.agree_json("r.jsonl --label grade --labels l.csv");
     assert_eq!(report["labels_without_row"], 1);
     let judge = &report["metrics"]["judge"];
-    assert_eq!((&judge["compared"], &judge["without_label"]), (&json!(3), &json!(7)));
+    assert_eq!(
+        (&judge["compared"], &judge["without_label"]),
+        (&json!(3), &json!(7))
+    );
     assert_eq!(judge["accuracy"]["successes"], 3);
     let ran = folder.run("agree r.jsonl --label grade --labels l.csv");
-    assert!(ran.out.ends_with("\n1 label has no row in the results\n"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with("\n1 label has no row in the results\n"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -146,7 +167,10 @@ fn parts_and_metadata_are_compared_with_labels_too() {
         (&json!(3), &json!(["a", "b", "c"]))
     );
     let args = "r.jsonl --label right -m j.recall --threshold 0.65";
-    assert_eq!(folder.agree_json(args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
+    assert_eq!(
+        folder.agree_json(args)["metrics"]["j.recall"]["accuracy"]["successes"],
+        4
+    );
 }
 
 #[test]
@@ -175,7 +199,10 @@ fn missing_labels() {
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         @"r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
-    folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n");
+    folder.write(
+        "l.jsonl",
+        "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n",
+    );
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         @"l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file");
 }
@@ -183,7 +210,10 @@ fn missing_labels() {
 #[test]
 fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
     let folder = Folder::with("r.jsonl", judged());
-    folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n");
+    folder.write(
+        "l.jsonl",
+        "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n",
+    );
     assert_snapshot!(folder.run("agree r.jsonl --label ok --labels l.jsonl"), @"
     judge against ok
     12 rows: 2 compared, 8 without label, 2 without score (1 metric_failed, 1 abstained)
@@ -223,14 +253,23 @@ fn the_pass_rate_of_all_rows_is_estimated_from_the_labels_of_each_verdict() {
     let judge = &found["metrics"]["judge"];
     // 10 of 12 passed and 3 of 18 failed rows should pass.
     let rate = judge["corrected"]["value"].as_f64().unwrap();
-    assert!((rate - (40.0 * 10.0 / 12.0 + 20.0 * 3.0 / 18.0) / 60.0).abs() < 1e-12, "{rate}");
+    assert!(
+        (rate - (40.0 * 10.0 / 12.0 + 20.0 * 3.0 / 18.0) / 60.0).abs() < 1e-12,
+        "{rate}"
+    );
     assert_eq!(judge["labelled"]["sample"], "by_verdict");
-    assert_eq!(judge["labelled"]["passed"], json!({ "successes": 12, "trials": 30 }));
+    assert_eq!(
+        judge["labelled"]["passed"],
+        json!({ "successes": 12, "trials": 30 })
+    );
     let args = "r.jsonl --label ok --error-rates specificity=18/20,sensitivity=45/50";
     let judge = &folder.agree_json(args)["metrics"]["judge"];
     let rate = judge["corrected"]["value"].as_f64().unwrap();
     assert!((rate - (40.0 / 60.0 - 0.1) / 0.8).abs() < 1e-12, "{rate}");
-    assert_eq!(judge["error_rates"]["specificity"], json!({ "successes": 18, "trials": 20 }));
+    assert_eq!(
+        judge["error_rates"]["specificity"],
+        json!({ "successes": 18, "trials": 20 })
+    );
 }
 
 #[test]
@@ -282,7 +321,10 @@ fn invalid_results() {
     };
     assert_snapshot!(error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
         @"r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`");
-    assert_eq!(error("r.jsonl", ""), "r.jsonl: expected at least one row, found none; add rows");
+    assert_eq!(
+        error("r.jsonl", ""),
+        "r.jsonl: expected at least one row, found none; add rows"
+    );
     assert_snapshot!(error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
         @r#"r.jsonl:1: `scores.j.value`: expected a finite number, found the string "high""#);
     assert_snapshot!(error("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
@@ -298,5 +340,8 @@ fn invalid_results() {
     assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
         @"r.jsonl: no row has a score of `jugde`; did you mean `judge`?");
     let missing = folder.agree_error("none.jsonl --label ok");
-    assert!(missing.starts_with("none.jsonl: cannot be read: "), "{missing}");
+    assert!(
+        missing.starts_with("none.jsonl: cannot be read: "),
+        "{missing}"
+    );
 }

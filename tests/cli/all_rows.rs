@@ -28,7 +28,10 @@ fn a_corpus_metric_has_one_score_in_headline_json_and_files() {
     let lines = folder.read("out.jsonl");
     let row: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     let outcome = &row["scores"]["cohen_kappa"];
-    assert_eq!((&outcome["outcome"], &outcome["value"]), (&json!("counted"), &Value::Null));
+    assert_eq!(
+        (&outcome["outcome"], &outcome["value"]),
+        (&json!("counted"), &Value::Null)
+    );
 }
 
 #[test]
@@ -41,9 +44,15 @@ fn trap_03_a_score_that_is_not_defined_never_reaches_its_limit() {
         (ran.code, ran.err)
     };
     assert_eq!(run("accuracy=0.5"), (Some(0), String::new()));
-    assert_eq!(run("accuracy=0.6"), (Some(1), "accuracy: 0.5000 is below 0.6\n".to_owned()));
+    assert_eq!(
+        run("accuracy=0.6"),
+        (Some(1), "accuracy: 0.5000 is below 0.6\n".to_owned())
+    );
     let undefined = "matthews_correlation: not defined: all gold labels are equal; expected 0\n";
-    assert_eq!(run("matthews_correlation=0"), (Some(1), undefined.to_owned()));
+    assert_eq!(
+        run("matthews_correlation=0"),
+        (Some(1), undefined.to_owned())
+    );
 }
 
 #[test]
@@ -64,7 +73,10 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
              or `quadratic`.
       param  cost: cost = 0 msat - The largest expected cost of one call.
     ");
-    assert!(!listed.contains("threshold") && !listed.contains("strict"), "{listed}");
+    assert!(
+        !listed.contains("threshold") && !listed.contains("strict"),
+        "{listed}"
+    );
     let folder = Folder::with("rows.csv", ROWS);
     let ran = folder.run("score rows.csv -m accuracy --param accuracy.threshold=0.5");
     assert_eq!(ran.code, Some(2));
@@ -76,11 +88,21 @@ fn an_invalid_pattern_is_an_error_of_the_command_line() {
     let folder = Folder::with("rows.csv", ROWS);
     let run = |pattern: &str| {
         let ran = folder.run(&format!("score rows.csv -q -m regex --param {pattern}"));
-        (ran.code, ran.err.lines().next().unwrap_or_default().to_owned(), ran.out)
+        (
+            ran.code,
+            ran.err.lines().next().unwrap_or_default().to_owned(),
+            ran.out,
+        )
     };
     let (code, error, _) = run("regex.pattern=(a");
     assert_eq!(code, Some(2));
-    assert!(error.contains("invalid regular expression `(a`: unclosed group"), "{error}");
+    assert!(
+        error.contains("invalid regular expression `(a`: unclosed group"),
+        "{error}"
+    );
     let (code, _, out) = run("regex.pattern=^y");
-    assert_eq!((code, &*out), (Some(0), "regex  50.00% [15.00, 85.00] (2/4, 0 failed)\n"));
+    assert_eq!(
+        (code, &*out),
+        (Some(0), "regex  50.00% [15.00, 85.00] (2/4, 0 failed)\n")
+    );
 }

@@ -25,7 +25,11 @@ fn an_unclosed_csv_quote() {
         ("gold.answer,pred.answer\nx,\"", 2),
         ("gold.answer,\"pred.answer\nx,x\n", 1),
     ] {
-        assert_eq!(error_of("rows.csv", csv), format!("rows.csv:{line}: {unclosed}"), "{csv:?}");
+        assert_eq!(
+            error_of("rows.csv", csv),
+            format!("rows.csv:{line}: {unclosed}"),
+            "{csv:?}"
+        );
     }
     for end in ["\"x\"", "\"x\"\n", "\"x\"\r\n", "x\"", "\"x\"\n\n"] {
         let folder = Folder::with("rows.csv", format!("gold.answer,pred.answer\nx,{end}"));
@@ -71,9 +75,18 @@ fn a_csv_file_with_another_delimiter() {
 #[test]
 fn lists_that_dspy_and_ragas_save_as_csv_have_the_scores_of_their_json() {
     let folder = Folder::with("dspy.csv", "answer,given\n\"['Rome', 'Paris']\",Paris\n");
-    folder.write("dspy.json", r#"[{"answer": ["Rome", "Paris"], "given": "Paris"}]"#);
-    folder.write("ragas.csv", "truth,found\n['In Paris.'],\"['Bananas.', 'In Paris.']\"\n");
-    folder.write("ragas.json", r#"[{"truth": ["In Paris."], "found": ["Bananas.", "In Paris."]}]"#);
+    folder.write(
+        "dspy.json",
+        r#"[{"answer": ["Rome", "Paris"], "given": "Paris"}]"#,
+    );
+    folder.write(
+        "ragas.csv",
+        "truth,found\n['In Paris.'],\"['Bananas.', 'In Paris.']\"\n",
+    );
+    folder.write(
+        "ragas.json",
+        r#"[{"truth": ["In Paris."], "found": ["Bananas.", "In Paris."]}]"#,
+    );
     for format in ["csv", "json"] {
         let args = "-m em --map gold.answer=answer --map pred.answer=given";
         let ran = folder.run(&format!("score dspy.{format} {args}"));
@@ -81,7 +94,11 @@ fn lists_that_dspy_and_ragas_save_as_csv_have_the_scores_of_their_json() {
         let args =
             "-m context_precision_by_distance --map gold.context=truth --map pred.context=found";
         let ran = folder.run(&format!("score ragas.{format} {args}"));
-        assert!(ran.out.starts_with("context_precision_by_distance  0.5000 "), "{ran:?}");
+        assert!(
+            ran.out
+                .starts_with("context_precision_by_distance  0.5000 "),
+            "{ran:?}"
+        );
     }
 }
 
@@ -103,7 +120,10 @@ fn a_csv_cell_with_json_that_the_parameter_does_not_take() {
             )
         );
         let sides = serde_json::json!({ "answer": cell });
-        folder.write("rows.jsonl", serde_json::json!({ "gold": sides, "pred": sides }).to_string());
+        folder.write(
+            "rows.jsonl",
+            serde_json::json!({ "gold": sides, "pred": sides }).to_string(),
+        );
         let ran = folder.run("score rows.jsonl -m em");
         assert!(ran.out.starts_with("em  100.00%"), "{}", ran.out);
     }

@@ -30,12 +30,24 @@ fn a_broken_line() {
 #[test]
 fn a_line_that_is_not_an_object() {
     let expected = r#"expected a row such as {"id": .., "gold": {..}, "pred": {..}}, found"#;
-    assert_eq!(error_of_second_row("3"), format!("rows.jsonl:2: {expected} the number 3"));
-    assert_eq!(error_of_second_row("[1]"), format!("rows.jsonl:2: {expected} a list"));
-    assert_eq!(error_of_second_row("null"), format!("rows.jsonl:2: {expected} null"));
+    assert_eq!(
+        error_of_second_row("3"),
+        format!("rows.jsonl:2: {expected} the number 3")
+    );
+    assert_eq!(
+        error_of_second_row("[1]"),
+        format!("rows.jsonl:2: {expected} a list")
+    );
+    assert_eq!(
+        error_of_second_row("null"),
+        format!("rows.jsonl:2: {expected} null")
+    );
     let long = format!("{:?}", "é".repeat(50));
     let found = format!("the string \"{}\"...", "é".repeat(40));
-    assert_eq!(error_of_second_row(&long), format!("rows.jsonl:2: {expected} {found}"));
+    assert_eq!(
+        error_of_second_row(&long),
+        format!("rows.jsonl:2: {expected} {found}")
+    );
 }
 
 #[test]
@@ -99,7 +111,10 @@ fn a_duplicate_key_at_any_depth() {
         r#"[{"a": 1, "a": 2}]"#,
     ] {
         let column = line.find("2}").unwrap() + 2;
-        assert_eq!(error_of_second_row(line), format!("rows.jsonl:2:{column}: {duplicate}"));
+        assert_eq!(
+            error_of_second_row(line),
+            format!("rows.jsonl:2:{column}: {duplicate}")
+        );
     }
 }
 
@@ -121,17 +136,29 @@ fn an_id_of_the_wrong_type() {
 fn an_empty_id_is_refused_and_an_empty_cell_is_none() {
     let expected = "`id`: expected a string or a number, found an empty string";
     let row = r#"{"id": "", "gold": {}, "pred": {"answer": "1"}}"#;
-    assert_eq!(error_of_second_row(row), format!("rows.jsonl:2: {expected}"));
-    assert_eq!(error_of("rows.json", format!("[{row}]")), format!("rows.json:1: {expected}"));
+    assert_eq!(
+        error_of_second_row(row),
+        format!("rows.jsonl:2: {expected}")
+    );
+    assert_eq!(
+        error_of("rows.json", format!("[{row}]")),
+        format!("rows.json:1: {expected}")
+    );
     let folder = Folder::with("rows.csv", "id,qid,pred.answer\n,,1\n");
     let error = folder.score_error("rows.csv -m obeys --map id=qid");
     assert_eq!(error, format!("rows.csv:2: {expected}"));
     folder.printed("score rows.csv -m obeys --out o.jsonl");
-    assert!(folder.read("o.jsonl").starts_with(r#"{"id":"1","#), "the number is the id");
+    assert!(
+        folder.read("o.jsonl").starts_with(r#"{"id":"1","#),
+        "the number is the id"
+    );
     let scores = r#""scores":{"em":{"outcome":"scored","value":1.0}}}"#;
     folder.write("a.jsonl", format!("{{\"id\":\"a\",{scores}\n"));
     folder.write("b.jsonl", format!("{{\"id\":\"\",{scores}\n"));
-    assert_eq!(folder.error("compare", "a.jsonl b.jsonl"), format!("b.jsonl:1: {expected}"));
+    assert_eq!(
+        folder.error("compare", "a.jsonl b.jsonl"),
+        format!("b.jsonl:1: {expected}")
+    );
 }
 
 #[test]
@@ -178,15 +205,33 @@ fn json_that_is_not_an_array_of_rows() {
     assert_snapshot!(error_of("rows.json", "[\n  4\n]"),
         @r#"rows.json:2: expected a row such as {"id": .., "gold": {..}, "pred": {..}}, found the number 4"#);
     let broken = [
-        (format!("[{GOOD}"), "1:63: invalid JSON: unclosed array of rows; expected `]`"),
+        (
+            format!("[{GOOD}"),
+            "1:63: invalid JSON: unclosed array of rows; expected `]`",
+        ),
         (format!("[{GOOD},\n]"), "2:1: invalid JSON: trailing comma"),
-        (format!("[{GOOD}\n {GOOD}]"), "2:2: invalid JSON: expected `,` or `]`"),
-        (format!("[{GOOD}]\n]"), "2:1: invalid JSON: trailing characters after the array of rows"),
-        ("[\n  {\"id\":\n \"a\" \"gold\"}]".to_owned(), "3:6: invalid JSON: expected `,` or `}`"),
-        ("[\n  {\"id\" 4}]".to_owned(), "2:9: invalid JSON: expected `:`"),
+        (
+            format!("[{GOOD}\n {GOOD}]"),
+            "2:2: invalid JSON: expected `,` or `]`",
+        ),
+        (
+            format!("[{GOOD}]\n]"),
+            "2:1: invalid JSON: trailing characters after the array of rows",
+        ),
+        (
+            "[\n  {\"id\":\n \"a\" \"gold\"}]".to_owned(),
+            "3:6: invalid JSON: expected `,` or `}`",
+        ),
+        (
+            "[\n  {\"id\" 4}]".to_owned(),
+            "2:9: invalid JSON: expected `:`",
+        ),
     ];
     for (content, message) in broken {
-        assert_eq!(error_of("rows.json", content), format!("rows.json:{message}"));
+        assert_eq!(
+            error_of("rows.json", content),
+            format!("rows.json:{message}")
+        );
     }
 }
 
@@ -196,8 +241,14 @@ fn nesting_that_is_too_deep() {
     let row = format!(r#"{{"gold": {{"answer": {deep}}}, "pred": {{}}}}"#);
     let message = "lists and objects are nested deeper than 127 levels; flatten them or write the \
                    deep part as a string";
-    assert_eq!(error_of_second_row(&row), format!("rows.jsonl:2: {message}"));
-    assert_eq!(error_of("rows.json", format!("[\n{row}]")), format!("rows.json:2: {message}"));
+    assert_eq!(
+        error_of_second_row(&row),
+        format!("rows.jsonl:2: {message}")
+    );
+    assert_eq!(
+        error_of("rows.json", format!("[\n{row}]")),
+        format!("rows.json:2: {message}")
+    );
 }
 
 #[test]
@@ -226,13 +277,27 @@ fn an_integer_that_would_lose_digits() {
     };
     let message =
         "expected an integer of at most 64 bits, found a longer one; write it as a string";
-    for number in ["18446744073709551616", "-9223372036854775809", "123456789012345678901234567890"]
-    {
-        assert_eq!(error_of_second_row(&row(number)), format!("rows.jsonl:2:28: {message}"));
+    for number in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "123456789012345678901234567890",
+    ] {
+        assert_eq!(
+            error_of_second_row(&row(number)),
+            format!("rows.jsonl:2:28: {message}")
+        );
         let array = format!("[\n  {}]", row(number));
-        assert_eq!(error_of("rows.json", array), format!("rows.json:2:30: {message}"));
+        assert_eq!(
+            error_of("rows.json", array),
+            format!("rows.json:2:30: {message}")
+        );
     }
-    let kept = ["18446744073709551615", "-9223372036854775808", "1e300", "123456789012345678901.5"];
+    let kept = [
+        "18446744073709551615",
+        "-9223372036854775808",
+        "1e300",
+        "123456789012345678901.5",
+    ];
     for number in kept {
         let ran = Folder::with("rows.jsonl", row(number)).run("score rows.jsonl -m obeys");
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{number}");
@@ -244,7 +309,10 @@ fn files_that_cannot_be_read() {
     let folder = Folder::with("rows.txt", GOOD);
     std::fs::create_dir(folder.path("rows")).unwrap();
     let error = |file| folder.score_error(&format!("{file} -m same_text"));
-    assert_eq!(error("rows"), "rows: expected a file, found a directory; name the files in it");
+    assert_eq!(
+        error("rows"),
+        "rows: expected a file, found a directory; name the files in it"
+    );
     assert_snapshot!(error("none.jsonl"),
         @"none.jsonl: cannot be read: No such file or directory (os error 2)");
     assert_snapshot!(error("rows.txt"),
@@ -255,12 +323,18 @@ fn files_that_cannot_be_read() {
 fn a_compressed_file() {
     let expected = "decompress it first, or pipe it to standard input (`-`)";
     let error = |name, start: &[u8]| error_of(name, [start, &[0; 20]].concat());
-    for (name, found) in [("rows.jsonl.gz", ".gz"), ("rows.csv.ZST", ".zst"), ("rows.zip", ".zip")]
-    {
+    for (name, found) in [
+        ("rows.jsonl.gz", ".gz"),
+        ("rows.csv.ZST", ".zst"),
+        ("rows.zip", ".zip"),
+    ] {
         let expected = format!("{name}: expected an uncompressed file, found {found}; {expected}");
         assert_eq!(error(name, b""), expected);
     }
-    for (start, found) in [(&b"\x1f\x8b\x08"[..], "gzip"), (b"\x28\xb5\x2f\xfd", "zstd")] {
+    for (start, found) in [
+        (&b"\x1f\x8b\x08"[..], "gzip"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+    ] {
         let expected =
             format!("rows.jsonl: expected an uncompressed file, found {found}; {expected}");
         assert_eq!(error("rows.jsonl", start), expected);
@@ -288,7 +362,10 @@ fn one_file_that_is_named_twice() {
     let folder = Folder::with("rows.jsonl", GOOD);
     for other in ["rows.jsonl", "./rows.jsonl"] {
         let error = folder.score_error(&format!("rows.jsonl {other} -m same_text"));
-        assert_eq!(error, format!("rows.jsonl and {other} are the same file; name it once"));
+        assert_eq!(
+            error,
+            format!("rows.jsonl and {other} are the same file; name it once")
+        );
     }
 }
 
@@ -296,7 +373,10 @@ fn one_file_that_is_named_twice() {
 fn a_missing_file_is_reported_before_the_others_are_read() {
     let folder = Folder::with("broken.jsonl", "{");
     let error = folder.score_error("broken.jsonl none.jsonl -m same_text");
-    assert_eq!(error, "none.jsonl: cannot be read: No such file or directory (os error 2)");
+    assert_eq!(
+        error,
+        "none.jsonl: cannot be read: No such file or directory (os error 2)"
+    );
 }
 
 #[test]
@@ -304,8 +384,14 @@ fn results_that_cannot_be_written() {
     let folder = Folder::with("rows.jsonl", GOOD);
     let extensions = "expected .jsonl, .json, .csv or .parquet";
     for (out, expected) in [
-        ("scores.xlsx", format!("--out scores.xlsx: unknown extension; {extensions}")),
-        ("scores", format!("--out scores: missing extension; {extensions}")),
+        (
+            "scores.xlsx",
+            format!("--out scores.xlsx: unknown extension; {extensions}"),
+        ),
+        (
+            "scores",
+            format!("--out scores: missing extension; {extensions}"),
+        ),
         (
             "rows.jsonl",
             "--out rows.jsonl and DATA rows.jsonl are the same file; choose another file for --out"
@@ -316,7 +402,10 @@ fn results_that_cannot_be_written() {
             "cannot write `none/scores.csv`: No such file or directory (os error 2)".to_owned(),
         ),
     ] {
-        assert_eq!(folder.score_error(&format!("rows.jsonl -m same_text --out {out}")), expected);
+        assert_eq!(
+            folder.score_error(&format!("rows.jsonl -m same_text --out {out}")),
+            expected
+        );
     }
     assert_eq!(folder.read("rows.jsonl"), GOOD);
 }
@@ -341,7 +430,10 @@ fn an_input_is_never_overwritten_under_whatever_name() {
             assert_eq!((ran.code, ran.err), (Some(2), message(out, data)), "{data}");
         }
     }
-    assert_eq!((folder.read("rows.jsonl"), folder.read("hard.jsonl")), (GOOD.into(), GOOD.into()));
+    assert_eq!(
+        (folder.read("rows.jsonl"), folder.read("hard.jsonl")),
+        (GOOD.into(), GOOD.into())
+    );
     assert_eq!(folder.files(), ["hard.jsonl", "link.jsonl", "rows.jsonl"]);
     // A device may be both.
     let null = std::fs::File::open("/dev/null").unwrap();

@@ -43,8 +43,12 @@ fn the_xml_parser_of_python_reads_the_junit_file() {
         .output(&["-c", script, file.to_str().unwrap()])
         .unwrap_or_else(|error| panic!("{error}"));
     let read: Value = serde_json::from_str(&read).unwrap();
-    let expected =
-        json!([["a<1>", []], ["b", ["failure"]], ["c", ["error"]], ["d\u{FFFD}\u{2028}é", []]]);
+    let expected = json!([
+        ["a<1>", []],
+        ["b", ["failure"]],
+        ["c", ["error"]],
+        ["d\u{FFFD}\u{2028}é", []]
+    ]);
     assert_eq!(read, expected);
 }
 
@@ -61,7 +65,9 @@ fn cited(#[pred] answer: &str) -> Check {
 #[metric(range = 0.0..=1.0, threshold = 0.75)]
 fn style(#[pred] answer: &str) -> Breakdown {
     let uncited = (!answer.contains('[')).then(|| "no source".to_owned());
-    Breakdown::default().with_check("short", 1.0, None).with_check("cited", 3.0, uncited)
+    Breakdown::default()
+        .with_check("short", 1.0, None)
+        .with_check("cited", 3.0, uncited)
 }
 
 #[test]
@@ -75,7 +81,9 @@ fn the_explanation_of_every_return_type_is_in_junit_and_csv() {
         .save_as_csv(folder.path("o.csv"))
         .build()
         .unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let result = runtime.block_on(evaluate.score([pair])).unwrap();
     assert_snapshot!(Results::of(&result).unwrap().junit().unwrap());
     let table = folder.read("o.csv");
@@ -92,18 +100,29 @@ fn the_feedback_of_built_in_metrics_is_in_junit() {
     let xml = folder.read("r.xml");
     let texts: Vec<_> = xml.split("<failure message=").skip(1).collect();
     assert_eq!(texts.len(), 2, "{xml}");
-    let has_text = |it: &&str| it.split_once('>').is_some_and(|(start, _)| !start.ends_with('/'));
+    let has_text = |it: &&str| {
+        it.split_once('>')
+            .is_some_and(|(start, _)| !start.ends_with('/'))
+    };
     assert!(texts.iter().all(has_text), "a failure has no text: {xml}");
 }
 
 #[test]
 fn markdown_has_each_row_of_one_line() {
-    let rows: Vec<_> = (0..12).map(|n| json!({"pred": {"answer": format!("fail {n}")}})).collect();
+    let rows: Vec<_> = (0..12)
+        .map(|n| json!({"pred": {"answer": format!("fail {n}")}}))
+        .collect();
     let folder = Folder::with("rows.json", Value::from(rows).to_string());
     let shown = folder.run("score rows.json -m obeys -q --markdown -").out;
-    let ids = shown.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | obeys | "));
+    let ids = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" | obeys | "));
     let ids: Vec<_> = ids.map(|(id, _)| id.to_owned()).collect();
-    assert_eq!(ids, (1..=12).map(|id| id.to_string()).collect::<Vec<_>>(), "{shown}");
+    assert_eq!(
+        ids,
+        (1..=12).map(|id| id.to_string()).collect::<Vec<_>>(),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -124,7 +143,13 @@ fn markdown_has_the_first_rows_that_do_not_pass_with_what_the_metric_wrote() {
     folder.printed(args);
     let text = folder.read("s.md");
     // Rows 50 and 60 and 18 of the others, each with both metrics.
-    assert_eq!(text.lines().filter(|line| line.contains("is\\_json")).count(), 1 + 20, "{text}");
+    assert_eq!(
+        text.lines()
+            .filter(|line| line.contains("is\\_json"))
+            .count(),
+        1 + 20,
+        "{text}"
+    );
     assert_snapshot!(text);
 }
 
@@ -185,11 +210,16 @@ fn summary_has_standard_errors_and_intervals() {
 fn a_file_that_cannot_be_written_is_found_before_the_first_row() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let error = |file: &str| {
-        folder.score_error(&format!("rows.jsonl -m same_text --junit {file} --out o.jsonl"))
+        folder.score_error(&format!(
+            "rows.jsonl -m same_text --junit {file} --out o.jsonl"
+        ))
     };
     assert_snapshot!(error("rows.jsonl"),
         @"--junit rows.jsonl and DATA rows.jsonl are the same file; choose another file for --junit");
     let message = error("no/such/r.xml");
-    assert!(message.starts_with("--junit no/such/r.xml: cannot be written: "), "{message}");
+    assert!(
+        message.starts_with("--junit no/such/r.xml: cannot be written: "),
+        "{message}"
+    );
     assert_eq!(folder.files(), ["rows.jsonl"]);
 }

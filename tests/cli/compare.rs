@@ -15,14 +15,22 @@ fn results(scores: &[f64]) -> String {
             row % 8
         )
     };
-    scores.iter().enumerate().map(row).collect::<Vec<_>>().join("\n")
+    scores
+        .iter()
+        .enumerate()
+        .map(row)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Sixteen rows. In the second run ten scores are better and two are worse.
 fn two_runs() -> Folder {
-    let old =
-        [0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.0, 0.0, 0.75, 0.75, 1.0, 1.0, 0.5, 0.5];
-    let new = [1.0, 1.0, 0.75, 0.75, 0.5, 1.0, 0.5, 1.0, 0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5];
+    let old = [
+        0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.0, 0.0, 0.75, 0.75, 1.0, 1.0, 0.5, 0.5,
+    ];
+    let new = [
+        1.0, 1.0, 0.75, 0.75, 0.5, 1.0, 0.5, 1.0, 0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5,
+    ];
     let folder = Folder::with("old.jsonl", results(&old));
     folder.write("new.jsonl", results(&new));
     folder
@@ -73,14 +81,19 @@ fn every_format_gives_the_same_figures() {
     let folder = Folder::with("old.jsonl", &rows);
     folder.write(
         "new.jsonl",
-        rows.replace("\"pred\": {\"answer\": \"2\"}", "\"pred\": {\"answer\": \"1\"}"),
+        rows.replace(
+            "\"pred\": {\"answer\": \"2\"}",
+            "\"pred\": {\"answer\": \"1\"}",
+        ),
     );
     let mut reports = Vec::new();
     for format in ["jsonl", "json", "csv"] {
         let mut files = Vec::new();
         for run in ["old", "new"] {
             let out = format!("{run}-scores.{format}");
-            folder.printed(&format!("score {run}.jsonl -m same_text --out {out} --quiet"));
+            folder.printed(&format!(
+                "score {run}.jsonl -m same_text --out {out} --quiet"
+            ));
             files.push(out);
         }
         let mut report = folder.compare_json(&format!("{} --group t", files.join(" ")));
@@ -90,7 +103,13 @@ fn every_format_gives_the_same_figures() {
         reports.push(report);
     }
     assert_eq!(reports[0]["metrics"]["same_text"]["wins"], 10);
-    assert_eq!(reports[0]["metrics"]["same_text"]["groups"].as_object().unwrap().len(), 7);
+    assert_eq!(
+        reports[0]["metrics"]["same_text"]["groups"]
+            .as_object()
+            .unwrap()
+            .len(),
+        7
+    );
     assert_eq!(reports[0], reports[1]);
     assert_eq!(reports[0], reports[2]);
 }
@@ -107,9 +126,15 @@ fn fail_if_worse_is_an_exit_code() {
     };
     assert_eq!(code("old.jsonl new.jsonl -m f1"), (Some(0), String::new()));
     let worse = "B is worse: f1: A is better by 0.2500 [0.0765, 0.4088] (p = 0.013, 16 rows)\n";
-    assert_eq!(code("new.jsonl old.jsonl -m f1"), (Some(1), worse.to_owned()));
+    assert_eq!(
+        code("new.jsonl old.jsonl -m f1"),
+        (Some(1), worse.to_owned())
+    );
     let lower = "-m f1 --lower-is-better f1";
-    assert_eq!(code(&format!("new.jsonl old.jsonl {lower}")), (Some(0), String::new()));
+    assert_eq!(
+        code(&format!("new.jsonl old.jsonl {lower}")),
+        (Some(0), String::new())
+    );
     assert_eq!(code(&format!("old.jsonl new.jsonl {lower}")).0, Some(1));
 }
 
@@ -136,7 +161,8 @@ fn trap_03_fail_if_worse_never_passes_without_a_test() {
     let ran = folder.run("compare old.jsonl new.jsonl -m f1 --fail-if-worse --only-paired");
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert!(
-        ran.out.contains("not compared: 3 rows without a score (B: 3 abstained)"),
+        ran.out
+            .contains("not compared: 3 rows without a score (B: 3 abstained)"),
         "{}",
         ran.out
     );
@@ -156,8 +182,15 @@ fn the_direction_comes_from_the_registry() {
     folder.write("new.jsonl", rows("wrong"));
     for run in ["old", "new"] {
         let out = format!("{run}.csv");
-        let ran =
-            folder.run(&["score", &format!("{run}.jsonl"), "-m", "wer", "--out", &out, "--quiet"]);
+        let ran = folder.run(&[
+            "score",
+            &format!("{run}.jsonl"),
+            "-m",
+            "wer",
+            "--out",
+            &out,
+            "--quiet",
+        ]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
     let ran = folder.run("compare old.csv new.csv --fail-if-worse");
@@ -177,7 +210,10 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
     let cut_off = &full[..full.len() - 30];
     assert_snapshot!(new(cut_off),
         @"b.jsonl:16: the row is cut off, after 15 complete rows; write the file again, or remove the row");
-    assert_eq!(new(""), "b.jsonl: expected at least one row, found none; add rows");
+    assert_eq!(
+        new(""),
+        "b.jsonl: expected at least one row, found none; add rows"
+    );
     assert_snapshot!(new(&full.replace("r15", "r0")),
         @"b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file");
     assert_snapshot!(new(&full.replace(r#""id":"r15","#, "")),
@@ -210,7 +246,10 @@ fn the_guide_shows_the_output_of_its_commands() {
         "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match,f1 --out new.jsonl",
         "compare old.jsonl new.jsonl",
     ] {
-        assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
+        assert!(
+            page.contains(&format!("dsrs-metrics {command}\n")),
+            "{command}"
+        );
         let command = command.replace("examples/", &format!("{root}/examples/"));
         let ran = folder.run(&command);
         assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -21,10 +21,17 @@ fn scored(metrics: &str, old: &str, new: &str, args: &str) -> Folder {
 fn rows(count: usize, wrong: usize) -> String {
     let row = |row: usize| {
         let gold = ["x", "y"][row % 2];
-        let pred = if row < wrong { ["y", "x"][row % 2] } else { gold };
+        let pred = if row < wrong {
+            ["y", "x"][row % 2]
+        } else {
+            gold
+        };
         format!("{row},{gold},{pred}\n")
     };
-    format!("id,gold.answer,pred.answer\n{}", (0..count).map(row).collect::<String>())
+    format!(
+        "id,gold.answer,pred.answer\n{}",
+        (0..count).map(row).collect::<String>()
+    )
 }
 
 fn compare(folder: &Folder, args: &str) -> (Option<i32>, String) {
@@ -38,7 +45,10 @@ fn a_corpus_metric_has_both_scores_and_a_test() {
     assert_snapshot!(folder.run("compare old.jsonl new.jsonl"));
     let worse = "B is worse: em: A is better by 66.67 percentage points [26.25, 86.19] (adjusted p = 0.016, 12 rows)\n\
                  B is worse: macro_f1: A is better by 0.6667 [0.4196, 0.9231] (adjusted p = 0.016, 12 rows)\n";
-    assert_eq!(compare(&folder, "--fail-if-worse"), (Some(1), worse.to_owned()));
+    assert_eq!(
+        compare(&folder, "--fail-if-worse"),
+        (Some(1), worse.to_owned())
+    );
     assert_eq!(compare(&folder, "--fail-if-worse -m macro_f1").0, Some(1));
 }
 
@@ -56,7 +66,10 @@ fn trap_45_a_gate_reports_what_is_worse_before_what_cannot_be_tested() {
     let same = "compare new.jsonl new.jsonl --fail-if-worse";
     let ran = folder.run(same);
     let not_tested = not_tested.replace("score of B", "score of A");
-    assert_eq!((ran.code, ran.err), (Some(2), format!("error: {not_tested}")));
+    assert_eq!(
+        (ran.code, ran.err),
+        (Some(2), format!("error: {not_tested}"))
+    );
 }
 
 #[test]
@@ -69,9 +82,16 @@ fn names_that_cannot_apply_are_refused() {
         @"--lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`");
     let duplicate = "duplicate metric `f1`; name it once";
     assert_eq!(error("-m f1,f1"), duplicate);
-    assert_eq!(folder.error("agree", "old.jsonl -m f1,f1 --label x"), duplicate);
-    let error =
-        |name| folder.error("report", &format!("old.jsonl --out r.html --lower-is-better {name}"));
+    assert_eq!(
+        folder.error("agree", "old.jsonl -m f1,f1 --label x"),
+        duplicate
+    );
+    let error = |name| {
+        folder.error(
+            "report",
+            &format!("old.jsonl --out r.html --lower-is-better {name}"),
+        )
+    };
     assert_snapshot!(error("TYPO"),
         @"--lower-is-better: lower is better for `TYPO`, which no run has; the runs have `same_text`, `f1`");
     assert_snapshot!(error("f1s"),
@@ -94,12 +114,18 @@ fn many_unknown_metrics_are_one_warning() {
     folder.write_run("new.jsonl", &file(0));
     let (code, err) = compare(&folder, "");
     assert_eq!((code, err.lines().count()), (Some(0), 1), "{err}");
-    assert!(err.starts_with("warning: `m0`, `m1`, ") && err.len() < 1_000, "{err}");
+    assert!(
+        err.starts_with("warning: `m0`, `m1`, ") && err.len() < 1_000,
+        "{err}"
+    );
     let end = "are not metrics of this program, so higher counts as better; if lower is better, write --lower-is-better NAME\n";
     assert!(err.ends_with(end), "{err}");
     let (code, err) = compare(&folder, "--fail-if-worse");
     assert_eq!((code, err.lines().count()), (Some(2), 2), "{err}");
-    assert!(err.ends_with("; and 899 more metrics cannot be tested\n"), "{err}");
+    assert!(
+        err.ends_with("; and 899 more metrics cannot be tested\n"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -122,7 +148,9 @@ fn rows_without_a_group_are_groups_of_their_own_in_both_commands() {
     for (run, pred) in [("old", "x"), ("new", "y")] {
         folder.write(
             "rows.jsonl",
-            (0..20).map(|it| row(it, if it % 4 == 0 { "w" } else { pred })).collect::<String>(),
+            (0..20)
+                .map(|it| row(it, if it % 4 == 0 { "w" } else { pred }))
+                .collect::<String>(),
         );
         let out = format!("{run}.jsonl");
         let ran = folder.run(&format!("score rows.jsonl -m em --group topic --out {out}"));
@@ -137,7 +165,10 @@ fn rows_without_a_group_are_groups_of_their_own_in_both_commands() {
         (&json["without_group"], &json["metrics"]["em"]["clusters"]),
         (&json!(2), &json!(11))
     );
-    assert_eq!(json["metrics"]["em"]["groups"].as_object().unwrap().len(), 9);
+    assert_eq!(
+        json["metrics"]["em"]["groups"].as_object().unwrap().len(),
+        9
+    );
 }
 
 #[test]
@@ -171,16 +202,32 @@ fn runs_in_which_every_row_failed_show_numbers_and_no_difference() {
 fn repeats_of_pass_or_fail_are_percentages() {
     let folder = scored("em,f1", &rows(8, 0), &rows(8, 4), "--repeats 3");
     let ran = folder.run("compare old.jsonl new.jsonl");
-    assert!(ran.out.contains("\nem      8  100.00%  50.00%   -50.00 "), "{}", ran.out);
-    assert!(ran.out.contains("\nf1      8   1.0000  0.5000  -0.5000 "), "{}", ran.out);
+    assert!(
+        ran.out.contains("\nem      8  100.00%  50.00%   -50.00 "),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("\nf1      8   1.0000  0.5000  -0.5000 "),
+        "{}",
+        ran.out
+    );
     for run in ["old", "new"] {
         let (data, out) = (format!("{run}.csv"), format!("{run}-one.csv"));
         folder.printed(&format!("score {data} -q -m em,f1 --out {out} --repeats 2"));
     }
     let ran = folder.run("compare old-one.csv new-one.csv -m em");
-    assert!(ran.out.contains("em      8  100.00%  50.00%  -50.00 "), "{}", ran.out);
+    assert!(
+        ran.out.contains("em      8  100.00%  50.00%  -50.00 "),
+        "{}",
+        ran.out
+    );
     // A run with repeats and one without have the same unit.
     folder.printed("score new.csv -q -m em --out plain.jsonl");
     let ran = folder.run("compare old.jsonl plain.jsonl -m em");
-    assert!(ran.out.contains("em      8  100.00%  50.00%  -50.00 "), "{}", ran.out);
+    assert!(
+        ran.out.contains("em      8  100.00%  50.00%  -50.00 "),
+        "{}",
+        ran.out
+    );
 }

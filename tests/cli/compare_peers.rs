@@ -12,8 +12,15 @@ fn two_models() -> Option<Folder> {
     for (model, out) in [("bert", "a.jsonl"), ("r-netplus", "b.jsonl")] {
         let rows = data.join(format!("qa/xquad-en.{model}.jsonl"));
         let rows = rows.to_str().unwrap();
-        let ran =
-            folder.run(&["score", rows, "-m", "answer_exact_match,f1", "--out", out, "--quiet"]);
+        let ran = folder.run(&[
+            "score",
+            rows,
+            "-m",
+            "answer_exact_match,f1",
+            "--out",
+            out,
+            "--quiet",
+        ]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
     Some(folder)
@@ -22,7 +29,10 @@ fn two_models() -> Option<Folder> {
 #[track_caller]
 fn assert_close(found: &Value, expected: &Value, within: f64) {
     let (found, expected) = (found.as_f64().unwrap(), expected.as_f64().unwrap());
-    assert!((found - expected).abs() <= within, "{found} is not {expected}");
+    assert!(
+        (found - expected).abs() <= within,
+        "{found} is not {expected}"
+    );
 }
 
 /// What scipy 1.17.1 and statsmodels 0.15.0 compute; the next test computes it again.
@@ -78,10 +88,13 @@ print(json.dumps(report))
 #[test]
 fn the_peers_compute_the_same_figures() {
     let Some(folder) = two_models() else { return };
-    let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else { return };
+    let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else {
+        return;
+    };
     let [a, b] = ["a.jsonl", "b.jsonl"].map(|name| folder.path(name).to_str().unwrap().to_owned());
-    let expected =
-        peer.output(&["-c", PEERS, PARITY, &a, &b]).unwrap_or_else(|error| panic!("{error}"));
+    let expected = peer
+        .output(&["-c", PEERS, PARITY, &a, &b])
+        .unwrap_or_else(|error| panic!("{error}"));
     let expected: Value = serde_json::from_str(&expected).unwrap();
     let report = folder.compare_json("a.jsonl b.jsonl");
     for metric in ["answer_exact_match", "f1"] {
@@ -99,7 +112,10 @@ fn the_peers_compute_the_same_figures() {
         folder.write(&format!("{run}150.jsonl"), first.join("\n"));
     }
     let report = folder.compare_json("a150.jsonl b150.jsonl -m f1");
-    let (found, expected) = (&report["metrics"]["f1"]["p_value"], &expected["f1"]["permutation"]);
+    let (found, expected) = (
+        &report["metrics"]["f1"]["p_value"],
+        &expected["f1"]["permutation"],
+    );
     let p = expected.as_f64().unwrap();
     assert!((0.01..0.99).contains(&p), "{p}");
     let error = (p * (1.0 - p) * (1.0 / 50_000.0 + 1.0 / 100_000.0)).sqrt();

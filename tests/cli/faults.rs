@@ -18,7 +18,10 @@ const HEADLINE: &str = "obeys  1.0000 [all scores are equal] (mean of 5000/5000,
 fn shell(folder: &Folder, script: &str) -> Ran {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script]).arg(scorer().get_program());
-    command.env_remove("COLUMNS").env_remove("DSRS_LM").env("RUST_BACKTRACE", "0");
+    command
+        .env_remove("COLUMNS")
+        .env_remove("DSRS_LM")
+        .env("RUST_BACKTRACE", "0");
     command.current_dir(folder.path("")).stdin(Stdio::null());
     Ran::from(command.output().unwrap())
 }
@@ -38,11 +41,20 @@ fn a_closed_pipe_ends_score_without_an_error() {
     ] {
         let folder = Folder::new();
         let mut command = folder.command("score -");
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // The reader is gone before there is a score.
         drop(child.stdout.take());
-        child.stdin.take().unwrap().write_all(ROW.as_bytes()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(ROW.as_bytes())
+            .unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
         let warning = "obeys: 1.0000 is below 2\n";
         let expected = if code == 0 { "" } else { warning };
@@ -54,14 +66,19 @@ fn a_closed_pipe_ends_score_without_an_error() {
         assert_eq!(folder.files(), files);
     }
     let ran = shell(&rows(), "\"$0\" list | head -1");
-    assert_eq!((ran.code, ran.out.lines().count(), &*ran.err), (Some(0), 1, ""));
+    assert_eq!(
+        (ran.code, ran.out.lines().count(), &*ran.err),
+        (Some(0), 1, "")
+    );
 }
 
 #[test]
 fn a_full_standard_output_is_an_error_in_one_line() {
     for options in ["", "--json"] {
-        let ran =
-            shell(&rows(), &format!("\"$0\" score rows.jsonl -m obeys {options} > /dev/full"));
+        let ran = shell(
+            &rows(),
+            &format!("\"$0\" score rows.jsonl -m obeys {options} > /dev/full"),
+        );
         let error =
             "error: cannot write to standard output: No space left on device (os error 28)\n";
         assert_eq!((ran.code, &*ran.err), (Some(2), error));
@@ -71,7 +88,10 @@ fn a_full_standard_output_is_an_error_in_one_line() {
 #[test]
 fn a_closed_or_full_standard_error_changes_neither_result_nor_exit_code() {
     for redirection in ["2>&-", "2>/dev/full"] {
-        let ran = shell(&rows(), &format!("\"$0\" score rows.jsonl -m obeys {redirection}"));
+        let ran = shell(
+            &rows(),
+            &format!("\"$0\" score rows.jsonl -m obeys {redirection}"),
+        );
         assert_eq!((ran.code, &*ran.out), (Some(0), HEADLINE), "{redirection}");
         let script = format!("\"$0\" score rows.jsonl -m obeys --fail-under obeys=2 {redirection}");
         assert_eq!(shell(&rows(), &script).code, Some(1), "{redirection}");
@@ -91,7 +111,10 @@ fn a_closed_standard_input_has_no_rows() {
 #[track_caller]
 fn kept(ran: &Ran, file: &str) -> (String, String) {
     let start = format!("error: cannot write `{file}`: ");
-    let rest = ran.err.strip_prefix(&start).unwrap_or_else(|| panic!("{ran:?}"));
+    let rest = ran
+        .err
+        .strip_prefix(&start)
+        .unwrap_or_else(|| panic!("{ran:?}"));
     let (reason, rest) = rest.split_once("; the rows so far are kept in `").unwrap();
     let path = rest.strip_suffix("`, one JSON object per line\n").unwrap();
     (reason.to_owned(), path.to_owned())
@@ -106,14 +129,24 @@ fn trap_22_a_file_size_limit_keeps_the_rows_so_far() {
     let ran = shell(&folder, script);
     // All finished rows are in the headline; no more were taken after the error.
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.out.starts_with("obeys  1.0000 [all scores are equal] (mean of "), "{ran:?}");
+    assert!(
+        ran.out
+            .starts_with("obeys  1.0000 [all scores are equal] (mean of "),
+        "{ran:?}"
+    );
     let (reason, path) = kept(&ran, "scores.jsonl");
     assert_eq!(reason, "File too large (os error 27)");
     let rows = fs::read_to_string(&path).unwrap();
-    let whole = rows.lines().filter(|line| line.starts_with("{\"id\":\"") && line.ends_with('}'));
+    let whole = rows
+        .lines()
+        .filter(|line| line.starts_with("{\"id\":\"") && line.ends_with('}'));
     assert!(whole.count() > 100, "{rows}");
     let path = path.rsplit('/').next().unwrap();
-    assert_eq!(folder.files(), ["rows.jsonl", path], "no half-written result file");
+    assert_eq!(
+        folder.files(),
+        ["rows.jsonl", path],
+        "no half-written result file"
+    );
 }
 
 #[test]
@@ -135,7 +168,11 @@ fn trap_22_a_full_file_system_keeps_the_rows_so_far() {
     assert_eq!(reason, "No space left on device (os error 28)");
     let path = path.rsplit('/').next().unwrap();
     let lines: Vec<&str> = ran.out.lines().skip(2).collect();
-    assert_eq!(lines[..2], ["exit code 2", path], "no half-written result file: {ran:?}");
+    assert_eq!(
+        lines[..2],
+        ["exit code 2", path],
+        "no half-written result file: {ran:?}"
+    );
     assert!(lines[2].parse::<u32>().unwrap() > 100, "{ran:?}");
 }
 
@@ -146,7 +183,10 @@ fn trap_22_a_closed_pipe_as_result_file_keeps_the_rows() {
         head -c 1 < scores.jsonl > /dev/null &
         exec \"$0\" score rows.jsonl -m obeys --out scores.jsonl";
     let ran = shell(&folder, script);
-    assert!(ran.code == Some(2) && ran.out.starts_with(HEADLINE), "{ran:?}");
+    assert!(
+        ran.code == Some(2) && ran.out.starts_with(HEADLINE),
+        "{ran:?}"
+    );
     let (reason, path) = kept(&ran, "scores.jsonl");
     assert_eq!(reason, "Broken pipe (os error 32)");
     assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 5_000);

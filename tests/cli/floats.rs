@@ -19,8 +19,16 @@ fn written(name: &str, content: &str) -> [Vec<f64>; 2] {
     let jsonl = folder.read("out.jsonl").lines().map(of_line).collect();
     let csv = folder.read("out.csv");
     let mut records = csv::Reader::from_reader(csv.as_bytes());
-    let column = records.headers().unwrap().iter().position(|name| name == "number").unwrap();
-    let csv = records.records().map(|record| record.unwrap()[column].parse().unwrap()).collect();
+    let column = records
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|name| name == "number")
+        .unwrap();
+    let csv = records
+        .records()
+        .map(|record| record.unwrap()[column].parse().unwrap())
+        .collect();
     [jsonl, csv]
 }
 

@@ -37,8 +37,9 @@ fn formulas_are_escaped_and_read_back() {
     assert!(folder.run(agree).out.contains("\"labels_without_row\":0"));
     folder.printed("score scores.csv -m obeys --out again.jsonl");
     let ids = |text: String| {
-        let ids =
-            text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone());
+        let ids = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone());
         ids.collect::<Vec<_>>()
     };
     assert_eq!(ids(folder.read("again.jsonl")), ["=1+1", "'@x", "'a"]);

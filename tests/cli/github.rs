@@ -19,7 +19,10 @@ fn a_limit_that_fails_is_an_annotation_on_standard_error() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let limits = "--fail-under same_text=90% --fail-under obeys=0.5";
     let plain = folder.run(&format!("{SCORE} {limits}"));
-    assert_eq!((plain.code, &*plain.err), (Some(1), "same_text: 33.33% is below 90%\n"));
+    assert_eq!(
+        (plain.code, &*plain.err),
+        (Some(1), "same_text: 33.33% is below 90%\n")
+    );
     let ran = folder.run(&format!("{SCORE} {limits} --github"));
     let line = "::error title=dsrs-metrics score::same_text: 33.33%25 is below 90%25\n";
     assert_eq!((ran.code, &*ran.err), (Some(1), line));
@@ -66,7 +69,10 @@ fn a_metric_that_is_worse_is_an_annotation() {
     assert_eq!((ran.code, &ran.out), (Some(1), &plain.out));
     let line = plain.err.trim_end().replace('%', "%25");
     assert!(line.starts_with("B is worse: same_text"), "{line}");
-    assert_eq!(ran.err, format!("::error title=dsrs-metrics compare::{line}\n"));
+    assert_eq!(
+        ran.err,
+        format!("::error title=dsrs-metrics compare::{line}\n")
+    );
     let folder = runs(0);
     folder.printed(&format!("{args} --github"));
 }
@@ -74,9 +80,10 @@ fn a_metric_that_is_worse_is_an_annotation() {
 #[test]
 fn a_metric_that_is_not_compared_is_an_annotation_and_an_error() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    for (out, threshold) in
-        [("old.jsonl", "obeys.threshold=0.5"), ("new.jsonl", "obeys.threshold=0.6")]
-    {
+    for (out, threshold) in [
+        ("old.jsonl", "obeys.threshold=0.5"),
+        ("new.jsonl", "obeys.threshold=0.6"),
+    ] {
         let args = format!("--param {threshold} --out {out}");
         let ran = folder.run(&format!("score rows.jsonl -m obeys -q {args}"));
         assert_eq!(ran.code, Some(0));
@@ -85,7 +92,10 @@ fn a_metric_that_is_not_compared_is_an_annotation_and_an_error() {
     let (first, second) = ran.err.split_once('\n').unwrap();
     let message = second.strip_prefix("error: ").unwrap().trim_end();
     assert!(message.contains("threshold"), "{message}");
-    assert_eq!(first, format!("::error title=dsrs-metrics compare::{message}"));
+    assert_eq!(
+        first,
+        format!("::error title=dsrs-metrics compare::{message}")
+    );
     assert_eq!(ran.code, Some(2));
 }
 
@@ -100,7 +110,9 @@ fn junit_has_score_interval_gate_and_the_times_that_the_program_reported() {
 
 #[test]
 fn the_junit_file_is_valid_by_the_schema_of_its_readers() {
-    let Some(peer) = Peer::with(&["lxml"]) else { return };
+    let Some(peer) = Peer::with(&["lxml"]) else {
+        return;
+    };
     let row = r#"{"id": "e", "gold": {"answer": "x"}, "pred": {"answer": "fail"}}"#;
     let folder = Folder::with("rows.jsonl", format!("{ROWS}{row}\n"));
     let args = "score rows.jsonl -m obeys,same_text,short_note --param short_note.limit=3 --param \
@@ -116,6 +128,11 @@ fn the_junit_file_is_valid_by_the_schema_of_its_readers() {
                   schema.assertValid(etree.parse(sys.argv[2])); print('valid')";
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("cli/data/junit.xsd");
     let file = folder.path("r.xml");
-    let args = ["-c", script, schema.to_str().unwrap(), file.to_str().unwrap()];
+    let args = [
+        "-c",
+        script,
+        schema.to_str().unwrap(),
+        file.to_str().unwrap(),
+    ];
     assert_eq!(peer.output(&args).as_deref(), Ok("valid"));
 }

@@ -9,7 +9,14 @@ use super::Folder;
 /// Two rows for each of 20 documents, with the same prediction.
 fn rows() -> String {
     let row = |n: usize| {
-        let (document, answer) = (n / 2, if (n / 2).is_multiple_of(4) { "no" } else { "yes" });
+        let (document, answer) = (
+            n / 2,
+            if (n / 2).is_multiple_of(4) {
+                "no"
+            } else {
+                "yes"
+            },
+        );
         let source = if n < 4 { "" } else { r#","source":"a""# };
         format!(
             r#"{{"id":"{n}","gold":{{"answer":"yes","document":{document}}},"pred":{{"answer":"{answer}"}}{source}}}"#
@@ -22,10 +29,16 @@ fn rows() -> String {
 fn a_group_makes_the_interval_wider() {
     let folder = Folder::with("rows.jsonl", rows());
     let plain = folder.printed("score rows.jsonl -m same_text");
-    assert_eq!(plain, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
+    assert_eq!(
+        plain,
+        "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n"
+    );
     let grouped = "score rows.jsonl -m same_text --group gold.document";
     let clustered = folder.printed(grouped);
-    assert_eq!(clustered, "same_text  75.00% [51.50, 89.45; 20 groups] (30/40, 0 failed)\n");
+    assert_eq!(
+        clustered,
+        "same_text  75.00% [51.50, 89.45; 20 groups] (30/40, 0 failed)\n"
+    );
     let json = folder.json(&format!("{grouped} --json"));
     assert_eq!(json["metrics"]["same_text"]["groups"], 20);
 }
@@ -34,7 +47,9 @@ fn a_group_makes_the_interval_wider() {
 fn a_seed_gives_the_same_bootstrap() {
     let folder = Folder::with("rows.jsonl", rows());
     let run = |seed: &str| {
-        folder.printed(&format!("score rows.jsonl -m same_text --bootstrap 500 --seed {seed}"))
+        folder.printed(&format!(
+            "score rows.jsonl -m same_text --bootstrap 500 --seed {seed}"
+        ))
     };
     assert_eq!(run("1"), run("1"));
     assert_ne!(run("1"), run("2"));
@@ -89,7 +104,10 @@ fn repeats_are_reduced_and_in_json() {
     );
     let json = folder.json(&format!("{repeated} --json"));
     let repeats = &json["metrics"]["same_text"]["repeats"];
-    assert_eq!((&repeats["evaluations"], &repeats["pass_at"]["1"]), (&120.into(), &0.75.into()));
+    assert_eq!(
+        (&repeats["evaluations"], &repeats["pass_at"]["1"]),
+        (&120.into(), &0.75.into())
+    );
 }
 
 #[test]
@@ -98,7 +116,10 @@ fn a_terminal_shows_a_histogram() {
         return dsrs_metrics_tests::skip("no `script` in the path");
     }
     let folder = Folder::with("rows.jsonl", rows());
-    let command = format!("'{}' score rows.jsonl -m f1 --quiet", env!("CARGO_BIN_EXE_scorer"));
+    let command = format!(
+        "'{}' score rows.jsonl -m f1 --quiet",
+        env!("CARGO_BIN_EXE_scorer")
+    );
     // `script` runs the command on a pseudo-terminal.
     let ran = Command::new("script")
         .args(["--quiet", "--return", "--command", &command, "/dev/null"])

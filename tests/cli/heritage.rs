@@ -14,7 +14,12 @@ fn score(system: &str) -> Value {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data/heritage");
     let rows = data.join(format!("heritage.{system}.jsonl"));
     let ran = Ran::from(
-        scorer().arg("score").arg(rows).args(["-m", METRICS, "--json"]).output().unwrap(),
+        scorer()
+            .arg("score")
+            .arg(rows)
+            .args(["-m", METRICS, "--json"])
+            .output()
+            .unwrap(),
     );
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     serde_json::from_str(&ran.out).unwrap()

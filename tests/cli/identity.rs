@@ -16,7 +16,10 @@ use serde_json::Value;
 
 use crate::{Folder, Ran, sorted};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/docs/guide/identity.md");
+const PAGE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../dsrs-metrics/docs/guide/identity.md"
+);
 
 const HEAD: &str = "\
 | from A to B | `compare A B` | with `--fail-if-worse` | `report A B` | `agree B`, metrics and run |
@@ -107,7 +110,10 @@ impl Setup {
         folder.write("rows.jsonl", &self.rows);
         let reported = self.reported;
         let reply = move |request: &LmRequest| {
-            let answer = request.messages.last().map_or("", |message| &message.content);
+            let answer = request
+                .messages
+                .last()
+                .map_or("", |message| &message.content);
             let polite = !answer.contains("answer 4");
             let mut reply =
                 LmReply::new(format!(r#"{{"reasoning": "short", "polite": {polite}}}"#));
@@ -115,9 +121,13 @@ impl Setup {
             Ok(reply)
         };
         let lm = ScriptedLm::new().named(self.model).otherwise(reply);
-        let builder =
-            Evaluate::builder().metric(Arc::clone(&self.f1)).metric(Arc::clone(&self.initial));
-        let builder = builder.metric((self.polite)(lm)).seed(self.seed).bootstrap(100);
+        let builder = Evaluate::builder()
+            .metric(Arc::clone(&self.f1))
+            .metric(Arc::clone(&self.initial));
+        let builder = builder
+            .metric((self.polite)(lm))
+            .seed(self.seed)
+            .bootstrap(100);
         let builder = builder.save_as_jsonl(folder.path(out)).save_rows(true);
         let evaluate = builder.build().unwrap();
         let rows = DataReader::new().read([folder.path("rows.jsonl")]).unwrap();
@@ -139,44 +149,131 @@ fn changes() -> Vec<(&'static str, Setup)> {
         let demo = example! { "answer" => "Please.", "polite" => true };
         Arc::new(PoliteJudge::default().with_lm(lm).with_demos([demo]))
     };
-    let folded = F1::builder().profile(Profile::Folded).build().with_threshold(0.5);
-    let answers = base()
-        .rows
-        .replace(r#""answer": "answer 6"}, "ok": true"#, r#""answer": "6"}, "ok": true"#);
+    let folded = F1::builder()
+        .profile(Profile::Folded)
+        .build()
+        .with_threshold(0.5);
+    let answers = base().rows.replace(
+        r#""answer": "answer 6"}, "ok": true"#,
+        r#""answer": "6"}, "ok": true"#,
+    );
     vec![
         ("nothing", base()),
-        ("version of a metric", Setup { initial: Arc::new(later::Initial), ..base() }),
-        ("parameter", Setup { f1: Arc::new(folded), ..base() }),
-        ("threshold", Setup { f1: Arc::new(F1::default().with_threshold(0.8)), ..base() }),
+        (
+            "version of a metric",
+            Setup {
+                initial: Arc::new(later::Initial),
+                ..base()
+            },
+        ),
+        (
+            "parameter",
+            Setup {
+                f1: Arc::new(folded),
+                ..base()
+            },
+        ),
+        (
+            "threshold",
+            Setup {
+                f1: Arc::new(F1::default().with_threshold(0.8)),
+                ..base()
+            },
+        ),
         (
             "strictness",
-            Setup { f1: Arc::new(F1::default().with_threshold(0.5).strict()), ..base() },
+            Setup {
+                f1: Arc::new(F1::default().with_threshold(0.5).strict()),
+                ..base()
+            },
         ),
-        ("model of a judge", Setup { model: "openai:gpt-6-sol", ..base() }),
-        ("model that the provider reports", Setup { reported: "gpt-6-luna-2026-11-17", ..base() }),
+        (
+            "model of a judge",
+            Setup {
+                model: "openai:gpt-6-sol",
+                ..base()
+            },
+        ),
+        (
+            "model that the provider reports",
+            Setup {
+                reported: "gpt-6-luna-2026-11-17",
+                ..base()
+            },
+        ),
         (
             "prompt of a judge",
-            Setup { polite: |lm| Arc::new(stern::PoliteJudge::default().with_lm(lm)), ..base() },
+            Setup {
+                polite: |lm| Arc::new(stern::PoliteJudge::default().with_lm(lm)),
+                ..base()
+            },
         ),
-        ("demonstrations of a judge", Setup { polite: with_demo, ..base() }),
-        ("data file, in an answer", Setup { rows: answers, ..base() }),
-        ("gold row", Setup { rows: base().rows.replace("the answer 3", "the answer 2"), ..base() }),
+        (
+            "demonstrations of a judge",
+            Setup {
+                polite: with_demo,
+                ..base()
+            },
+        ),
+        (
+            "data file, in an answer",
+            Setup {
+                rows: answers,
+                ..base()
+            },
+        ),
+        (
+            "gold row",
+            Setup {
+                rows: base().rows.replace("the answer 3", "the answer 2"),
+                ..base()
+            },
+        ),
         ("seed of the bootstrap", Setup { seed: 1, ..base() }),
         (
             "version of dsrs-metrics",
-            Setup { edit: Some(|it| it["run"]["library"]["version"] = "0.0.1".into()), ..base() },
+            Setup {
+                edit: Some(|it| it["run"]["library"]["version"] = "0.0.1".into()),
+                ..base()
+            },
         ),
-        ("code of a metric", Setup { initial: Arc::new(lax::Initial), ..base() }),
+        (
+            "code of a metric",
+            Setup {
+                initial: Arc::new(lax::Initial),
+                ..base()
+            },
+        ),
         (
             "the same, with `--strict-identity`",
-            Setup { initial: Arc::new(lax::Initial), options: " --strict-identity", ..base() },
+            Setup {
+                initial: Arc::new(lax::Initial),
+                options: " --strict-identity",
+                ..base()
+            },
         ),
-        ("code of a metric of this program", Setup { edit: Some(other_code), ..base() }),
+        (
+            "code of a metric of this program",
+            Setup {
+                edit: Some(other_code),
+                ..base()
+            },
+        ),
         (
             "the same, with `--strict-identity`",
-            Setup { edit: Some(other_code), options: " --strict-identity", ..base() },
+            Setup {
+                edit: Some(other_code),
+                options: " --strict-identity",
+                ..base()
+            },
         ),
-        ("functions that a metric calls", Setup { edit: Some(other_program), ..base() }),
+        (
+            "functions that a metric calls",
+            Setup {
+                edit: Some(other_program),
+                ..base()
+            },
+        ),
     ]
 }
 
@@ -233,7 +330,10 @@ fn edit(folder: &Folder, out: &str, change: fn(&mut Value)) {
 
 /// Returns the lines that begin with one of these words, or else standard error, and the exit code.
 fn answer(ran: &Ran, starts: &[&str]) -> String {
-    let lines = ran.out.lines().filter(|line| starts.iter().any(|start| line.starts_with(start)));
+    let lines = ran
+        .out
+        .lines()
+        .filter(|line| starts.iter().any(|start| line.starts_with(start)));
     let mut lines: Vec<&str> = lines.collect();
     if ran.code != Some(0) {
         lines = ran.err.lines().collect();
@@ -254,7 +354,9 @@ fn reported(folder: &Folder, ran: &Ran, comparison: &str) -> String {
     let html = folder.read("r.html");
     let is_shown = |text: &str| html.contains(&text.replace('"', "&quot;").replace('/', "&#x2f;"));
     let place = |line: &str| {
-        let at_metric = line.strip_prefix("not compared: ").and_then(|it| it.split_once(": "));
+        let at_metric = line
+            .strip_prefix("not compared: ")
+            .and_then(|it| it.split_once(": "));
         match (at_metric, line.strip_prefix("note: ")) {
             (Some((name, reason)), _) if is_shown(&format!("not compared: {reason}")) => {
                 format!("the same at the metric `{name}`")
@@ -278,8 +380,12 @@ async fn table_row(name: &str, setup: Setup) -> String {
     setup.run(&folder, "b.jsonl").await;
     if let Some(change) = setup.edit {
         // A program that is built without optimizations may end before it is hashed.
-        edit(&folder, "a.jsonl", |it| it["process"]["program"] = PROGRAM.into());
-        edit(&folder, "b.jsonl", |it| it["process"]["program"] = PROGRAM.into());
+        edit(&folder, "a.jsonl", |it| {
+            it["process"]["program"] = PROGRAM.into()
+        });
+        edit(&folder, "b.jsonl", |it| {
+            it["process"]["program"] = PROGRAM.into()
+        });
         edit(&folder, "b.jsonl", change);
     }
     let starts = ["not compared: ", "note: ", "identity unknown"];
@@ -293,7 +399,9 @@ async fn table_row(name: &str, setup: Setup) -> String {
         .collect();
     let gate = folder.run(&format!("{compare} --fail-if-worse"));
     let report = folder.run(&format!("report a.jsonl b.jsonl --out r.html{options}"));
-    let agree = folder.run(&format!("agree b.jsonl --labels labels.jsonl --label ok{options}"));
+    let agree = folder.run(&format!(
+        "agree b.jsonl --labels labels.jsonl --label ok{options}"
+    ));
     let cells = [
         name.to_owned(),
         answer(&compared, &starts),
@@ -304,7 +412,12 @@ async fn table_row(name: &str, setup: Setup) -> String {
         reported(&folder, &report, &differences.join("\n")),
         answer(&agree, &["version ", "note: ", "openai:", "measured: "]),
     ];
-    format!("| {} |", cells.map(|cell| cell.replace('|', "\\|").replace('\n', " ")).join(" | "))
+    format!(
+        "| {} |",
+        cells
+            .map(|cell| cell.replace('|', "\\|").replace('\n', " "))
+            .join(" | ")
+    )
 }
 
 #[tokio::test]
@@ -317,7 +430,11 @@ async fn nothing_that_differs_between_two_runs_is_silent() {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let (before, rest) = page.split_once(HEAD).expect("the table has its head");
     let (_, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
-    let after = if after.is_empty() { String::new() } else { format!("\n{after}") };
+    let after = if after.is_empty() {
+        String::new()
+    } else {
+        format!("\n{after}")
+    };
     let expected = format!("{before}{HEAD}{table}{after}");
     if std::env::var_os("DSRS_METRICS_RECORD").is_some() {
         std::fs::write(PAGE, expected).unwrap();

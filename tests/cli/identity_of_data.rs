@@ -8,7 +8,10 @@ use crate::{Folder, Ran};
 /// Rows of which the first `wrong` are predicted wrongly. Every third row passes by its label.
 fn rows(wrong: usize) -> String {
     let row = |row: usize| {
-        let (answer, ok) = (if row < wrong { "no" } else { "yes" }, row.is_multiple_of(3));
+        let (answer, ok) = (
+            if row < wrong { "no" } else { "yes" },
+            row.is_multiple_of(3),
+        );
         format!(
             "{{\"id\": \"q{row}\", \"gold\": {{\"answer\": \"yes\"}}, \"pred\": {{\"answer\": \"{answer}\"}}, \"ok\": {ok}}}\n"
         )
@@ -40,8 +43,11 @@ fn compared(folder: &Folder, args: &str) -> Ran {
 
 #[test]
 fn other_gold_under_the_same_ids_is_an_error_whatever_the_name_of_the_data_file() {
-    let gold =
-        rows(0).replacen("\"answer\": \"yes\"}, \"pred\"", "\"answer\": \"maybe\"}, \"pred\"", 1);
+    let gold = rows(0).replacen(
+        "\"answer\": \"yes\"}, \"pred\"",
+        "\"answer\": \"maybe\"}, \"pred\"",
+        1,
+    );
     for name in ["rows.jsonl", "later.jsonl"] {
         let folder = runs(("rows.jsonl", &rows(0)), (name, &gold));
         assert!(!folder.read("a.jsonl").contains("\"gold\""));
@@ -54,16 +60,22 @@ fn other_gold_under_the_same_ids_is_an_error_whatever_the_name_of_the_data_file(
     let other = rows(0).replace("\"yes\"", "\"oui\"");
     let folder = runs(("rows.jsonl", &rows(0)), ("other.jsonl", &other));
     assert_snapshot!(folder.compare_error("a.jsonl b.jsonl"), @"the gold rows of `q0`, `q1`, `q2` and 9 more differ: the first is at a.jsonl:1 and b.jsonl:1; compare runs over the same data");
-    for command in
-        ["report a.jsonl b.jsonl --out r.html", "compare a.jsonl b.jsonl --fail-if-worse"]
-    {
+    for command in [
+        "report a.jsonl b.jsonl --out r.html",
+        "compare a.jsonl b.jsonl --fail-if-worse",
+    ] {
         assert_eq!(folder.run(command).code, Some(2), "{command}");
     }
     // The ids of other rows.
-    let reused =
-        rows(0).replace("\"q0\"", "\"x\"").replace("\"q1\"", "\"q0\"").replace("\"x\"", "\"q1\"");
-    let reused =
-        reused.replacen("\"answer\": \"yes\"}, \"pred\"", "\"answer\": \"no\"}, \"pred\"", 1);
+    let reused = rows(0)
+        .replace("\"q0\"", "\"x\"")
+        .replace("\"q1\"", "\"q0\"")
+        .replace("\"x\"", "\"q1\"");
+    let reused = reused.replacen(
+        "\"answer\": \"yes\"}, \"pred\"",
+        "\"answer\": \"no\"}, \"pred\"",
+        1,
+    );
     let folder = runs(("rows.jsonl", &rows(0)), ("rows.jsonl", &reused));
     assert_snapshot!(folder.compare_error("a.jsonl b.jsonl"), @"the gold rows of `q1` differ: the first is at a.jsonl:2 and b.jsonl:1; compare runs over the same data");
 }
@@ -72,12 +84,24 @@ fn other_gold_under_the_same_ids_is_an_error_whatever_the_name_of_the_data_file(
 fn other_predictions_and_another_order_are_compared_with_a_note() {
     let folder = runs(("rows.jsonl", &rows(0)), ("rows.jsonl", &rows(5)));
     let ran = compared(&folder, "");
-    assert!(ran.out.contains("note: the data file `rows.jsonl` changed"), "{}", ran.out);
+    assert!(
+        ran.out.contains("note: the data file `rows.jsonl` changed"),
+        "{}",
+        ran.out
+    );
     assert_eq!(ran.code, Some(0));
-    let reversed: Vec<_> = rows(0).lines().rev().map(|line| line.to_owned() + "\n").collect();
+    let reversed: Vec<_> = rows(0)
+        .lines()
+        .rev()
+        .map(|line| line.to_owned() + "\n")
+        .collect();
     let folder = runs(("rows.jsonl", &rows(0)), ("rows.jsonl", &reversed.concat()));
     let ran = compared(&folder, "--fail-if-worse");
-    assert!(ran.out.contains("note: the data file `rows.jsonl` changed"), "{}", ran.out);
+    assert!(
+        ran.out.contains("note: the data file `rows.jsonl` changed"),
+        "{}",
+        ran.out
+    );
     assert_eq!(ran.code, Some(0));
 }
 
@@ -87,7 +111,9 @@ fn labels_of_other_predictions_are_an_error_with_and_without_rows() {
     folder.write("labels.jsonl", rows(2));
     for with_rows in ["", "--with-rows"] {
         for out in ["a.jsonl", "a.csv"] {
-            folder.printed(&format!("score rows.jsonl -q -m em {with_rows} --out {out}"));
+            folder.printed(&format!(
+                "score rows.jsonl -q -m em {with_rows} --out {out}"
+            ));
             assert_eq!(
                 folder.error("agree", &format!("{out} --label ok --labels labels.jsonl")),
                 format!(
@@ -99,8 +125,13 @@ fn labels_of_other_predictions_are_an_error_with_and_without_rows() {
             );
         }
         // Labels in a result file of the other predictions, of which it has the hashes.
-        folder.printed(&format!("score labels.jsonl -q -m em {with_rows} --out labelled.jsonl"));
-        let error = folder.error("agree", "a.jsonl --label attributes.ok --labels labelled.jsonl");
+        folder.printed(&format!(
+            "score labels.jsonl -q -m em {with_rows} --out labelled.jsonl"
+        ));
+        let error = folder.error(
+            "agree",
+            "a.jsonl --label attributes.ok --labels labelled.jsonl",
+        );
         assert!(
             error.starts_with("labelled.jsonl:1: the label of `q0` is of another prediction"),
             "{error}"
@@ -110,14 +141,22 @@ fn labels_of_other_predictions_are_an_error_with_and_without_rows() {
     let agree = "agree a.jsonl --label ok --labels";
     for labels in ["rows.jsonl", "ids.csv", "few.jsonl"] {
         folder.write("ids.csv", "id,ok\nq0,true\nq1,false\nq5,true\n");
-        let few = rows(2).lines().skip(2).map(|line| line.to_owned() + "\n").collect::<String>();
+        let few = rows(2)
+            .lines()
+            .skip(2)
+            .map(|line| line.to_owned() + "\n")
+            .collect::<String>();
         let unlabelled = rows(2)
             .lines()
             .take(2)
             .map(|line| line.replace("true", "null").replace("false", "null") + "\n")
             .collect::<String>();
         folder.write("few.jsonl", unlabelled + &few);
-        assert_eq!(folder.run(&format!("{agree} {labels}")).code, Some(0), "{labels}");
+        assert_eq!(
+            folder.run(&format!("{agree} {labels}")).code,
+            Some(0),
+            "{labels}"
+        );
     }
 }
 
@@ -126,8 +165,10 @@ fn the_hash_of_a_prediction_is_of_all_its_fields_in_every_format_with_and_withou
     let row =
         r#"{"id": "q0", "gold": {"answer": "yes"}, "pred": {"answer": "no", "reason": ["a", 1]}}"#;
     let folder = Folder::with("rows.jsonl", row);
-    folder
-        .write("rows.csv", "id,gold.answer,pred.answer,pred.reason\nq0,yes,no,\"[\"\"a\"\",1]\"\n");
+    folder.write(
+        "rows.csv",
+        "id,gold.answer,pred.answer,pred.reason\nq0,yes,no,\"[\"\"a\"\",1]\"\n",
+    );
     let hash = |data: &str, args: &str| {
         folder.printed(&format!("score {data} -q -m em {args} --out a.jsonl"));
         let row: Value = serde_json::from_str(&folder.read("a.jsonl")).unwrap();
@@ -148,10 +189,18 @@ fn results_of_the_version_before_are_read() {
     let folder = Folder::with("rows.jsonl", rows(0));
     folder.printed("score rows.jsonl -q -m em --with-rows --out a.jsonl");
     let line = |line: &str| line.split(",\"pred_hash\"").next().unwrap().to_owned() + "}\n";
-    folder.write("before.jsonl", folder.read("a.jsonl").lines().map(line).collect::<String>());
+    folder.write(
+        "before.jsonl",
+        folder.read("a.jsonl").lines().map(line).collect::<String>(),
+    );
     folder.write("labels.jsonl", rows(2));
     assert_eq!(folder.run("compare before.jsonl a.jsonl").code, Some(0));
-    assert_eq!(folder.run("agree before.jsonl --label ok --labels labels.jsonl").code, Some(0));
+    assert_eq!(
+        folder
+            .run("agree before.jsonl --label ok --labels labels.jsonl")
+            .code,
+        Some(0)
+    );
 }
 
 #[test]
@@ -182,23 +231,38 @@ fn a_required_identity_is_that_of_the_manifest() {
             "{command}"
         );
     }
-    assert!(compared(&folder, "").out.contains("identity unknown: B: its manifest"));
+    assert!(
+        compared(&folder, "")
+            .out
+            .contains("identity unknown: B: its manifest")
+    );
     // Scores and manifest are edited together with the last row, so nothing shows it.
-    let edited = folder.read("b.jsonl").replace("\"value\":0.0", "\"value\":1.0");
+    let edited = folder
+        .read("b.jsonl")
+        .replace("\"value\":0.0", "\"value\":1.0");
     let (rows, _) = edited.trim_end().rsplit_once('\n').unwrap();
     folder.write("b.jsonl", rows);
     for command in &required[2..] {
         let error = folder.run(*command).error();
-        assert!(error.contains("measured, but it has no manifest; restore"), "{error}");
+        assert!(
+            error.contains("measured, but it has no manifest; restore"),
+            "{error}"
+        );
     }
     // A file or a manifest that was edited is an error with and without the option.
     folder.write("b.jsonl", &edited);
     folder.write("b.jsonl.manifest.json", &manifest);
     for command in [COMPARE, required[0]] {
         let error = folder.run(command).error();
-        assert!(error.starts_with("`b.jsonl` was changed after it was written"), "{error}");
+        assert!(
+            error.starts_with("`b.jsonl` was changed after it was written"),
+            "{error}"
+        );
     }
-    folder.write("b.jsonl.manifest.json", manifest.replace("\"em\"", "\"f1\""));
+    folder.write(
+        "b.jsonl.manifest.json",
+        manifest.replace("\"em\"", "\"f1\""),
+    );
     for command in [COMPARE, required[0]] {
         let error = folder.run(command).error();
         assert!(

@@ -41,7 +41,10 @@ fn a_threshold_and_strictness_are_set_for_one_run() {
     let mean = |params: &[&str]| summary("f1", params)["mean"].clone();
     assert_eq!(mean(&["f1.threshold=0.8"]), json!((2.0 / 3.0 + 1.0) / 2.0));
     assert_eq!(mean(&["f1.threshold=0.8", "f1.strict=true"]), json!(0.5));
-    let judge = summary("semantic_f1", &["semantic_f1.threshold=0.9", "semantic_f1.strict=true"]);
+    let judge = summary(
+        "semantic_f1",
+        &["semantic_f1.threshold=0.9", "semantic_f1.strict=true"],
+    );
     assert_eq!(judge["mean"], json!(0.5));
 }
 

@@ -33,7 +33,10 @@ fn start(folder: &Folder, args: &str) -> Running {
 }
 
 fn spawn(command: &mut Command) -> Running {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     let err = Arc::<Mutex<String>>::default();
@@ -43,7 +46,11 @@ fn spawn(command: &mut Command) -> Running {
             *lines.lock().unwrap() += &format!("{}\n", line.unwrap());
         }
     });
-    let running = Running { child, err, reader: Some(reader) };
+    let running = Running {
+        child,
+        err,
+        reader: Some(reader),
+    };
     // Before its handler is installed, a signal would end the process, and right after it, the signal might be lost. The handler
     // of SIGTERM is the last one.
     wait_until(|| catches(&running.child, TERM));
@@ -52,7 +59,9 @@ fn spawn(command: &mut Command) -> Running {
 
 impl Running {
     fn send(&self, signal: &str) {
-        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        let sent = Command::new("kill")
+            .args([signal, &self.child.id().to_string()])
+            .status();
         assert!(sent.unwrap().success());
     }
 
@@ -68,9 +77,18 @@ impl Running {
         wait_until(|| self.child.try_wait().unwrap().is_some());
         self.reader.take().unwrap().join().unwrap();
         let mut out = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        self.child
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut out)
+            .unwrap();
         let code = self.child.wait().unwrap().code();
-        Ran { code, out, err: self.err.lock().unwrap().clone() }
+        Ran {
+            code,
+            out,
+            err: self.err.lock().unwrap().clone(),
+        }
     }
 }
 
@@ -88,7 +106,10 @@ fn catches(child: &Child, signal: u64) -> bool {
 /// Reads a set of signals of a process; the first signal is the lowest bit.
 fn mask(process: &str, set: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix(set))
+        .unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap()
 }
 
@@ -96,7 +117,10 @@ fn mask(process: &str, set: &str) -> u64 {
 fn wait_until(mut ready: impl FnMut() -> bool) {
     let started = Instant::now();
     while !ready() {
-        assert!(started.elapsed() < Duration::from_secs(60), "no progress within 60 s");
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "no progress within 60 s"
+        );
         sleep(Duration::from_millis(5));
     }
 }
@@ -113,7 +137,9 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
         let folder = Folder::new();
         let mut child = start(&folder, "score - -m obeys --out scores.jsonl");
         let mut stdin = child.child.stdin.take().unwrap();
-        stdin.write_all("{\"pred\": {\"answer\": \"1\"}}\n".repeat(2).as_bytes()).unwrap();
+        stdin
+            .write_all("{\"pred\": {\"answer\": \"1\"}}\n".repeat(2).as_bytes())
+            .unwrap();
         sleep(Duration::from_secs(1));
         child.send(signal);
         let ran = child.finish();
@@ -126,7 +152,10 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
             "stopped after 2 rows; their scores are counted and written to scores.jsonl\n";
         assert_eq!(ran.err, format!("{STOPPING}{stopped}"));
         assert_eq!(folder.read("scores.jsonl").lines().count(), 2);
-        assert_eq!(folder.files(), ["scores.jsonl", "scores.jsonl.manifest.json"]);
+        assert_eq!(
+            folder.files(),
+            ["scores.jsonl", "scores.jsonl.manifest.json"]
+        );
         drop(stdin);
     }
 }
@@ -166,7 +195,10 @@ fn trap_17_rows_that_hang_are_abandoned_when_the_grace_period_is_over() {
         );
         assert_eq!(ran.err, format!("{stopping}{over}{kept}"));
         assert!(rows <= 1, "{rows}");
-        assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
+        assert_eq!(
+            folder.files(),
+            ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]
+        );
     }
 }
 
@@ -195,16 +227,32 @@ fn a_second_ctrl_c_abandons_metrics_that_block_every_thread() {
     );
     assert_eq!(ran.err, format!("{STOPPING}{ABANDONING}{kept}"));
     assert!(rows <= 1);
-    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
+    assert_eq!(
+        folder.files(),
+        ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]
+    );
 }
 
 #[test]
 fn a_third_ctrl_c_ends_a_run_that_cannot_finish() {
     // The results are longer than the buffer of a pipe, and nothing reads them.
-    let folder = Folder::with("rows.jsonl", "{\"pred\": {\"answer\": \"1\"}}\n".repeat(5_000));
+    let folder = Folder::with(
+        "rows.jsonl",
+        "{\"pred\": {\"answer\": \"1\"}}\n".repeat(5_000),
+    );
     let pipe = folder.path("scores.jsonl");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let both_ends = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let both_ends = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(&pipe)
+        .unwrap();
     let child = start(&folder, "score rows.jsonl -m obeys --out scores.jsonl");
     // Once something is written to the pipe, all rows are finished.
     (&both_ends).read_exact(&mut [0]).unwrap();
@@ -224,13 +272,17 @@ fn a_closed_terminal_does_not_end_a_run_under_nohup() {
     let folder = Folder::new();
     let scorer = folder.command("score - -m obeys");
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(scorer.get_program());
+    shell
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh"])
+        .arg(scorer.get_program());
     shell.args(scorer.get_args());
     let mut child = spawn(&mut shell);
     assert!(!catches(&child.child, HUP));
     child.send("-HUP");
     let mut stdin = child.child.stdin.take().unwrap();
-    stdin.write_all(b"{\"pred\": {\"answer\": \"1\"}}\n").unwrap();
+    stdin
+        .write_all(b"{\"pred\": {\"answer\": \"1\"}}\n")
+        .unwrap();
     drop(stdin);
     let ran = child.finish();
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
@@ -249,7 +301,10 @@ fn the_files_of_a_killed_run_are_removed_by_the_next() {
         "two temporary files, their locks and the spool are left behind"
     );
     folder.printed("score rows.jsonl -m obeys --out scores.jsonl");
-    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
+    assert_eq!(
+        folder.files(),
+        ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]
+    );
 }
 
 #[test]
@@ -267,12 +322,27 @@ fn trap_55_a_second_run_that_writes_the_same_file_is_refused_before_its_first_ro
         let before = fs::read(folder.path("o.jsonl")).unwrap();
         let mut child = start(&folder, &format!("score - -m obeys {first}"));
         wait_until(|| folder.files().iter().any(|name| name.ends_with(".tmp")));
-        refused("rows.jsonl -m obeys --out o.jsonl", "cannot write `o.jsonl`");
-        refused("rows.jsonl -m obeys --junit o.jsonl", "--junit o.jsonl: cannot be written");
+        refused(
+            "rows.jsonl -m obeys --out o.jsonl",
+            "cannot write `o.jsonl`",
+        );
+        refused(
+            "rows.jsonl -m obeys --junit o.jsonl",
+            "--junit o.jsonl: cannot be written",
+        );
         assert_eq!(fs::read(folder.path("o.jsonl")).unwrap(), before);
-        child.child.stdin.take().unwrap().write_all(row.as_bytes()).unwrap();
+        child
+            .child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(row.as_bytes())
+            .unwrap();
         assert_eq!(child.finish().code, Some(0));
     }
-    assert_eq!(folder.files(), ["o.jsonl", "o.jsonl.manifest.json", "rows.jsonl"]);
+    assert_eq!(
+        folder.files(),
+        ["o.jsonl", "o.jsonl.manifest.json", "rows.jsonl"]
+    );
     assert!(folder.read("o.jsonl").starts_with("metric,"));
 }

@@ -39,27 +39,42 @@ fn trap_43_a_judge_without_a_model_is_an_error_before_the_first_row() {
         let args = format!("{start} {options} {files} {more}");
         assert_eq!(folder().score_error(&args), expected("semantic_f1"));
     }
-    for metric in ["decompositional_semantic_f1", "complete_and_grounded", "llm_judge"] {
-        assert_eq!(folder().score_error(&format!("rows.jsonl -m {metric}")), expected(metric));
+    for metric in [
+        "decompositional_semantic_f1",
+        "complete_and_grounded",
+        "llm_judge",
+    ] {
+        assert_eq!(
+            folder().score_error(&format!("rows.jsonl -m {metric}")),
+            expected(metric)
+        );
     }
     let diff = "rows.jsonl -m diff --param diff.strictness=semantic --max-errors 9";
     assert_eq!(folder().score_error(diff), expected("diff"));
     // Before a row that cannot be read.
     let invalid = Folder::with("rows.jsonl", "{\n");
-    assert_eq!(invalid.score_error("rows.jsonl -m semantic_f1"), expected("semantic_f1"));
+    assert_eq!(
+        invalid.score_error("rows.jsonl -m semantic_f1"),
+        expected("semantic_f1")
+    );
 }
 
 #[test]
 fn offline_every_output_says_that_no_model_judged() {
     let folder = folder();
     let score = |more: &str| {
-        let ran = folder.run(&format!("score rows.jsonl -m semantic_f1 --offline --quiet {more}"));
+        let ran = folder.run(&format!(
+            "score rows.jsonl -m semantic_f1 --offline --quiet {more}"
+        ));
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{ran:?}");
         ran.out
     };
     let headline = "semantic_f1  0.5000 [0.0015, 0.9985; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n";
     let files = "--out out.jsonl --junit r.xml --markdown r.md";
-    assert_eq!(score(&format!("{files} --fail-under semantic_f1=0.4")), headline);
+    assert_eq!(
+        score(&format!("{files} --fail-under semantic_f1=0.4")),
+        headline
+    );
     let lines = folder.read("out.jsonl");
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -74,7 +89,10 @@ fn offline_every_output_says_that_no_model_judged() {
         "{xml}"
     );
     let markdown = folder.read("r.md");
-    assert!(markdown.contains("0 failed; judge: offline-lexical)"), "{markdown}");
+    assert!(
+        markdown.contains("0 failed; judge: offline-lexical)"),
+        "{markdown}"
+    );
     let report: Value = serde_json::from_str(&score("--json")).unwrap();
     assert_eq!(report["metrics"]["semantic_f1"]["judged_offline"], 2);
 }
@@ -82,7 +100,9 @@ fn offline_every_output_says_that_no_model_judged() {
 #[test]
 fn offline_and_a_model_exclude_each_other() {
     for lm in ["openai:m", "scripted:lm"] {
-        let ran = folder().run(&format!("score rows.jsonl -m semantic_f1 --offline --lm {lm}"));
+        let ran = folder().run(&format!(
+            "score rows.jsonl -m semantic_f1 --offline --lm {lm}"
+        ));
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
         let expected =
             "error: the argument '--offline' cannot be used with '--lm <PROVIDER:MODEL>'\n";
@@ -100,7 +120,10 @@ fn offline_without_effect_is_a_warning() {
     let args = format!("score rows.jsonl -m f1 --offline {map}");
     let ran = folder().run(&args);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(ran.err, "warning: --offline: no metric of this run is a judge\n");
+    assert_eq!(
+        ran.err,
+        "warning: --offline: no metric of this run is a judge\n"
+    );
     assert_eq!(folder().run(&format!("{args} -q")).err, "");
 }
 
@@ -116,7 +139,10 @@ fn a_program_without_models_says_how_to_build_with_them() {
     ] {
         let said = folder().score_error(&format!("rows.jsonl -m semantic_f1 {option} {value}"));
         let start = format!("{option}: this program was built without language models; ");
-        assert!(said.starts_with(&start) && said.contains("--features cli,lm"), "{said}");
+        assert!(
+            said.starts_with(&start) && said.contains("--features cli,lm"),
+            "{said}"
+        );
     }
 }
 
@@ -126,12 +152,17 @@ fn what_is_measured_of_the_offline_judge_is_said_to_be_of_it() {
     let rows = rows.replacen("\"id\": 2", "\"good\": false, \"id\": 2", 1);
     let folder = Folder::with("rows.jsonl", rows);
     for out in ["out.jsonl", "out.csv"] {
-        folder.run(&format!("score rows.jsonl -m semantic_f1 --offline --out {out} --quiet"));
+        folder.run(&format!(
+            "score rows.jsonl -m semantic_f1 --offline --out {out} --quiet"
+        ));
         let text = folder.run(&format!("agree {out} --label good")).out;
         let head = "semantic_f1 against good (2 rows with judge: offline-lexical)\n";
         assert!(text.starts_with(head), "{out}: {text}");
         let report = folder.json(&format!("agree {out} --label good --json"));
-        assert_eq!(report["metrics"]["semantic_f1"]["judged_offline"], 2, "{out}");
+        assert_eq!(
+            report["metrics"]["semantic_f1"]["judged_offline"], 2,
+            "{out}"
+        );
         assert_eq!(report["metrics"]["semantic_f1"]["compared"], 2, "{out}");
     }
 }

@@ -34,7 +34,12 @@ pub(crate) fn list(args: &str, columns: &str) -> String {
 }
 
 fn whole_list(args: &str, columns: &str) -> String {
-    let output = scorer().arg("list").args(args.words()).env("COLUMNS", columns).output().unwrap();
+    let output = scorer()
+        .arg("list")
+        .args(args.words())
+        .env("COLUMNS", columns)
+        .output()
+        .unwrap();
     let ran = Ran::from(output);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     ran.out
@@ -50,7 +55,10 @@ fn the_fingerprint_of_the_code_is_shown() {
     let json: Value = serde_json::from_str(&whole_list("f1 --json", "80")).unwrap();
     let code = json[0]["code"].as_str().unwrap();
     let shown = whole_list("f1", "80");
-    assert!(shown.contains(&format!("  version 1, code {code}\n")), "{shown}");
+    assert!(
+        shown.contains(&format!("  version 1, code {code}\n")),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -74,7 +82,10 @@ fn a_named_metric_has_its_whole_documentation() {
     let first = "same_text\n  Whether the answers are the same string.\n";
     assert!(list("same_text", "80").starts_with(&format!("{first}{rest}")));
     let builtin = list("f1", "80");
-    assert!(!builtin.contains("```") && !builtin.contains("fn main"), "no examples: {builtin}");
+    assert!(
+        !builtin.contains("```") && !builtin.contains("fn main"),
+        "no examples: {builtin}"
+    );
 }
 
 #[test]
@@ -91,23 +102,49 @@ fn every_metric_is_one_line_in_its_group() {
     let text = list("", "80");
     let lines: Vec<&str> = text.lines().collect();
     let metrics = |line: &&&str| line.starts_with("  ");
-    let names: Vec<&str> =
-        lines.iter().filter(metrics).map(|line| line.split_whitespace().next().unwrap()).collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .filter(metrics)
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
     let specs: Value = serde_json::from_str(&list("--json", "80")).unwrap();
-    let all: Vec<&str> =
-        specs.as_array().unwrap().iter().map(|spec| spec["name"].as_str().unwrap()).collect();
-    assert_eq!(names, all, "every metric is listed once, in the order of --json");
+    let all: Vec<&str> = specs
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|spec| spec["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names, all,
+        "every metric is listed once, in the order of --json"
+    );
     let groups = lines.iter().filter(|line| !metrics(line)).count() - 1;
     assert!((2..=14).contains(&groups) && names.len() > 60, "{text}");
     let builtin = names.len() - OWN.len();
-    assert!(builtin + groups < 4 * 40, "the built-in metrics fit four screens of 40 lines: {text}");
+    assert!(
+        builtin + groups < 4 * 40,
+        "the built-in metrics fit four screens of 40 lines: {text}"
+    );
     for (group, first) in [("answers", "answer_exact_match"), ("other", OWN[0])] {
         let place = lines.iter().position(|line| *line == group).unwrap();
-        assert_eq!(lines[place + 1].split_whitespace().next(), Some(first), "{text}");
+        assert_eq!(
+            lines[place + 1].split_whitespace().next(),
+            Some(first),
+            "{text}"
+        );
     }
-    let same_text = lines.iter().find(|line| line.starts_with("  same_text ")).unwrap();
-    assert!(same_text.ends_with("  Whether the answers are the same string"), "{same_text}");
-    let hint = format!("{} metrics; `list NAME` shows fields and parameters", names.len());
+    let same_text = lines
+        .iter()
+        .find(|line| line.starts_with("  same_text "))
+        .unwrap();
+    assert!(
+        same_text.ends_with("  Whether the answers are the same string"),
+        "{same_text}"
+    );
+    let hint = format!(
+        "{} metrics; `list NAME` shows fields and parameters",
+        names.len()
+    );
     assert_eq!(*lines.last().unwrap(), hint);
 }
 
@@ -116,7 +153,10 @@ fn it_fits_terminals_of_any_width() {
     for width in [20, 29, 30, 40, 60, 80, 100, 200] {
         for args in ["", &OWN.join(" ")] {
             let text = list(args, &width.to_string());
-            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+            let widest = text
+                .lines()
+                .max_by_key(|line| line.chars().count())
+                .unwrap();
             // A name or a type is not wrapped, so it may be longer than the line.
             let words = widest.split_whitespace().count();
             let count = widest.chars().count();
@@ -127,13 +167,22 @@ fn it_fits_terminals_of_any_width() {
             }
         }
     }
-    assert_eq!(list("obeys", "0").lines().next(), Some("obeys"), "an invalid width");
+    assert_eq!(
+        list("obeys", "0").lines().next(),
+        Some("obeys"),
+        "an invalid width"
+    );
 }
 
 #[test]
 fn json_has_the_specs() {
     let all: Value = serde_json::from_str(&list("--json", "10")).unwrap();
-    let names: Vec<_> = all.as_array().unwrap().iter().map(|spec| spec["name"].clone()).collect();
+    let names: Vec<_> = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|spec| spec["name"].clone())
+        .collect();
     assert_eq!(names[0], "answer_exact_match");
     assert_eq!(names[names.len() - OWN.len()..], OWN);
 
@@ -150,8 +199,12 @@ fn unknown_names() {
 
 #[test]
 fn a_closed_standard_output_is_not_an_error() {
-    let mut child =
-        scorer().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = scorer()
+        .arg("list")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
@@ -160,7 +213,10 @@ fn a_closed_standard_output_is_not_an_error() {
 #[test]
 fn a_closed_standard_error_is_not_an_internal_error() {
     let mut command = scorer();
-    command.args(["list", "zzz"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["list", "zzz"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     drop(child.stderr.take());
     assert_eq!(child.wait().unwrap().code(), Some(2));
@@ -179,7 +235,9 @@ fn every_default_of_a_built_in_metric_is_accepted_as_typed() {
         });
         let given: Vec<String> = given.collect();
         let required = params.iter().filter(|param| param["default"].is_null());
-        let required: Vec<&str> = required.map(|param| param["name"].as_str().unwrap()).collect();
+        let required: Vec<&str> = required
+            .map(|param| param["name"].as_str().unwrap())
+            .collect();
         if required.iter().any(|name| *name != "command") {
             continue;
         }
@@ -188,13 +246,20 @@ fn every_default_of_a_built_in_metric_is_accepted_as_typed() {
         let mut score = scorer();
         score.args(["score", "-", "-m", name]).stdin(Stdio::null());
         score.args(required.iter().flat_map(|_| ["--param", &command]));
-        let ran =
-            Ran::from(score.args(given.iter().flat_map(|it| ["--param", it])).output().unwrap());
+        let ran = Ran::from(
+            score
+                .args(given.iter().flat_map(|it| ["--param", it]))
+                .output()
+                .unwrap(),
+        );
         assert!(!ran.err.contains("parameter"), "{given:?}: {}", ran.err);
     }
     assert!(typed > 100, "{typed}");
     let intents = list("intent_accuracy_with_fallback", "200");
-    assert!(intents.contains(r#" = [["statistical","exploration"],"#), "{intents}");
+    assert!(
+        intents.contains(r#" = [["statistical","exploration"],"#),
+        "{intents}"
+    );
     assert!(
         list("ndcg", "100").contains("k: rank or list of ranks = ["),
         "{}",

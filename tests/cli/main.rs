@@ -134,8 +134,9 @@ impl Folder {
 
     fn files(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<_> =
-            names.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = names
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -157,7 +158,13 @@ impl Folder {
     #[track_caller]
     fn printed(&self, args: &(impl Words + ?Sized)) -> String {
         let ran = self.run(args);
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{:?}: {}", args.words(), ran.out);
+        assert_eq!(
+            (ran.code, &*ran.err),
+            (Some(0), ""),
+            "{:?}: {}",
+            args.words(),
+            ran.out
+        );
         ran.out
     }
 
@@ -188,16 +195,24 @@ impl Ran {
     /// The message of an error, which is one line.
     #[track_caller]
     fn error(&self) -> String {
-        let message = self.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
+        let message = self
+            .err
+            .strip_prefix("error: ")
+            .and_then(|line| line.strip_suffix('\n'));
         let message = message.filter(|message| !message.contains('\n'));
-        message.unwrap_or_else(|| panic!("no error line: {:?}", self.err)).to_owned()
+        message
+            .unwrap_or_else(|| panic!("no error line: {:?}", self.err))
+            .to_owned()
     }
 }
 
 /// What a snapshot has of a run. A stream without a last line end differs from one with it.
 impl Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        assert!(!self.out.starts_with('\n'), "a snapshot ignores empty lines at its start");
+        assert!(
+            !self.out.starts_with('\n'),
+            "a snapshot ignores empty lines at its start"
+        );
         let code = self.code.expect("no signal ended the run");
         f.write_str(&self.out)?;
         if !self.err.is_empty() {
@@ -212,7 +227,11 @@ impl From<Output> for Ran {
         let out = String::from_utf8(output.stdout).unwrap();
         schema::validate_output(&out);
         let err = String::from_utf8(output.stderr).unwrap();
-        Self { code: output.status.code(), out, err }
+        Self {
+            code: output.status.code(),
+            out,
+            err,
+        }
     }
 }
 
@@ -226,7 +245,10 @@ fn sorted(value: &Value) -> Value {
         Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().collect();
             fields.sort_by_key(|(key, _)| *key);
-            fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+            fields
+                .into_iter()
+                .map(|(key, value)| (key.clone(), sorted(value)))
+                .collect()
         }
         Value::Array(items) => items.iter().map(sorted).collect(),
         other => other.clone(),
@@ -248,7 +270,11 @@ fn scorer() -> Command {
 /// `scorer ARGS` with these rows on standard input.
 fn piped(rows: &str, args: &(impl Words + ?Sized)) -> Ran {
     let mut command = scorer();
-    command.args(args.words()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(args.words())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A command line that is wrong is refused before the rows are read.
     let _ = child.stdin.take().unwrap().write_all(rows.as_bytes());

@@ -24,7 +24,11 @@ fn errors(folder: &Folder, file: &str, expected: &str) {
     ] {
         let ran = folder.run(args);
         let expected = format!("error: {expected}\n");
-        assert_eq!((ran.code, &*ran.out, ran.err), (Some(2), "", expected), "{args:?}");
+        assert_eq!(
+            (ran.code, &*ran.out, ran.err),
+            (Some(2), "", expected),
+            "{args:?}"
+        );
     }
     assert!(!folder.path("r.html").exists());
 }
@@ -53,7 +57,11 @@ fn two_files_with_one_manifest_are_one_run_or_an_error() {
     fs::copy(folder.path("a.jsonl"), folder.path("copy.jsonl")).unwrap();
     fs::copy(&manifest, folder.path("copy.jsonl.manifest.json")).unwrap();
     let ran = folder.run("compare a.jsonl copy.jsonl");
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""), "a copy is the same run");
+    assert_eq!(
+        (ran.code, &*ran.err),
+        (Some(0), ""),
+        "a copy is the same run"
+    );
     assert!(!ran.out.contains("identity unknown"), "{}", ran.out);
 
     let score = "score rows.jsonl -m em,f1 --out b.jsonl";
@@ -73,7 +81,15 @@ fn a_metric_that_may_differ_must_be_one_of_the_runs() {
         "error: --allow-different: `f2` may differ, and no run has this metric, only `f1`\n";
     for args in [
         &["compare", "a.jsonl", "a.jsonl", "--allow-different", "f2"][..],
-        &["report", "a.jsonl", "a.jsonl", "--allow-different", "f2", "--out", "r.html"],
+        &[
+            "report",
+            "a.jsonl",
+            "a.jsonl",
+            "--allow-different",
+            "f2",
+            "--out",
+            "r.html",
+        ],
     ] {
         let ran = folder.run(args);
         assert_eq!((ran.code, &*ran.err), (Some(2), message), "{args:?}");
@@ -88,7 +104,11 @@ fn a_git_repository_that_cannot_be_read_is_a_warning() {
     let warning = "warning: the manifest lacks the git commit or its state: fatal: not a git repository: /nonexistent\n";
     assert_eq!((ran.code, &*ran.err), (Some(0), warning));
     assert_eq!(folder.read("a.jsonl"), folder.read("b.jsonl"));
-    assert!(folder.read("b.jsonl.manifest.json").contains("fatal: not a git repository"));
+    assert!(
+        folder
+            .read("b.jsonl.manifest.json")
+            .contains("fatal: not a git repository")
+    );
 }
 
 #[test]
@@ -126,7 +146,11 @@ fn at_each_moment_of_a_replacement_the_old_or_the_new_run_is_read() {
             if run == "a.jsonl" { &*old.1 } else { &*new.1 },
             "{run}"
         );
-        assert!(!folder.files().iter().any(|name| name.starts_with('.')), "{:?}", folder.files());
+        assert!(
+            !folder.files().iter().any(|name| name.starts_with('.')),
+            "{:?}",
+            folder.files()
+        );
         same();
     }
 }

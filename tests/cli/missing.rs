@@ -18,7 +18,11 @@ fn score(folder: &Folder, args: &str) -> Ran {
 
 #[test]
 fn a_field_that_some_rows_lack_is_counted_and_printed() {
-    let folder = rows(&[json!({ "answer": "Paris" }), json!({ "anwser": "Paris" }), json!({})]);
+    let folder = rows(&[
+        json!({ "answer": "Paris" }),
+        json!({ "anwser": "Paris" }),
+        json!({}),
+    ]);
     assert_snapshot!(score(&folder, "-m em,answer_present --out scores.jsonl"), @"
     em              33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)
     answer_present  33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)
@@ -27,14 +31,20 @@ fn a_field_that_some_rows_lack_is_counted_and_printed() {
     let second: Value =
         serde_json::from_str(folder.read("scores.jsonl").lines().nth(1).unwrap()).unwrap();
     let em = &second["scores"]["em"];
-    assert_eq!((&em["outcome"], &em["value"]), (&json!("scored"), &json!(0.0)));
+    assert_eq!(
+        (&em["outcome"], &em["value"]),
+        (&json!("scored"), &json!(0.0))
+    );
     assert_eq!(em["missing"], json!(["answer"]));
     assert_eq!(em["feedback"], "the prediction has no field `answer`");
 
     let ran = score(&folder, "-m em --json");
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     let em = &report["metrics"]["em"];
-    assert_eq!((&em["missing"], &em["missing_fields"]), (&json!(2), &json!({ "answer": 2 })));
+    assert_eq!(
+        (&em["missing"], &em["missing_fields"]),
+        (&json!(2), &json!({ "answer": 2 }))
+    );
     assert!(em["unknown_fields"].is_null());
 }
 
@@ -78,12 +88,18 @@ fn a_misspelt_name_in_a_parameter_is_found_as_well() {
 #[test]
 fn the_other_metrics_of_the_run_and_their_rows_are_kept() {
     let folder = rows(&[json!({ "answer": "Paris" }), json!({ "answer": "Rome" })]);
-    let ran = score(&folder, "-m em,answer_passage_match --json --out scores.jsonl");
+    let ran = score(
+        &folder,
+        "-m em,answer_passage_match --json --out scores.jsonl",
+    );
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["metrics"]["em"]["score"], 0.5);
     let passages = &report["metrics"]["answer_passage_match"];
-    assert_eq!((&passages["score"], &passages["missing"]), (&Value::Null, &json!(2)));
+    assert_eq!(
+        (&passages["score"], &passages["missing"]),
+        (&Value::Null, &json!(2))
+    );
     assert_eq!(passages["unknown_fields"][0]["name"], "context");
     assert_eq!(folder.read("scores.jsonl").lines().count(), 2);
 }
@@ -116,17 +132,41 @@ fn a_missing_gold_field_and_a_field_of_your_own_metric_are_errors() {
     );
     let folder = rows(&[json!({})]);
     let error = folder.score_error("rows.jsonl -m same_text");
-    assert!(error.contains("metric `same_text`: no field `pred.answer`"), "{error}");
+    assert!(
+        error.contains("metric `same_text`: no field `pred.answer`"),
+        "{error}"
+    );
 }
 
 #[test]
 fn the_list_shows_which_fields_may_be_missing() {
     let ran = Folder::new().run("list em outcome_coupled");
-    assert!(ran.out.contains("  reads  pred.answer: string, may be missing\n"), "{}", ran.out);
-    assert!(ran.out.contains("  reads  gold.answer: string or list of strings\n"), "{}", ran.out);
-    assert!(ran.out.contains("  reads  pred.was_repeated: true or false\n"), "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("  reads  pred.answer: string, may be missing\n"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out
+            .contains("  reads  gold.answer: string or list of strings\n"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out
+            .contains("  reads  pred.was_repeated: true or false\n"),
+        "{}",
+        ran.out
+    );
     let list = Folder::new().json("list em --json");
     assert_eq!(list[0]["missing"], 0.0);
     assert_eq!(list[0]["pred"][0]["may_be_missing"], true);
-    assert_eq!(list[0]["gold"][0].as_object().unwrap().get("may_be_missing"), None);
+    assert_eq!(
+        list[0]["gold"][0]
+            .as_object()
+            .unwrap()
+            .get("may_be_missing"),
+        None
+    );
 }

@@ -19,16 +19,28 @@ fn error_of(args: &str) -> String {
 #[track_caller]
 fn usage(args: &str) -> String {
     let ran = Folder::with("rows.jsonl", GOOD).run(&format!("score rows.jsonl {args}"));
-    assert_eq!((ran.code, &*ran.out, ran.err.lines().count()), (Some(2), "", 1));
+    assert_eq!(
+        (ran.code, &*ran.out, ran.err.lines().count()),
+        (Some(2), "", 1)
+    );
     ran.err.trim_end().to_owned()
 }
 
 #[test]
 fn unknown_metrics() {
-    assert_eq!(error_of("-m sametext"), "unknown metric `sametext`; did you mean `same_text`?");
+    assert_eq!(
+        error_of("-m sametext"),
+        "unknown metric `sametext`; did you mean `same_text`?"
+    );
     assert_eq!(error_of("-m EM"), "unknown metric `EM`; did you mean `em`?");
-    assert_eq!(error_of("-m zzz"), "unknown metric `zzz`; see `list` for all metrics");
-    assert_eq!(error_of("-m obeys,obeys"), "duplicate metric `obeys`; name it once");
+    assert_eq!(
+        error_of("-m zzz"),
+        "unknown metric `zzz`; see `list` for all metrics"
+    );
+    assert_eq!(
+        error_of("-m obeys,obeys"),
+        "duplicate metric `obeys`; name it once"
+    );
 }
 
 #[test]
@@ -133,7 +145,11 @@ fn unknown_options() {
 fn no_arguments_are_invalid_usage() {
     let output = scorer().output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("Usage: scorer <COMMAND>"));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("Usage: scorer <COMMAND>")
+    );
 }
 
 #[test]
@@ -162,5 +178,9 @@ fn an_internal_error_is_one_line() {
     let ran = Folder::with("rows.jsonl", GOOD).run("score rows.jsonl -m broken");
     assert_eq!((ran.code, &*ran.out), (Some(101), ""));
     let start = "error: internal error in dsrs-metrics: there is a mistake (tests/cli/scorer.rs:";
-    assert!(ran.err.starts_with(start) && ran.err.lines().count() == 1, "{:?}", ran.err);
+    assert!(
+        ran.err.starts_with(start) && ran.err.lines().count() == 1,
+        "{:?}",
+        ran.err
+    );
 }

@@ -35,7 +35,10 @@ fn results() -> Folder {
 fn refused(folder: &Folder, args: &str, message: &str) {
     let content = || {
         let names = folder.files();
-        let content: Vec<_> = names.iter().map(|name| fs::read(folder.path(name)).ok()).collect();
+        let content: Vec<_> = names
+            .iter()
+            .map(|name| fs::read(folder.path(name)).ok())
+            .collect();
         (names, content)
     };
     let before = content();
@@ -93,7 +96,11 @@ fn trap_38_no_output_of_any_command_is_an_input() {
     // A file may be in a list twice.
     let twice = r#"score in.jsonl -m em -q --param sparql_executes.data=["graph.nt","graph.nt"]"#;
     let ran = folder.run(twice);
-    assert!(ran.err.contains("`sparql_executes` is not a metric of this run"), "{ran:?}");
+    assert!(
+        ran.err
+            .contains("`sparql_executes` is not a metric of this run"),
+        "{ran:?}"
+    );
     // A folder that a metric reads, with a file that exists and with a new one.
     fs::create_dir(folder.path("tests")).unwrap();
     folder.write("tests/check.md", "exit 0");
@@ -111,8 +118,12 @@ fn trap_38_no_output_of_any_command_is_an_input() {
     }
     // Standard input is a file, too.
     let mut command = folder.command("compare - b.jsonl --markdown a.jsonl");
-    let ran =
-        Ran::from(command.stdin(File::open(folder.path("a.jsonl")).unwrap()).output().unwrap());
+    let ran = Ran::from(
+        command
+            .stdin(File::open(folder.path("a.jsonl")).unwrap())
+            .output()
+            .unwrap(),
+    );
     let message =
         "error: --markdown a.jsonl and A - are the same file; choose another file for --markdown\n";
     assert_eq!((ran.code, &*ran.err), (Some(2), message));
@@ -156,7 +167,12 @@ fn trap_38_no_output_is_a_redirected_stream() {
     let folder = rows();
     let redirected = |options: &str, stdout: Stdio, stderr: Stdio| {
         let args = format!("score in.jsonl -m same_text {options}");
-        folder.command(&args).stdout(stdout).stderr(stderr).output().unwrap()
+        folder
+            .command(&args)
+            .stdout(stdout)
+            .stderr(stderr)
+            .output()
+            .unwrap()
     };
     let create = |name: &str| Stdio::from(File::create(folder.path(name)).unwrap());
     let ran = redirected("--markdown o.md", create("o.md"), Stdio::piped());
@@ -166,7 +182,10 @@ fn trap_38_no_output_is_a_redirected_stream() {
     assert_eq!((ran.status.code(), &*ran.stdout), (Some(2), &b""[..]));
     let message = "error: --out e.jsonl and standard error are the same file; choose another file for --out\n";
     assert_eq!(folder.read("e.jsonl"), message);
-    let append = File::options().append(true).open(folder.path("in.jsonl")).unwrap();
+    let append = File::options()
+        .append(true)
+        .open(folder.path("in.jsonl"))
+        .unwrap();
     let ran = redirected("", append.into(), Stdio::piped());
     let message = "error: standard output and DATA in.jsonl are the same file; choose another file for standard output\n";
     assert_eq!(String::from_utf8(ran.stderr).unwrap(), message);
@@ -174,7 +193,10 @@ fn trap_38_no_output_is_a_redirected_stream() {
     // Both streams may be one file, as in `> log 2>&1`.
     let log = File::create(folder.path("log")).unwrap();
     let ran = redirected("-q", log.try_clone().unwrap().into(), log.into());
-    assert_eq!((ran.status.code(), folder.read("log")), (Some(0), HEADLINE.to_owned()));
+    assert_eq!(
+        (ran.status.code(), folder.read("log")),
+        (Some(0), HEADLINE.to_owned())
+    );
 }
 
 #[test]
@@ -194,7 +216,11 @@ fn an_output_that_is_a_dash_is_printed_instead_of_the_headlines() {
     | b | same\_text | false |  |
     ");
     assert_eq!(
-        printed(&format!("{score} --markdown - --junit r.xml --summary s.csv")).lines().count(),
+        printed(&format!(
+            "{score} --markdown - --junit r.xml --summary s.csv"
+        ))
+        .lines()
+        .count(),
         9
     );
     let (xml, table) = (folder.read("r.xml"), folder.read("s.csv"));
@@ -202,11 +228,21 @@ fn an_output_that_is_a_dash_is_printed_instead_of_the_headlines() {
     assert_eq!(printed(&format!("{score} --junit -")), xml);
     assert_eq!(printed(&format!("{score} --summary -")), table);
     printed("compare a.jsonl b.jsonl --markdown c.md");
-    assert_eq!(printed("compare a.jsonl b.jsonl --markdown -"), folder.read("c.md"));
-    assert!(!folder.files().contains(&"-".to_owned()), "{:?}", folder.files());
+    assert_eq!(
+        printed("compare a.jsonl b.jsonl --markdown -"),
+        folder.read("c.md")
+    );
+    assert!(
+        !folder.files().contains(&"-".to_owned()),
+        "{:?}",
+        folder.files()
+    );
     // A pipe is written as it is, after the headlines.
     let piped = printed(&format!("{score} --markdown /dev/stdout"));
-    assert!(piped.starts_with(HEADLINE) && piped.contains("| same\\_text |"), "{piped}");
+    assert!(
+        piped.starts_with(HEADLINE) && piped.contains("| same\\_text |"),
+        "{piped}"
+    );
 }
 
 #[test]
@@ -217,7 +253,9 @@ fn junit_on_standard_output_is_the_file_without_characters_that_a_terminal_obeys
     let printed = folder.run(&format!("{args} -")).out;
     assert!(printed.contains("name=\"b&#x202e;&#x9b;\""), "{printed}");
     assert_eq!(
-        printed.replace("&#x202e;", "\u{202e}").replace("&#x9b;", "\u{9b}"),
+        printed
+            .replace("&#x202e;", "\u{202e}")
+            .replace("&#x9b;", "\u{9b}"),
         folder.read("r.xml")
     );
 }
@@ -242,7 +280,14 @@ fn trap_38_files_for_ci_appear_when_they_are_complete() {
     let row = r#"{"gold": {"answer": "1"}, "pred": {"answer": "1", "seconds": 60.0}}"#;
     writeln!(child.stdin.as_ref().unwrap(), "{row}").unwrap();
     // Those of each file; `--junit` also has a hidden result file, its manifest and the spool.
-    let has_started = || folder.files().iter().filter(|name| name.ends_with(".tmp")).count() == 6;
+    let has_started = || {
+        folder
+            .files()
+            .iter()
+            .filter(|name| name.ends_with(".tmp"))
+            .count()
+            == 6
+    };
     for _ in 0..3_000 {
         if has_started() {
             break;
@@ -268,10 +313,18 @@ fn trap_38_files_for_ci_appear_when_they_are_complete() {
             "--summary t.csv: not written; it is the file of an earlier run",
         ]
     );
-    assert!(lines.len() == 4 && lines[3].starts_with("error: in.jsonl:1"), "{}", ran.err);
+    assert!(
+        lines.len() == 4 && lines[3].starts_with("error: in.jsonl:1"),
+        "{}",
+        ran.err
+    );
     assert!(unchanged());
     let names = [&["in.jsonl"], &outputs[..]].concat();
-    assert_eq!(folder.files(), names, "the hidden files of the killed run are removed");
+    assert_eq!(
+        folder.files(),
+        names,
+        "the hidden files of the killed run are removed"
+    );
 
     // New files do not exist before they are complete.
     for name in outputs {
@@ -314,7 +367,10 @@ fn what_was_computed_is_printed_and_each_file_is_tried() {
     let args = "score in.jsonl -m same_text -q --junit /dev/full --markdown /dev/full --summary s.csv --out o.jsonl";
     let ran = folder.run(args);
     let errors = format!("error: --junit /dev/full: {full}error: --markdown /dev/full: {full}");
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), HEADLINE, &*errors));
+    assert_eq!(
+        (ran.code, &*ran.out, &*ran.err),
+        (Some(2), HEADLINE, &*errors)
+    );
     assert!(folder.read("s.csv").contains("same_text,bool,0.5"));
     assert_eq!(folder.read("o.jsonl").lines().count(), 2);
 
@@ -326,18 +382,27 @@ fn what_was_computed_is_printed_and_each_file_is_tried() {
     let ran = Ran::from(command.env("TMPDIR", folder.path("")).output().unwrap());
     assert!(ran.out.starts_with(HEADLINE), "{ran:?}");
     let error = "error: cannot write `full.jsonl`: No space left on device";
-    assert!(ran.code == Some(2) && ran.err.starts_with(error), "{}", ran.err);
+    assert!(
+        ran.code == Some(2) && ran.err.starts_with(error),
+        "{}",
+        ran.err
+    );
     assert!(folder.read("r.xml").contains("same_text"));
 
     // Standard output fails, and the files are written.
     let mut command = folder.command("score in.jsonl -m same_text -q --markdown m.md");
-    let ran =
-        command.stdout(File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
+    let ran = command
+        .stdout(File::options().write(true).open("/dev/full").unwrap())
+        .output()
+        .unwrap();
     assert_eq!(ran.status.code(), Some(2));
     assert!(folder.read("m.md").contains("same\\_text"));
 
     let ran = folder.run("compare a.jsonl b.jsonl --markdown /dev/full");
-    assert_eq!((ran.code, &*ran.err), (Some(2), &*format!("error: --markdown /dev/full: {full}")));
+    assert_eq!(
+        (ran.code, &*ran.err),
+        (Some(2), &*format!("error: --markdown /dev/full: {full}"))
+    );
     assert!(ran.out.contains("same_text"), "{}", ran.out);
 }
 
@@ -345,12 +410,21 @@ fn what_was_computed_is_printed_and_each_file_is_tried() {
 fn a_file_that_cannot_be_written_is_found_before_rows_are_read() {
     let folder = rows();
     fs::create_dir(folder.path("dir")).unwrap();
-    for (file, reason) in [("no/such/r.xml", "No such file"), ("dir", "it is a directory")] {
+    for (file, reason) in [
+        ("no/such/r.xml", "No such file"),
+        ("dir", "it is a directory"),
+    ] {
         let mut command = folder.command(&format!("score - -m same_text --junit {file}"));
-        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         // Nothing is written to standard input, which is still open.
         let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         let start = format!("error: --junit {file}: cannot be written: {reason}");
         assert!(line.starts_with(&start), "{line}");
         assert_eq!(child.wait().unwrap().code(), Some(2));

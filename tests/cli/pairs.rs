@@ -19,8 +19,10 @@ impl Folder {
 
 /// The answers of two programs to four questions.
 fn questions() -> Folder {
-    let folder =
-        Folder::with("a.csv", "question,answer,prediction\nq1,a,a\n\"q\n2\",b,x\nq3,c,c\nq4,d,x\n");
+    let folder = Folder::with(
+        "a.csv",
+        "question,answer,prediction\nq1,a,a\n\"q\n2\",b,x\nq3,c,c\nq4,d,x\n",
+    );
     folder.write(
         "b.jsonl",
         "{\"question\":\"q1\",\"answer\":\"a\",\"prediction\":\"a\"}\n\n{\"question\":\"q\\n2\",\"answer\":\"b\",\"prediction\":\"b\"}\n{\"question\":\"q3\",\"answer\":\"c\",\"prediction\":\"x\"}\n{\"question\":\"q4\",\"answer\":\"d\",\"prediction\":\"d\"}\n",
@@ -33,30 +35,55 @@ fn rows_without_ids_are_numbered_alike_in_every_format() {
     let folder = questions();
     folder.scored(&format!("score a.csv {MAP} --out a.out.jsonl"));
     folder.scored(&format!("score b.jsonl {MAP} --out b.out.csv"));
-    let row = folder.read("a.out.jsonl").lines().nth(1).unwrap().to_owned();
+    let row = folder
+        .read("a.out.jsonl")
+        .lines()
+        .nth(1)
+        .unwrap()
+        .to_owned();
     let row: serde_json::Value = serde_json::from_str(&row).unwrap();
-    assert_eq!((&row["id"], &row["positional"]), (&json!("2"), &json!(true)));
+    assert_eq!(
+        (&row["id"], &row["positional"]),
+        (&json!("2"), &json!(true))
+    );
     assert_eq!(row["gold_hash"], json!("6765ec9bc251c8a2"));
     let report = folder.compare_json("a.out.jsonl b.out.csv");
-    assert_eq!((&report["paired"], &report["paired_by_position"]), (&json!(4), &json!(true)));
+    assert_eq!(
+        (&report["paired"], &report["paired_by_position"]),
+        (&json!(4), &json!(true))
+    );
     let em = &report["metrics"]["em"];
-    assert_eq!((&em["wins"], &em["losses"], &em["ties"]), (&json!(2), &json!(1), &json!(1)));
+    assert_eq!(
+        (&em["wins"], &em["losses"], &em["ties"]),
+        (&json!(2), &json!(1), &json!(1))
+    );
     let text = folder.run("compare a.out.jsonl b.out.csv").out;
-    assert_eq!(text.lines().nth(2), Some("4 rows in both, paired by position"));
+    assert_eq!(
+        text.lines().nth(2),
+        Some("4 rows in both, paired by position")
+    );
     let manifest: serde_json::Value =
         serde_json::from_str(&folder.read("a.out.jsonl.manifest.json")).unwrap();
     assert_eq!(manifest["run"]["positional_ids"], json!(true));
     // A run over the result file keeps the mark.
     folder.scored(&format!("score a.csv {MAP} --with-rows --out rows.jsonl"));
     folder.scored("score rows.jsonl -m f1 --out again.jsonl");
-    assert!(folder.read("again.jsonl").lines().all(|line| line.contains("\"positional\":true")));
+    assert!(
+        folder
+            .read("again.jsonl")
+            .lines()
+            .all(|line| line.contains("\"positional\":true"))
+    );
 }
 
 #[test]
 fn positions_of_other_rows_are_refused_without_an_option_that_pairs_them() {
     let folder = questions();
     folder.scored(&format!("score a.csv {MAP} --out a.jsonl"));
-    folder.write("other.csv", "question,answer,prediction\nq3,c,c\nq1,a,a\nq2,b,x\nq4,d,x\n");
+    folder.write(
+        "other.csv",
+        "question,answer,prediction\nq3,c,c\nq1,a,a\nq2,b,x\nq4,d,x\n",
+    );
     folder.scored(&format!("score other.csv {MAP} --out other.jsonl"));
     assert_snapshot!(folder.compare_error("a.jsonl other.jsonl"), @"the gold rows of `1`, `2`, `3` differ: the first is at a.jsonl:1 and other.jsonl:1; the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row");
     folder.write("short.csv", "question,answer,prediction\nq1,a,a\nq2,b,x\n");
@@ -68,25 +95,42 @@ fn positions_of_other_rows_are_refused_without_an_option_that_pairs_them() {
     assert_snapshot!(folder.compare_error("a.jsonl old.jsonl"), @"expected a `gold_hash` in a.jsonl:1 and old.jsonl:1, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column names the rows");
     // With ids, the order is of no importance.
     for name in ["a", "other"] {
-        folder.write("q.csv", folder.read(&format!("{name}.csv")).replace("\"q\n2\"", "q2"));
-        folder.scored(&format!("score q.csv {MAP} --map id=question --out {name}.named.jsonl"));
+        folder.write(
+            "q.csv",
+            folder
+                .read(&format!("{name}.csv"))
+                .replace("\"q\n2\"", "q2"),
+        );
+        folder.scored(&format!(
+            "score q.csv {MAP} --map id=question --out {name}.named.jsonl"
+        ));
     }
     let report = folder.compare_json("a.named.jsonl other.named.jsonl");
-    assert_eq!((&report["paired"], report.get("paired_by_position")), (&json!(4), None));
+    assert_eq!(
+        (&report["paired"], report.get("paired_by_position")),
+        (&json!(4), None)
+    );
     assert_eq!(report["metrics"]["em"]["ties"], 4);
 }
 
 #[test]
 fn labels_need_ids() {
     let folder = questions();
-    folder.write("labels.csv", "name,correct\nq1,true\nq3,true\nq4,false\nq2,false\n");
+    folder.write(
+        "labels.csv",
+        "name,correct\nq1,true\nq3,true\nq4,false\nq2,false\n",
+    );
     folder.scored(&format!("score a.csv {MAP} --out a.jsonl"));
     let agree = |results: &str, more: &str| {
-        folder.run(&format!("agree {results} --label correct --labels labels.csv {more}"))
+        folder.run(&format!(
+            "agree {results} --label correct --labels labels.csv {more}"
+        ))
     };
     assert_snapshot!(agree("a.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; the results have no ids either, so score again with --map id=COLUMN, and write it here too");
     folder.write("q.csv", folder.read("a.csv").replace("\"q\n2\"", "q2"));
-    folder.scored(&format!("score q.csv {MAP} --map id=question --out named.jsonl"));
+    folder.scored(&format!(
+        "score q.csv {MAP} --map id=question --out named.jsonl"
+    ));
     assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; write --map id=name");
     let agreed = agree("named.jsonl", "--map id=name");
     assert_eq!(

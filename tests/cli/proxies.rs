@@ -15,10 +15,15 @@ fn scored(rows: &str, args: &[&str]) -> Result<Value, String> {
 
 #[track_caller]
 fn mean(rows: &str, metric: &str, params: &[&str]) -> f64 {
-    let params: Vec<String> = params.iter().map(|param| format!("{metric}.{param}")).collect();
+    let params: Vec<String> = params
+        .iter()
+        .map(|param| format!("{metric}.{param}"))
+        .collect();
     let params = params.iter().flat_map(|param| ["--param", param]);
     let args: Vec<&str> = ["-m", metric].into_iter().chain(params).collect();
-    scored(rows, &args).unwrap()["metrics"][metric]["mean"].as_f64().unwrap()
+    scored(rows, &args).unwrap()["metrics"][metric]["mean"]
+        .as_f64()
+        .unwrap()
 }
 
 #[test]
@@ -26,14 +31,29 @@ fn every_proxy_is_listed_with_its_cost() {
     let ran = scorer().args(["list", "--json"]).output().unwrap();
     let listed: Vec<Value> = dsrs_metrics_tests::schema::parsed(&ran.stdout);
     let spec = |name: &str| listed.iter().find(|spec| spec["name"] == name).unwrap();
-    for name in ["format", "keyword", "length", "syntax", "tool_params_schema", "was_repeated"] {
-        assert_eq!((&spec(name)["tier"], &spec(name)["cost_msats"]), (&"proxy".into(), &0.into()));
+    for name in [
+        "format",
+        "keyword",
+        "length",
+        "syntax",
+        "tool_params_schema",
+        "was_repeated",
+    ] {
+        assert_eq!(
+            (&spec(name)["tier"], &spec(name)["cost_msats"]),
+            (&"proxy".into(), &0.into())
+        );
     }
     // The most expensive comparison without a language model.
-    assert_eq!((&spec("diff")["tier"], &spec("diff")["cost_msats"]), (&"truth".into(), &10.into()));
+    assert_eq!(
+        (&spec("diff")["tier"], &spec("diff")["cost_msats"]),
+        (&"truth".into(), &10.into())
+    );
     let settings = |name: &str| {
         let settings = spec(name)["settings"].as_array().unwrap().iter();
-        settings.map(|it| (it["name"].clone(), it["default"].clone())).collect::<Vec<_>>()
+        settings
+            .map(|it| (it["name"].clone(), it["default"].clone()))
+            .collect::<Vec<_>>()
     };
     let no = Value::Null;
     assert_eq!(
@@ -61,32 +81,56 @@ fn parameters_are_parsed_from_strings() {
     assert_eq!(mean(rows, "format", &["require_valid_json=true"]), 0.5);
     assert_eq!(mean(rows, "format", &["required_fields=[\"a\"]"]), 0.5);
     assert_eq!(
-        mean(rows, "keyword", &["required=[\"return\"]", "forbidden=[\"TODO\"]", "field=code"]),
+        mean(
+            rows,
+            "keyword",
+            &[
+                "required=[\"return\"]",
+                "forbidden=[\"TODO\"]",
+                "field=code"
+            ]
+        ),
         0.5
     );
-    assert_eq!(mean(rows, "length", &["min_chars=16", "field=code"]), (11.0 / 16.0 + 0.5) / 2.0);
+    assert_eq!(
+        mean(rows, "length", &["min_chars=16", "field=code"]),
+        (11.0 / 16.0 + 0.5) / 2.0
+    );
     assert_eq!(mean(rows, "syntax", &[]), 0.5);
     assert_eq!(mean(rows, "syntax", &["language=json"]), 0.5);
     let rows = "{\"gold\": {\"execution_history\": [{\"tool\": \"t\", \"params\": {\"n\": 1}}]}, \"pred\": {\"tool\": \"t\", \"params\": {\"n\": 1.0}}}";
     assert_eq!(mean(rows, "was_repeated", &[]), 0.0);
     assert_eq!(
-        mean(rows, "tool_params_schema", &["schemas={\"t\": {\"required\": [\"n\"]}}"]),
+        mean(
+            rows,
+            "tool_params_schema",
+            &["schemas={\"t\": {\"required\": [\"n\"]}}"]
+        ),
         1.0
     );
     let rows = "{\"gold\": {\"answer\": \"f( 1 )\"}, \"pred\": {\"answer\": \"f(1)\"}}";
     assert_eq!(mean(rows, "diff", &[]), 0.0);
-    assert_eq!(mean(rows, "diff", &["strictness=ast_equivalent", "language=py"]), 1.0);
+    assert_eq!(
+        mean(rows, "diff", &["strictness=ast_equivalent", "language=py"]),
+        1.0
+    );
 }
 
 #[test]
 fn invalid_parameters_are_errors_before_the_first_row() {
     for (args, message) in [
-        (["-m", "syntax", "--param", "syntax.language=cobol"], "`sh`, `shell`; found `cobol`"),
+        (
+            ["-m", "syntax", "--param", "syntax.language=cobol"],
+            "`sh`, `shell`; found `cobol`",
+        ),
         (
             ["-m", "diff", "--param", "diff.strictness=ast_equivalent"],
             "`ast_equivalent` needs to know the language: set `language`",
         ),
-        (["-m", "diff", "--param", "diff.strictness=meaning"], "`semantic`; found `meaning`"),
+        (
+            ["-m", "diff", "--param", "diff.strictness=meaning"],
+            "`semantic`; found `meaning`",
+        ),
         (
             [
                 "-m",
@@ -98,7 +142,10 @@ fn invalid_parameters_are_errors_before_the_first_row() {
         ),
     ] {
         let error = scored("{\"pred\": {\"answer\": \"x\"}}", &args).unwrap_err();
-        assert!(error.starts_with("Some(2)") && error.contains(message), "{error}");
+        assert!(
+            error.starts_with("Some(2)") && error.contains(message),
+            "{error}"
+        );
     }
 }
 
@@ -107,7 +154,12 @@ fn invalid_utf_8_is_bad_input() {
     let folder = tempfile::tempdir().unwrap();
     let rows = folder.path().join("rows.jsonl");
     std::fs::write(&rows, b"{\"pred\": {\"answer\": \"a\xff\"}}\n").unwrap();
-    let ran = scorer().arg("score").arg(&rows).args(["-m", "format"]).output().unwrap();
+    let ran = scorer()
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "format"])
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("UTF-8"), "{stderr}");
@@ -128,7 +180,10 @@ fn rows_of_any_depth_are_scored_or_rejected() {
             )
         })
         .concat();
-    assert_eq!(mean(&rows, "format", &["require_valid_json=true"]), 2.0 / 3.0);
+    assert_eq!(
+        mean(&rows, "format", &["require_valid_json=true"]),
+        2.0 / 3.0
+    );
     assert_eq!(mean(&rows, "keyword", &["required=[\"(\"]"]), 1.0 / 3.0);
     assert!(mean(&rows, "length", &["max_chars=1000"]) < 0.01);
     assert_eq!(mean(&rows, "syntax", &[]), 2.0 / 3.0);
@@ -140,10 +195,19 @@ fn rows_of_any_depth_are_scored_or_rejected() {
     assert_eq!(mean(&rows, "tool_params_schema", &[schema]), 0.0);
 
     let nested = format!("{{\"pred\": {{\"answer\": {lists}}}}}\n");
-    for metric in ["format", "syntax", "diff", "tool_params_schema", "was_repeated"] {
+    for metric in [
+        "format",
+        "syntax",
+        "diff",
+        "tool_params_schema",
+        "was_repeated",
+    ] {
         let error = scored(&nested, &["-m", metric]).unwrap_err();
         assert!(error.starts_with("Some(2)"), "{metric}: {error}");
-        assert!(error.contains(":1: ") && error.contains("deeper than 127 levels"), "{error}");
+        assert!(
+            error.contains(":1: ") && error.contains("deeper than 127 levels"),
+            "{error}"
+        );
     }
 }
 
@@ -151,20 +215,37 @@ fn rows_of_any_depth_are_scored_or_rejected() {
 #[track_caller]
 fn rejected(metric: &str, params: &[&str]) -> String {
     let rows = "{\"gold\": {\"answer\": {\"name\": \"Ada\"}}, \"pred\": {\"answer\": {\"name\": \"Bob\"}}}\n";
-    let params: Vec<String> = params.iter().map(|param| format!("{metric}.{param}")).collect();
+    let params: Vec<String> = params
+        .iter()
+        .map(|param| format!("{metric}.{param}"))
+        .collect();
     let params = params.iter().flat_map(|param| ["--param", param]);
     // Rows may fail, so the run does not end because of a row.
-    let args: Vec<&str> = ["-m", metric, "--max-errors", "9"].into_iter().chain(params).collect();
+    let args: Vec<&str> = ["-m", metric, "--max-errors", "9"]
+        .into_iter()
+        .chain(params)
+        .collect();
     let error = scored(rows, &args).unwrap_err();
     let message = error.strip_prefix("Some(2) error: metric ");
-    message.unwrap_or_else(|| panic!("{error}")).trim_end().to_owned()
+    message
+        .unwrap_or_else(|| panic!("{error}"))
+        .trim_end()
+        .to_owned()
 }
 
 #[test]
 fn trap_09_a_configuration_that_fails_every_row_is_an_error_before_the_first() {
     for (metric, params, message) in [
-        ("keyword", &[][..], "no keywords are configured; set `required`, `forbidden` or both"),
-        ("keyword", &["required=[\"\"]"], "an empty keyword matches every output; remove it"),
+        (
+            "keyword",
+            &[][..],
+            "no keywords are configured; set `required`, `forbidden` or both",
+        ),
+        (
+            "keyword",
+            &["required=[\"\"]"],
+            "an empty keyword matches every output; remove it",
+        ),
         (
             "length",
             &["min_chars=5", "max_chars=2"],
@@ -185,14 +266,26 @@ fn trap_09_a_configuration_that_fails_every_row_is_an_error_before_the_first() {
             &["rel_tolerance=-0.5"],
             "`rel_tolerance` must be at least 0, found -0.5",
         ),
-        ("entity_f1", &["similarity=80"], "`similarity` must be between 0 and 1, found 80"),
+        (
+            "entity_f1",
+            &["similarity=80"],
+            "`similarity` must be between 0 and 1, found 80",
+        ),
         (
             "intent_accuracy_with_fallback",
             &["credit=2"],
             "`credit` must be between 0 and 1, found 2",
         ),
-        ("answer_exact_match", &["frac=-1"], "`frac` must be between 0 and 1, found -1"),
-        ("bleu", &["max_order=17"], "`max_order` must be between 1 and 16, found 17"),
+        (
+            "answer_exact_match",
+            &["frac=-1"],
+            "`frac` must be between 0 and 1, found -1",
+        ),
+        (
+            "bleu",
+            &["max_order=17"],
+            "`max_order` must be between 1 and 16, found 17",
+        ),
         (
             "chrf",
             &["char_order=0"],
@@ -201,10 +294,19 @@ fn trap_09_a_configuration_that_fails_every_row_is_an_error_before_the_first() {
         ("chrf", &["beta=-1"], BETA),
         ("factual_correctness", &["beta=-1"], BETA),
     ] {
-        assert_eq!(rejected(metric, params), format!("`{metric}`: {message}"), "{params:?}");
+        assert_eq!(
+            rejected(metric, params),
+            format!("`{metric}`: {message}"),
+            "{params:?}"
+        );
     }
-    let nothing =
-        rejected("syntax", &["check_balanced_brackets=false", "check_balanced_quotes=false"]);
+    let nothing = rejected(
+        "syntax",
+        &[
+            "check_balanced_brackets=false",
+            "check_balanced_quotes=false",
+        ],
+    );
     assert!(
         nothing.starts_with(
             "`syntax`: nothing to check, so every output would pass; set `check_balanced_brackets`"
@@ -223,9 +325,21 @@ fn the_message_for_an_invalid_parameter_shows_its_form() {
             "required=x,y",
             "`required` should be a list of strings, as in '[\"x\", \"y\"]'; found `x,y`",
         ),
-        ("keyword", "partial_credit=yes", "`partial_credit` should be true or false; found `yes`"),
-        ("length", "min_chars=-1", "`min_chars` should be a whole number, 0 or more; found `-1`"),
-        ("mrr", "depth=0", "`depth` should be a whole number, 1 or more; found `0`"),
+        (
+            "keyword",
+            "partial_credit=yes",
+            "`partial_credit` should be true or false; found `yes`",
+        ),
+        (
+            "length",
+            "min_chars=-1",
+            "`min_chars` should be a whole number, 0 or more; found `-1`",
+        ),
+        (
+            "mrr",
+            "depth=0",
+            "`depth` should be a whole number, 1 or more; found `0`",
+        ),
         (
             "f1",
             "profile=strict",
@@ -237,6 +351,9 @@ fn the_message_for_an_invalid_parameter_shows_its_form() {
             "`k` should be a rank or list of ranks, as in '[1, 5, 10]'; found `1,5` (a rank or a list of ranks, each 1 or more)",
         ),
     ] {
-        assert_eq!(rejected(metric, &[param]), format!("`{metric}`: parameter {message}"));
+        assert_eq!(
+            rejected(metric, &[param]),
+            format!("`{metric}`: parameter {message}")
+        );
     }
 }

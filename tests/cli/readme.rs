@@ -10,15 +10,23 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The lines of the blocks of shell commands, without their comments.
 fn commands() -> Vec<String> {
     let page = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
-    let blocks = page.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());
-    let lines = blocks.flat_map(str::lines).map(|line| line.split(" # ").next().unwrap().trim());
+    let blocks = page
+        .split("```sh\n")
+        .skip(1)
+        .filter_map(|block| block.split("```").next());
+    let lines = blocks
+        .flat_map(str::lines)
+        .map(|line| line.split(" # ").next().unwrap().trim());
     lines.map(str::to_owned).collect()
 }
 
 /// A folder beside the clone, where the README expects a project.
 fn project() -> Folder {
     let folder = Folder::new();
-    folder.write("project/Cargo.toml", "[package]\nname = \"project\"\nedition = \"2024\"\n");
+    folder.write(
+        "project/Cargo.toml",
+        "[package]\nname = \"project\"\nedition = \"2024\"\n",
+    );
     folder.write("project/src/lib.rs", "");
     std::os::unix::fs::symlink(fs::canonicalize(ROOT).unwrap(), folder.path("dsrs-metrics"))
         .unwrap();
@@ -30,7 +38,11 @@ fn the_commands_of_the_readme_run() {
     let folder = project();
     let data = Folder::new();
     for name in ["heritage.baseline.jsonl", "heritage.tuned.jsonl"] {
-        fs::copy(format!("{ROOT}/examples/data/heritage/{name}"), data.path(name)).unwrap();
+        fs::copy(
+            format!("{ROOT}/examples/data/heritage/{name}"),
+            data.path(name),
+        )
+        .unwrap();
     }
     let mut last = Vec::new();
     for command in commands() {
@@ -47,7 +59,12 @@ fn the_commands_of_the_readme_run() {
             ["cargo", "install", "--path", path, "--features", "cli"] => {
                 let steps = fs::read_to_string(format!("{ROOT}/.ci/run")).unwrap();
                 let is_step = steps.contains("--path dsrs-metrics --features cli --root");
-                is_step && folder.path("project").join(path).join("Cargo.toml").is_file()
+                is_step
+                    && folder
+                        .path("project")
+                        .join(path)
+                        .join("Cargo.toml")
+                        .is_file()
             }
             ["cd", path] => {
                 let data = folder.path("project").join(path);

@@ -35,7 +35,10 @@ fn invalid_input_is_one_sentence() {
         @"--group: no row has the field `tpic`; did you mean `topic`?");
     assert_snapshot!(error("a.jsonl --out nowhere/r.html"),
         @"--out nowhere/r.html: cannot be written: No such file or directory (os error 2)");
-    assert_eq!(error("a.jsonl --out a.jsonl"), "--out a.jsonl: unknown extension; expected .html");
+    assert_eq!(
+        error("a.jsonl --out a.jsonl"),
+        "--out a.jsonl: unknown extension; expected .html"
+    );
     assert_snapshot!(error("a.jsonl"),
         @"the following required arguments were not provided: --out <FILE>");
     assert_snapshot!(error("empty.jsonl --out r.html"),
@@ -53,7 +56,12 @@ fn scores_with_rows_become_one_file_without_requests() {
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), "", ""));
     assert_eq!(
         folder.files(),
-        ["report.html", "rows.jsonl", "run.jsonl", "run.jsonl.manifest.json"]
+        [
+            "report.html",
+            "rows.jsonl",
+            "run.jsonl",
+            "run.jsonl.manifest.json"
+        ]
     );
 
     let html = folder.read("report.html");
@@ -68,9 +76,16 @@ fn scores_with_rows_become_one_file_without_requests() {
     }
     let addresses: Vec<_> = ["http://", "https://", "src=", "url(", "@import"]
         .into_iter()
-        .flat_map(|address| html.match_indices(address).map(|(at, _)| &html[at..at + 30]))
+        .flat_map(|address| {
+            html.match_indices(address)
+                .map(|(at, _)| &html[at..at + 30])
+        })
         .collect();
-    assert_eq!(addresses, ["http://www.w3.org/2000/svg' vi"], "the name space of the icon");
+    assert_eq!(
+        addresses,
+        ["http://www.w3.org/2000/svg' vi"],
+        "the name space of the icon"
+    );
 }
 
 #[test]
@@ -92,8 +107,14 @@ fn two_runs_are_compared_on_the_rows_that_both_have() {
     let row = |id: &str, value: f64| {
         format!(r#"{{"id":"{id}","scores":{{"wer":{{"outcome":"scored","value":{value}}}}}}}"#)
     };
-    let folder = Folder::with("a.jsonl", [row("1", 0.5), row("2", 0.5), row("3", 0.5)].join("\n"));
-    folder.write("b.jsonl", [row("1", 0.25), row("2", 0.75), row("4", 0.5)].join("\n"));
+    let folder = Folder::with(
+        "a.jsonl",
+        [row("1", 0.5), row("2", 0.5), row("3", 0.5)].join("\n"),
+    );
+    folder.write(
+        "b.jsonl",
+        [row("1", 0.25), row("2", 0.75), row("4", 0.5)].join("\n"),
+    );
     folder.printed("report a.jsonl b.jsonl --title T --out r.html");
     let html = folder.read("r.html");
     for part in [
@@ -134,7 +155,10 @@ fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
         format!(r#"{{"id":"{id}","gold":{{"answer":"a {id}"}},"pred":{{"answer":"a"}}}}"#)
     };
     let folder = Folder::with("rows.jsonl", (0..3).map(row).collect::<Vec<_>>().join("\n"));
-    for (out, profile) in [("a.jsonl", "f1.profile=dspy"), ("b.jsonl", "f1.profile=folded")] {
+    for (out, profile) in [
+        ("a.jsonl", "f1.profile=dspy"),
+        ("b.jsonl", "f1.profile=folded"),
+    ] {
         let score = format!("score rows.jsonl -m f1 --param {profile} -q --out {out}");
         folder.printed(&score);
     }
@@ -147,7 +171,10 @@ fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
 
     folder.printed(&format!("{report} --allow-different f1"));
     let html = folder.read("r.html");
-    assert!(html.contains(&format!("compared although {reason}")), "{html}");
+    assert!(
+        html.contains(&format!("compared although {reason}")),
+        "{html}"
+    );
     assert!(!html.contains("not compared:"), "{html}");
     fs::remove_file(folder.path("r.html")).unwrap();
     assert_snapshot!(folder.report_error("a.jsonl --allow-different f1 --out r.html"),
@@ -164,5 +191,8 @@ fn runs_over_different_data_are_not_compared() {
     let folder = Folder::with("a.jsonl", row(1));
     folder.write("b.jsonl", row(2));
     let error = folder.report_error("a.jsonl b.jsonl --out r.html");
-    assert!(error.contains("a.jsonl:1") && error.contains("b.jsonl:1"), "{error}");
+    assert!(
+        error.contains("a.jsonl:1") && error.contains("b.jsonl:1"),
+        "{error}"
+    );
 }

@@ -26,19 +26,35 @@ fn a_command_and_its_files_are_parameters() {
     let summary = folder.json(&[&score[..], &command, &files].concat());
     let accounting = summary["sandbox"]["accounting"].as_array().unwrap();
     let known = ["cgroup_v2", "cgroup_v1", "per_task"];
-    assert!(accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it), "{summary}");
+    assert!(
+        accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it),
+        "{summary}"
+    );
     let metric = &summary["metrics"]["sandbox"];
-    assert_eq!((&metric["scored"], &metric["failed"]), (&4.into(), &0.into()), "{summary}");
-    assert_eq!((&metric["kind"], &metric["mean_scored"]), (&"bool".into(), &0.25.into()));
+    assert_eq!(
+        (&metric["scored"], &metric["failed"]),
+        (&4.into(), &0.into()),
+        "{summary}"
+    );
+    assert_eq!(
+        (&metric["kind"], &metric["mean_scored"]),
+        (&"bool".into(), &0.25.into())
+    );
     assert_eq!(metric["missing_fields"]["program"], 1);
     let lines = folder.read("out.jsonl");
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let score = |at: usize| &lines[at]["scores"]["sandbox"];
     assert_eq!(score(0)["value"], 1.0);
     assert_eq!(score(1)["feedback"], "exit code 2, expected 0");
     let feedback = score(2)["feedback"].as_str().unwrap();
     assert!(feedback.contains("FileNotFoundError"), "{feedback}");
-    assert_eq!((&score(3)["value"], &score(3)["missing"][0]), (&0.0.into(), &"program".into()));
+    assert_eq!(
+        (&score(3)["value"], &score(3)["missing"][0]),
+        (&0.0.into(), &"program".into())
+    );
 }
 
 /// A run without a sandboxed command has no such key.
@@ -47,7 +63,10 @@ fn the_isolation_is_reported_only_if_a_command_was_run() {
     let row = r#"{"gold": {"answer": "a"}, "pred": {"answer": "a"}}"#;
     let summary = Folder::with("rows.jsonl", row).json("score rows.jsonl -m em --json");
     assert_eq!(
-        (summary["metrics"]["em"]["scored"].as_u64(), summary.get("sandbox")),
+        (
+            summary["metrics"]["em"]["scored"].as_u64(),
+            summary.get("sandbox")
+        ),
         (Some(1), None)
     );
 }
@@ -79,7 +98,9 @@ fn a_limit_that_is_too_small_for_the_files_is_named() {
         let files = ["--param", r#"sandbox.files={"main.py":"program"}"#];
         let limits = ["--param", &format!("sandbox.limits={limits}")];
         let score = "score rows.jsonl -m sandbox".words();
-        let stderr = folder.run(&[&score[..], &command, &files, &limits].concat()).err;
+        let stderr = folder
+            .run(&[&score[..], &command, &files, &limits].concat())
+            .err;
         assert!(stderr.contains(expected), "{limits:?}: {stderr}");
         assert!(!stderr.contains("cannot isolate"), "{stderr}");
     }
@@ -108,7 +129,11 @@ fn the_guide_shows_the_output_of_its_commands() {
     for command in commands {
         let (_, args) = command.split_once(' ').unwrap();
         let ran = Command::new("/bin/sh")
-            .args(["-c", &format!("\"$0\" {args} --quiet"), env!("CARGO_BIN_EXE_scorer")])
+            .args([
+                "-c",
+                &format!("\"$0\" {args} --quiet"),
+                env!("CARGO_BIN_EXE_scorer"),
+            ])
             .current_dir(root)
             .output()
             .unwrap();
@@ -138,7 +163,12 @@ fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
     };
     let error = |params: &[&str]| {
         let ran = run(params);
-        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{params:?}: {}", ran.err);
+        assert_eq!(
+            (ran.code, &*ran.out),
+            (Some(2), ""),
+            "{params:?}: {}",
+            ran.err
+        );
         ran.error()
     };
     assert_snapshot!(error(&["sandbox.command="]),
@@ -188,8 +218,19 @@ fn trap_31_output_of_a_program_neither_fails_its_row_nor_stops_the_run() {
     let ran = scorer()
         .arg("score")
         .arg(&rows)
-        .args(["-m", "test_pass", "--timeout", "100s", "--param", "test_pass.command=python3 a.py"])
-        .args(["--param", r#"test_pass.files={"a.py":"program"}"#, "--quiet"])
+        .args([
+            "-m",
+            "test_pass",
+            "--timeout",
+            "100s",
+            "--param",
+            "test_pass.command=python3 a.py",
+        ])
+        .args([
+            "--param",
+            r#"test_pass.files={"a.py":"program"}"#,
+            "--quiet",
+        ])
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&ran.stderr);
@@ -207,7 +248,10 @@ export TMPDIR="$2"; shift 2; exec "$@""#;
     let scorer = scorer();
     let start = |program: &std::ffi::OsStr| {
         let mut command = Command::new("unshare");
-        command.args(["-m", "sh", "-c", MOUNT, "sh", size]).arg(folder).arg(program);
+        command
+            .args(["-m", "sh", "-c", MOUNT, "sh", size])
+            .arg(folder)
+            .arg(program);
         command
     };
     let probe = start("true".as_ref()).output().ok()?;
@@ -217,12 +261,17 @@ export TMPDIR="$2"; shift 2; exec "$@""#;
 #[test]
 fn trap_39_a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(mut command) = with_small_temporary_folder("12m", folder.path()) else { return };
+    let Some(mut command) = with_small_temporary_folder("12m", folder.path()) else {
+        return;
+    };
     if !can_isolate() {
         return;
     }
     let files = tempfile::tempdir().unwrap();
-    let (rows, out) = (files.path().join("rows.jsonl"), files.path().join("out.jsonl"));
+    let (rows, out) = (
+        files.path().join("rows.jsonl"),
+        files.path().join("out.jsonl"),
+    );
     // The archive of 7 MB and their copy fit neither together nor, of 14 MB, alone. All programs are right.
     let row = |mb: usize| {
         let program = format!(
@@ -249,11 +298,18 @@ fn trap_39_a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["scores"]["sandbox"].take())
         .collect();
-    assert_eq!((&scores[0]["outcome"], &scores[0]["value"]), (&"scored".into(), &1.0.into()));
+    assert_eq!(
+        (&scores[0]["outcome"], &scores[0]["value"]),
+        (&"scored".into(), &1.0.into())
+    );
     let archive = "metric `sandbox`: archiving the program's files: tar: -: ";
     let advice = "; exit code 2; check the free space of the temporary folder (TMPDIR)";
     for (score, start, end) in [
-        (&scores[1], "metric `sandbox`: writing to ", "No space left on device (os error 28)"),
+        (
+            &scores[1],
+            "metric `sandbox`: writing to ",
+            "No space left on device (os error 28)",
+        ),
         (&scores[2], archive, advice),
     ] {
         assert_eq!(score["outcome"], "metric_failed", "{score}");
@@ -266,7 +322,9 @@ fn trap_39_a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
 #[test]
 fn trap_39_rows_wait_for_space_in_the_temporary_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(mut command) = with_small_temporary_folder("20m", folder.path()) else { return };
+    let Some(mut command) = with_small_temporary_folder("20m", folder.path()) else {
+        return;
+    };
     if !can_isolate() {
         return;
     }
@@ -279,15 +337,25 @@ fn trap_39_rows_wait_for_space_in_the_temporary_folder() {
     let ran = command
         .arg("score")
         .arg(&rows)
-        .args(["-m", "sandbox", "--concurrency", "10", "--quiet", "--max-errors", "99"])
+        .args([
+            "-m",
+            "sandbox",
+            "--concurrency",
+            "10",
+            "--quiet",
+            "--max-errors",
+            "99",
+        ])
         .args(["--param", "sandbox.command=python3 main.py"])
         .args(["--param", r#"sandbox.files={"main.py":"program"}"#])
         .args(["--param", "sandbox.check=grep -qx 42 /program/stdout"])
         .args(["--param", r#"sandbox.limits={"file_mb": 8}"#])
         .output()
         .unwrap();
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr),
+    );
     let expected = "sandbox  100.00% [72.25, 100.00] (10/10, 0 failed)\n";
     assert_eq!((&*stdout, &*stderr), (expected, ""));
 }

@@ -27,8 +27,10 @@ fn outputs() -> Vec<(&'static str, Value)> {
     let folder = Folder::with("rows.jsonl", ROWS);
     let score = "score rows.jsonl -m em,f1,short_note,obeys,bleu,macro_f1,semantic_f1 --param short_note.limit=3 --offline --max-errors 9";
     let mapped = "latency_s input_tokens output_tokens cost_msats".words();
-    let mapped: String =
-        mapped.iter().map(|field| format!("--map pred.{field}={field} ")).collect();
+    let mapped: String = mapped
+        .iter()
+        .map(|field| format!("--map pred.{field}={field} "))
+        .collect();
     let described = "--label base --tag prompt=v2 --group region --json --with-rows";
     let common = format!("{score} {mapped} {described}");
     let summary = printed(&folder, &format!("{common} --out a.jsonl --bootstrap 100"));
@@ -58,9 +60,14 @@ fn outputs() -> Vec<(&'static str, Value)> {
 
 #[test]
 fn no_unknown_key_and_no_value_of_another_type_is_valid() {
-    let counts = outputs().into_iter().map(|(name, output)| schema::assert_strict(name, &output));
+    let counts = outputs()
+        .into_iter()
+        .map(|(name, output)| schema::assert_strict(name, &output));
     let (keys, values) = counts.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-    assert!(keys > 200 && values > 1_000, "{keys} objects and {values} values");
+    assert!(
+        keys > 200 && values > 1_000,
+        "{keys} objects and {values} values"
+    );
 }
 
 #[test]
@@ -69,7 +76,9 @@ fn each_property_is_described() {
         let fields = schema.as_object().into_iter().flatten();
         for (key, value) in fields.clone().filter(|(key, _)| *key == "properties") {
             for (property, it) in value.as_object().into_iter().flatten() {
-                let has = ["description", "$ref", "const"].iter().any(|key| it.get(key).is_some());
+                let has = ["description", "$ref", "const"]
+                    .iter()
+                    .any(|key| it.get(key).is_some());
                 if !has && it.is_object() && !["a", "b"].contains(&&**property) {
                     undescribed.push(format!("{name}: {key}.{property}"));
                 }
@@ -78,12 +87,18 @@ fn each_property_is_described() {
         let items = schema.as_array().into_iter().flatten();
         // The keys that a condition or one of several forms requires are described at another place of the schema.
         let fields = fields.filter(|(key, _)| !["if", "then", "else", "oneOf"].contains(&&***key));
-        fields.map(|(_, it)| it).chain(items).for_each(|it| check(name, it, undescribed));
+        fields
+            .map(|(_, it)| it)
+            .chain(items)
+            .for_each(|it| check(name, it, undescribed));
     }
     let mut undescribed = Vec::new();
     for (name, schema) in schema::schemas() {
         assert_eq!(schema["$id"], format!("dsrs-metrics/1/{name}.schema.json"));
-        assert!(schema["title"].is_string() && schema["description"].is_string(), "{name}");
+        assert!(
+            schema["title"].is_string() && schema["description"].is_string(),
+            "{name}"
+        );
         check(name, schema, &mut undescribed);
     }
     assert_eq!(undescribed, [""; 0]);
@@ -101,7 +116,12 @@ fn a_judge_and_the_version_of_an_output_are_checked() {
     };
     let count = |row: Value| schema::errors("result-row", &row).len();
     assert_eq!(count(row(json!({ "model": "m-1", "replies": 2 }))), 0);
-    assert_eq!(count(row(json!({ "model": "m-1", "fingerprint": "fp", "replies": 2 }))), 0);
+    assert_eq!(
+        count(row(
+            json!({ "model": "m-1", "fingerprint": "fp", "replies": 2 })
+        )),
+        0
+    );
     assert_eq!(count(row(json!({ "model": "m-1" }))), 1);
     assert_eq!(count(row(json!({ "model": "m-1", "replies": "2" }))), 1);
     let mut later = row(json!({ "model": "m-1", "replies": 2 }));
@@ -115,12 +135,16 @@ fn a_judge_and_the_version_of_an_output_are_checked() {
     let (_, mut manifest) = outputs().into_iter().find(is_manifest).unwrap();
     manifest["run"]["judged_by"] = judged_by;
     assert!(schema::assert_strict("manifest", &manifest).0 > 20);
-    for (schema, mut output) in
-        outputs().into_iter().filter(|(_, output)| output.get("format").is_some())
+    for (schema, mut output) in outputs()
+        .into_iter()
+        .filter(|(_, output)| output.get("format").is_some())
     {
         let format = output["format"].take();
         output["format"] = json!(9);
-        assert_eq!(schema::errors(schema, &output), [format!("/format: {format} was expected")]);
+        assert_eq!(
+            schema::errors(schema, &output),
+            [format!("/format: {format} was expected")]
+        );
     }
 }
 
@@ -129,8 +153,12 @@ fn no_command_reads_a_file_of_a_later_version() {
     let folder = Folder::with("rows.jsonl", ROWS);
     folder.printed("score rows.jsonl -m em --with-rows -q --out run.jsonl");
     let manifest = folder.read("run.jsonl.manifest.json");
-    let (of_row, rows) =
-        ("run.jsonl", folder.read("run.jsonl").replace(r#""manifest":"1-"#, r#""manifest":"2-"#));
+    let (of_row, rows) = (
+        "run.jsonl",
+        folder
+            .read("run.jsonl")
+            .replace(r#""manifest":"1-"#, r#""manifest":"2-"#),
+    );
     let later = manifest.replace(r#""format": 1"#, r#""format": 2"#);
     let commands = [
         "score run.jsonl -m f1",
@@ -142,7 +170,11 @@ fn no_command_reads_a_file_of_a_later_version() {
     let files = [
         ("run.jsonl.manifest.json", rows.clone(), &later),
         // Rows of a form that this version does not know.
-        ("run.jsonl.manifest.json", "{\"id\":\"q1\",\"results\":{}}\n".to_owned(), &later),
+        (
+            "run.jsonl.manifest.json",
+            "{\"id\":\"q1\",\"results\":{}}\n".to_owned(),
+            &later,
+        ),
         (of_row, rows, &manifest),
     ];
     for (named, rows, manifest) in files {
@@ -153,7 +185,11 @@ fn no_command_reads_a_file_of_a_later_version() {
             let expected = format!(
                 "error: `{named}` has the format version 2, and this version of dsrs-metrics reads 1; update dsrs-metrics\n"
             );
-            assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*expected), "{args:?}");
+            assert_eq!(
+                (ran.code, &*ran.out, &*ran.err),
+                (Some(2), "", &*expected),
+                "{args:?}"
+            );
         }
     }
     // Rows of a version without manifests are read.

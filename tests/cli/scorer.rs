@@ -128,7 +128,11 @@ fn word_gap(
     #[param(default = f64::MAX)] limit: f64,
 ) -> f64 {
     let known = mode == Mode::WholeWord && shown.as_str() != ignored;
-    if known { 0.0_f64.min(limit) } else { words.iter().count() as f64 }
+    if known {
+        0.0_f64.min(limit)
+    } else {
+        words.iter().count() as f64
+    }
 }
 
 /// A hand-written metric whose configuration panics.

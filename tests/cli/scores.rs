@@ -14,12 +14,17 @@ pub(crate) const ROWS: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"
 "#;
 
 fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 pub(crate) fn orders(orders: &str) -> Folder {
     let row = |order| format!("{{\"pred\": {{\"answer\": \"{order}\"}}}}\n");
-    Folder::with("rows.jsonl", orders.words().into_iter().map(row).collect::<String>())
+    Folder::with(
+        "rows.jsonl",
+        orders.words().into_iter().map(row).collect::<String>(),
+    )
 }
 
 #[test]
@@ -56,12 +61,19 @@ fn rows_of_scores_as_jsonl() {
     let attributes = json!({"topic": "letters"});
     let row = json!({"id": "7", "attributes": attributes, "scores": {"same_text": score}});
     // Only the last row refers to the manifest.
-    let references: Vec<_> = scores.iter_mut().map(|row| row["manifest"].take()).collect();
+    let references: Vec<_> = scores
+        .iter_mut()
+        .map(|row| row["manifest"].take())
+        .collect();
     assert_eq!(references[..3], [Value::Null, Value::Null, Value::Null]);
     scores[3].as_object_mut().unwrap().remove("manifest");
     for key in ["gold_hash", "pred_hash"] {
         assert!(
-            scores[3].as_object_mut().unwrap().remove(key).is_some_and(|hash| hash.is_string())
+            scores[3]
+                .as_object_mut()
+                .unwrap()
+                .remove(key)
+                .is_some_and(|hash| hash.is_string())
         );
     }
     assert_eq!(scores[3], row);
@@ -79,7 +91,10 @@ fn a_csv_result_file_is_valid_input() {
     );
     let maps = "--map gold.answer=same_text --map pred.answer=same_text.confidence";
     let again = folder.printed(&format!("score scores.csv -m distance {maps}"));
-    assert_eq!(again, "distance  0.2500 [0.0000, 759.6185; few rows] (mean of 4/4, 0 failed)\n");
+    assert_eq!(
+        again,
+        "distance  0.2500 [0.0000, 759.6185; few rows] (mean of 4/4, 0 failed)\n"
+    );
 }
 
 #[test]
@@ -90,19 +105,34 @@ fn the_same_rows_in_every_format() {
         json!({"id": id, "gold": {"answer": gold}, "pred": {"answer": pred}}).to_string()
     };
     let json: Vec<_> = rows.iter().map(json).collect();
-    folder.write("rows.jsonl", format!("\u{feff}{}\r\n", json.join("\r\n\r\n")));
+    folder.write(
+        "rows.jsonl",
+        format!("\u{feff}{}\r\n", json.join("\r\n\r\n")),
+    );
     folder.write("rows.ndjson", json.join("\n"));
-    folder.write("rows.json", format!("\u{feff}[\r\n{}\r\n]", json.join(",\r\n")));
-    folder.write("rows.csv", "\u{feff}id,gold.answer,pred.answer\r\na,1,2.0\r\n\r\nb,3,\"3\"");
+    folder.write(
+        "rows.json",
+        format!("\u{feff}[\r\n{}\r\n]", json.join(",\r\n")),
+    );
+    folder.write(
+        "rows.csv",
+        "\u{feff}id,gold.answer,pred.answer\r\na,1,2.0\r\n\r\nb,3,\"3\"",
+    );
     let headline = "distance  0.5000 [0.0031, 75.6510; few rows] (mean of 2/2, 0 failed)\n";
     for file in ["rows.jsonl", "rows.ndjson", "rows.json", "rows.csv"] {
         let printed = folder.printed(&format!("score {file} -m distance --out scores.jsonl"));
         assert_eq!(printed, headline, "{file}");
         let scores = lines(&folder.read("scores.jsonl"));
-        assert_eq!((&scores[0]["id"], &scores[1]["id"]), (&json!("a"), &json!("b")));
+        assert_eq!(
+            (&scores[0]["id"], &scores[1]["id"]),
+            (&json!("a"), &json!("b"))
+        );
     }
     folder.write("rows.txt", json.join("\n"));
-    assert_eq!(folder.printed("score rows.txt --format jsonl -m distance"), headline);
+    assert_eq!(
+        folder.printed("score rows.txt --format jsonl -m distance"),
+        headline
+    );
 }
 
 #[test]
@@ -113,7 +143,10 @@ fn rows_without_ids_are_identified_by_their_number() {
     let ids = |files: &str| -> Vec<String> {
         folder.printed(&format!("score {files} -m obeys --out scores.jsonl"));
         let scores = lines(&folder.read("scores.jsonl"));
-        scores.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+        scores
+            .iter()
+            .map(|row| row["id"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(ids("one.jsonl"), ["1", "2"]);
     assert_eq!(ids("two.csv"), ["1", "2"]);
@@ -129,7 +162,9 @@ fn flat_rows_are_mapped() {
         r#"{"key": 7, "answers": ["x", "y"], "choices": [{"text": "z"}, {"text": "y"}], "a.b": 1}"#;
     let folder = Folder::with("rows.jsonl", row);
     let maps = "--map id=key --map gold.answers=answers --map pred.answer=choices.1.text";
-    let printed = folder.printed(&format!("score rows.jsonl -m any_of --out scores.jsonl {maps}"));
+    let printed = folder.printed(&format!(
+        "score rows.jsonl -m any_of --out scores.jsonl {maps}"
+    ));
     assert_eq!(printed, "any_of  100.00% [20.65, 100.00] (1/1, 0 failed)\n");
     assert_eq!(lines(&folder.read("scores.jsonl"))[0]["id"], "7");
 }
@@ -139,7 +174,10 @@ fn values_of_gold_and_keys_with_dots_are_mapped() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": 4.5, "pred": {"out.value": 4}}"#);
     let maps = "--map gold.answer=gold --map pred.answer=pred.out.value";
     let printed = folder.printed(&format!("score rows.jsonl -m distance {maps}"));
-    assert_eq!(printed, "distance  0.5000 [not enough rows] (mean of 1/1, 0 failed)\n");
+    assert_eq!(
+        printed,
+        "distance  0.5000 [not enough rows] (mean of 1/1, 0 failed)\n"
+    );
 }
 
 #[test]
@@ -157,12 +195,21 @@ fn a_mapping_that_no_row_uses_is_a_warning() {
 
 #[test]
 fn parameters_configure_a_metric() {
-    let folder = Folder::with("rows.csv", "gold.answer,pred.answer,pred.note\n1,3,ab\n1,5,abc\n");
+    let folder = Folder::with(
+        "rows.csv",
+        "gold.answer,pred.answer,pred.note\n1,3,ab\n1,5,abc\n",
+    );
     let score = |args: &str| folder.printed(&format!("score rows.csv {args}"));
     let scaled = score("-m distance --param distance.scale=2");
-    assert_eq!(scaled, "distance  1.5000 [0.0753, 29.0872; few rows] (mean of 2/2, 0 failed)\n");
+    assert_eq!(
+        scaled,
+        "distance  1.5000 [0.0753, 29.0872; few rows] (mean of 2/2, 0 failed)\n"
+    );
     let limited = score("-m short_note --param short_note.limit=2");
-    assert_eq!(limited, "short_note  50.00% [9.45, 90.55] (1/2, 0 failed)\n");
+    assert_eq!(
+        limited,
+        "short_note  50.00% [9.45, 90.55] (1/2, 0 failed)\n"
+    );
 }
 
 #[test]
@@ -176,7 +223,10 @@ fn failures_of_a_metric_are_counted_and_shown() {
     -- exit code 0 --
     ");
     let scores = lines(&folder.read("scores.jsonl"));
-    let errors: Vec<_> = scores.iter().map(|row| row["scores"]["obeys"]["error"].clone()).collect();
+    let errors: Vec<_> = scores
+        .iter()
+        .map(|row| row["scores"]["obeys"]["error"].clone())
+        .collect();
     let expected = [
         Value::Null,
         json!("metric `obeys` panicked: ordered to\npanic"),
@@ -225,8 +275,10 @@ fn with_max_errors_an_unreadable_row_is_a_failed_row() {
 
 #[test]
 fn a_row_that_takes_too_long_fails() {
-    let folder =
-        Folder::with("rows.jsonl", "{\"pred\":{\"seconds\":0}}\n{\"pred\":{\"seconds\":60}}");
+    let folder = Folder::with(
+        "rows.jsonl",
+        "{\"pred\":{\"seconds\":0}}\n{\"pred\":{\"seconds\":60}}",
+    );
     assert_snapshot!(folder.run("score rows.jsonl -m sleeps --timeout 200ms"), @"
     sleeps  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)
     -- standard error --
@@ -249,7 +301,10 @@ fn the_report_is_the_same_at_any_concurrency() {
 
 #[test]
 fn csv_booleans_as_python_writes_them() {
-    let folder = Folder::with("rows.csv", "pred.sure\nTrue\ntrue\nTRUE\nFalse\nfalse\nFALSE\n");
+    let folder = Folder::with(
+        "rows.csv",
+        "pred.sure\nTrue\ntrue\nTRUE\nFalse\nfalse\nFALSE\n",
+    );
     let printed = folder.printed("score rows.csv -m certain");
     assert_eq!(printed, "certain  50.00% [18.76, 81.24] (3/6, 0 failed)\n");
 }
@@ -299,6 +354,14 @@ fn latency_tokens_and_cost_are_read_from_rows_by_mapping() {
     let means = ["latency", "tokens", "cost"].map(|name| report["metrics"][name]["mean"].as_f64());
     assert_eq!(means, [Some(1.0), Some(105.0), Some(30.0)]);
     let ran = folder.run("score rows.jsonl -m tokens");
-    assert!(ran.err.contains("expected the tokens of the program, found none"), "{ran:?}");
-    assert!(ran.err.contains("set or map the fields `pred.input_tokens` and"), "{ran:?}");
+    assert!(
+        ran.err
+            .contains("expected the tokens of the program, found none"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.err
+            .contains("set or map the fields `pred.input_tokens` and"),
+        "{ran:?}"
+    );
 }

@@ -11,7 +11,10 @@ const MIB: usize = 1 << 20;
 fn piped(args: &(impl Words + ?Sized)) -> (Child, ChildStdin) {
     let mut command = scorer();
     command.arg("score").args(args.words());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let stdin = child.stdin.take().unwrap();
     (child, stdin)
@@ -28,8 +31,15 @@ fn fed(args: &(impl Words + ?Sized), input: &str) -> Ran {
 #[cfg(target_os = "linux")]
 fn peak_memory(child: &Child) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
+    peak.trim()
+        .trim_end_matches(" kB")
+        .parse::<usize>()
+        .unwrap()
+        * 1024
 }
 
 #[test]
@@ -64,18 +74,30 @@ fn a_panic_while_a_row_is_read_is_an_error_with_its_place() {
     let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
     let error = |file| format!("error: {file}:2: metric `pickiness` panicked: cannot read `!`\n");
     let ran = fed("- -m pickiness", rows);
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*error("<stdin>")));
+    assert_eq!(
+        (ran.code, &*ran.out, &*ran.err),
+        (Some(2), "", &*error("<stdin>"))
+    );
     let folder = Folder::with("rows.jsonl", rows);
     let ran = folder.run("score rows.jsonl -m pickiness");
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*error("rows.jsonl")));
+    assert_eq!(
+        (ran.code, &*ran.out, &*ran.err),
+        (Some(2), "", &*error("rows.jsonl"))
+    );
 }
 
 #[test]
 fn standard_input_is_one_of_several_files() {
     let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "1"}}"#);
     let file = folder.path("rows.jsonl");
-    let ran = fed(&[file.to_str().unwrap(), "-", "-m", "obeys"], r#"{"pred": {"answer": "0"}}"#);
-    assert_eq!(ran.out, "obeys  0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed)\n");
+    let ran = fed(
+        &[file.to_str().unwrap(), "-", "-m", "obeys"],
+        r#"{"pred": {"answer": "0"}}"#,
+    );
+    assert_eq!(
+        ran.out,
+        "obeys  0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed)\n"
+    );
 }
 
 #[test]
@@ -92,7 +114,10 @@ fn memory_does_not_grow_with_the_rows() {
     let peak = peak_memory(&child);
     drop(stdin);
     let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.out, "same_text  100.00% [99.96, 100.00] (10000/10000, 0 failed)\n");
+    assert_eq!(
+        ran.out,
+        "same_text  100.00% [99.96, 100.00] (10000/10000, 0 failed)\n"
+    );
     assert!(peak < 50 * MIB, "200 MB of rows took {} MiB", peak / MIB);
 }
 
@@ -129,10 +154,15 @@ fn objects_that_no_metric_reads_do_not_fill_the_memory() {
         let file = args.split(' ').next().unwrap();
         let limit = "ulimit -v 900000; exec \"$0\" score";
         let mut command = std::process::Command::new("/bin/sh");
-        command.args(["-c", &format!("{limit} {args} -m obeys")]).arg(scorer().get_program());
+        command
+            .args(["-c", &format!("{limit} {args} -m obeys")])
+            .arg(scorer().get_program());
         let ran = Ran::from(command.current_dir(folder.path("")).output().unwrap());
         let error = "expected a row of at most 8388608 JSON values, where an object counts as 20, found more; split the row, or write its long lists as strings";
-        assert_eq!((ran.code, &*ran.err), (Some(2), &*format!("error: {file}:1: {error}\n")));
+        assert_eq!(
+            (ran.code, &*ran.err),
+            (Some(2), &*format!("error: {file}:1: {error}\n"))
+        );
     }
 }
 
@@ -154,7 +184,10 @@ fn a_field_of_100_mb_is_rejected() {
     let too_long = "the row is longer than 67108864 bytes, the limit for one row; check for a missing line \
                     end or closing quote";
     let inputs = [
-        ("rows.jsonl", format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "x"}}}}"#)),
+        (
+            "rows.jsonl",
+            format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "x"}}}}"#),
+        ),
         (
             "rows.json",
             format!(r#"[{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "x"}}}}]"#),
@@ -193,10 +226,16 @@ fn varied_rows(number: usize) -> String {
         let (gold, pred) = match number % 500 {
             450 => (r#"["Paris"]"#, r#""answer": null"#),
             460 => (r#"[]"#, r#""answer": "Paris""#),
-            470 => (r#"["caf\u00e9", "x"]"#, r#""answer": "the caf\u00e9!", "answers": [1e3]"#),
+            470 => (
+                r#"["caf\u00e9", "x"]"#,
+                r#""answer": "the caf\u00e9!", "answers": [1e3]"#,
+            ),
             480 => (r#""Paris""#, r#""text": "Paris""#),
             other if other % 2 == 0 => (r#"["Paris", "Paris, France"]"#, r#""answer": "paris""#),
-            _ => (r#"["Eiffel Tower"]"#, r#""answer": "Eiffel Tower in Paris""#),
+            _ => (
+                r#"["Eiffel Tower"]"#,
+                r#""answer": "Eiffel Tower in Paris""#,
+            ),
         };
         format!(
             "{{\"id\": \"q{number:04}\", \"gold\": {{\"answer\": {gold}}}, \"pred\": {{{pred}}}}}\n"
@@ -220,7 +259,10 @@ fn rows_that_are_counted_as_they_are_decoded_have_the_same_summary() {
     folder.write("rows.jsonl", again);
     let error = "duplicate row id `q0007` (rows rows.jsonl:8 and rows.jsonl:3211); ids must be unique within a run";
     assert_eq!(folder.score_error("rows.jsonl -m em,f1"), error);
-    folder.write("rows.jsonl", rows.replacen(r#"{"id": "q3210", "gold""#, r#"{"goal""#, 1));
+    folder.write(
+        "rows.jsonl",
+        rows.replacen(r#"{"id": "q3210", "gold""#, r#"{"goal""#, 1),
+    );
     let error = "rows.jsonl:3211: metric `em`: no field `gold.answer`; it has no fields; if the row has it elsewhere, write --map gold.answer=PATH";
     assert_eq!(folder.score_error("rows.jsonl -m em,f1"), error);
 }

@@ -27,7 +27,11 @@ fn error(rows: &[Value], args: &[&str]) -> String {
     let rows: String = rows.iter().map(|row| format!("{row}\n")).collect();
     let folder = Folder::with("rows.jsonl", rows);
     let ran = checked(folder.run(&[&["score", "rows.jsonl"], args].concat()));
-    assert_eq!((ran.code, &*ran.out, ran.err.lines().count()), (Some(2), "", 1), "{ran:?}");
+    assert_eq!(
+        (ran.code, &*ran.out, ran.err.lines().count()),
+        (Some(2), "", 1),
+        "{ran:?}"
+    );
     ran.err
 }
 
@@ -35,22 +39,34 @@ fn error(rows: &[Value], args: &[&str]) -> String {
 fn trap_33_errors_quote_rows_escaped() {
     let good = json!({"id": HOSTILE, "gold": {"answer": "x"}, "pred": {"answer": "x"}});
     let duplicate = error(&[good.clone(), good], &["-m", "same_text"]);
-    assert!(duplicate.starts_with("error: duplicate row id `x\\u{1b}[2K"), "{duplicate}");
+    assert!(
+        duplicate.starts_with("error: duplicate row id `x\\u{1b}[2K"),
+        "{duplicate}"
+    );
     let keys = error(&[json!({HOSTILE: 1})], &["-m", "same_text"]);
     assert!(keys.contains("found only `x\\u{1b}[2K\\r\\nem"), "{keys}");
-    let fields =
-        error(&[json!({"gold": {"answer": "x"}, "pred": {HOSTILE: 1}})], &["-m", "same_text"]);
+    let fields = error(
+        &[json!({"gold": {"answer": "x"}, "pred": {HOSTILE: 1}})],
+        &["-m", "same_text"],
+    );
     assert!(fields.contains("it has `x\\u{1b}[2K\\r\\nem"), "{fields}");
-    error(&[json!({"gold": {}, "pred": {"answer": HOSTILE}})], &["-m", "distance"]);
-    error(&[json!({"gold": {"answer": HOSTILE}, "pred": {"answer": 1}})], &["-m", "distance"]);
+    error(
+        &[json!({"gold": {}, "pred": {"answer": HOSTILE}})],
+        &["-m", "distance"],
+    );
+    error(
+        &[json!({"gold": {"answer": HOSTILE}, "pred": {"answer": 1}})],
+        &["-m", "distance"],
+    );
 }
 
 #[test]
 fn trap_33_errors_quote_files_and_arguments_escaped() {
     let quoted = HOSTILE.replace('"', "\"\"");
-    for csv in
-        [format!("pred.a,\"{quoted}\",\"{quoted}\"\nx,x,x\n"), format!("pred.a\n\"{quoted}\n")]
-    {
+    for csv in [
+        format!("pred.a,\"{quoted}\",\"{quoted}\"\nx,x,x\n"),
+        format!("pred.a\n\"{quoted}\n"),
+    ] {
         let ran = checked(Folder::with("rows.csv", csv).run("score rows.csv -m same_text"));
         assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
     }
@@ -64,7 +80,10 @@ fn trap_33_errors_quote_files_and_arguments_escaped() {
         ["--format", HOSTILE],
         [HOSTILE, HOSTILE],
     ] {
-        error(std::slice::from_ref(&row), &[&["-m", "same_text"][..], &args].concat());
+        error(
+            std::slice::from_ref(&row),
+            &[&["-m", "same_text"][..], &args].concat(),
+        );
     }
 }
 
@@ -75,11 +94,19 @@ fn trap_33_names_of_scores_cannot_forge_a_headline() {
     let args = ["score", "rows.jsonl", "-m", "json_field_accuracy"];
     let ran = checked(folder.run(&args));
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 5), "{ran:?}");
-    assert!(ran.out.contains("\njson_field_accuracy./x\\u{1b}[2K\\r\\nem  100"), "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("\njson_field_accuracy./x\\u{1b}[2K\\r\\nem  100"),
+        "{}",
+        ran.out
+    );
     let ran = checked(folder.run(&[&args[..], &["--json"]].concat()));
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     let name = format!("json_field_accuracy./{}", HOSTILE.replace('/', "~1"));
-    assert_eq!(result["metrics"][name]["score"], 1.0, "the value is unchanged");
+    assert_eq!(
+        result["metrics"][name]["score"], 1.0,
+        "the value is unchanged"
+    );
 }
 
 #[test]
@@ -90,16 +117,27 @@ fn trap_33_labels_and_metrics_of_a_result_file_are_escaped() {
         score["outcome"] = outcome.into();
         json!({"id": id, "attributes": {HOSTILE: label}, "scores": {HOSTILE: score}}).to_string()
     };
-    let rows = [row(1, "scored", "yes"), row(2, "scored", "no"), row(3, HOSTILE, "no")];
+    let rows = [
+        row(1, "scored", "yes"),
+        row(2, "scored", "no"),
+        row(3, HOSTILE, "no"),
+    ];
     let folder = Folder::with("results.jsonl", rows.join("\n"));
     let ran = checked(folder.run(&["agree", "results.jsonl", "--label", HOSTILE]));
     assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
-    assert!(ran.err.contains("found the string \"x\\u{1b}[2K"), "{ran:?}");
+    assert!(
+        ran.err.contains("found the string \"x\\u{1b}[2K"),
+        "{ran:?}"
+    );
     let folder = Folder::with("results.jsonl", rows[..2].join("\n"));
     let agree = |args: &[&str]| checked(folder.run(&[&["agree", "results.jsonl"], args].concat()));
     let ran = agree(&["--label", HOSTILE]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.starts_with("x\\u{1b}[2K\\r\\nem  100"), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("x\\u{1b}[2K\\r\\nem  100"),
+        "{}",
+        ran.out
+    );
     for args in [
         vec!["--label", "other"],
         vec!["--label", HOSTILE, "-m", "other"],
@@ -129,17 +167,35 @@ fn usage_errors_are_one_line() {
         &["score"][..],
         &["scor"],
         &["score", "rows.jsonl"],
-        &["score", "rows.jsonl", "-m", "obeys", "--fail-umder", "obeys=3"],
+        &[
+            "score",
+            "rows.jsonl",
+            "-m",
+            "obeys",
+            "--fail-umder",
+            "obeys=3",
+        ],
         &["score", "rows.jsonl", "-m", "obeys", "--format", "xml"],
         &["score", "rows.jsonl", "-m", "obeys", "--concurrency", "0"],
-        &["score", "rows.jsonl", "-m", "obeys", "--refresh", "--no-store"],
+        &[
+            "score",
+            "rows.jsonl",
+            "-m",
+            "obeys",
+            "--refresh",
+            "--no-store",
+        ],
         &["score", "rows.jsonl", "-m", "obeys", "--json", "--json"],
         &["list", "--jsom"],
         &["agree", "rows.jsonl"],
     ] {
         let ran = checked(folder.run(args));
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{args:?}");
-        assert!(ran.err.starts_with("error: ") && ran.err.lines().count() == 1, "{}", ran.err);
+        assert!(
+            ran.err.starts_with("error: ") && ran.err.lines().count() == 1,
+            "{}",
+            ran.err
+        );
     }
 }
 
@@ -167,12 +223,27 @@ fn trap_33_no_channel_of_score_passes_control_characters() {
         &["-m", "json_field_accuracy", "--group", "topic"],
         &["-m", "json_field_accuracy", "--group", HOSTILE],
         &["-m", "json_field_accuracy", "--group", "gold.other"],
-        &["-m", "obeys", "--map", &format!("pred.answer={HOSTILE}"), "--max-errors", "100"],
+        &[
+            "-m",
+            "obeys",
+            "--map",
+            &format!("pred.answer={HOSTILE}"),
+            "--max-errors",
+            "100",
+        ],
         &["-m", "obeys", "--map", "pred.answer=topic"],
         &["-m", "json_field_accuracy", "--map", "id=pred.word"],
         &["-m", "pickiness,certain"],
         &["-m", "certain", "--repeats", "2", "--max-errors", "100"],
-        &["-m", "json_field_accuracy", "--out", "r.jsonl", "--with-rows", "--junit", "j.xml"],
+        &[
+            "-m",
+            "json_field_accuracy",
+            "--out",
+            "r.jsonl",
+            "--with-rows",
+            "--junit",
+            "j.xml",
+        ],
         &[
             "-m",
             "json_field_accuracy",
@@ -234,7 +305,15 @@ fn trap_33_no_channel_of_result_files_passes_control_characters() {
         &["compare", &name, "b.jsonl", "--group", "topic"],
         &["compare", &name, "b.jsonl", "--group", "other"],
         &["compare", &name, "b.jsonl", "-m", &part],
-        &["compare", &name, "b.jsonl", "-m", "other", "--markdown", "m.md"],
+        &[
+            "compare",
+            &name,
+            "b.jsonl",
+            "-m",
+            "other",
+            "--markdown",
+            "m.md",
+        ],
         &["compare", &name, "b.jsonl", "--failure-score", "9"],
         &["compare", &name, "fewer.jsonl"],
         &["compare", &name, "fewer.jsonl", "--only-paired"],
@@ -254,7 +333,10 @@ fn trap_33_no_channel_of_result_files_passes_control_characters() {
     ] {
         let ran = checked(folder.run(args));
         assert!(matches!(ran.code, Some(0..=2)), "{args:?}: {ran:?}");
-        assert!(ran.code != Some(2) || ran.err.lines().count() == 1, "{args:?}: {ran:?}");
+        assert!(
+            ran.code != Some(2) || ran.err.lines().count() == 1,
+            "{args:?}: {ran:?}"
+        );
     }
     assert!(folder.read("r.html").contains("</html>"));
 }

@@ -8,32 +8,45 @@ use insta::assert_snapshot;
 fn a_metric_worse_than_its_threshold_fails_the_run() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
-        let ran = folder.run(&format!("score rows.jsonl -m same_text,f1 --fail-under {limit}"));
+        let ran = folder.run(&format!(
+            "score rows.jsonl -m same_text,f1 --fail-under {limit}"
+        ));
         (ran.code, ran.err)
     };
     assert_eq!(run("same_text=0.75"), (Some(0), String::new()));
     let below = "same_text: 0.7500 is below 0.751\n".to_owned();
     assert_eq!(run("same_text=0.751"), (Some(1), below));
     assert_eq!(run("f1=0.75"), (Some(0), String::new()));
-    assert_eq!(run("f1=0.8"), (Some(1), "f1: 0.7500 is below 0.8\n".to_owned()));
+    assert_eq!(
+        run("f1=0.8"),
+        (Some(1), "f1: 0.7500 is below 0.8\n".to_owned())
+    );
 }
 
 #[test]
 fn a_percentage_is_another_form_of_the_same_limit() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
-        let ran = folder.run(&format!("score rows.jsonl -m same_text,f1 --fail-under {limit}"));
+        let ran = folder.run(&format!(
+            "score rows.jsonl -m same_text,f1 --fail-under {limit}"
+        ));
         (ran.code, ran.err)
     };
     assert_eq!(run("same_text=75%"), (Some(0), String::new()));
     assert_eq!(run("same_text=0.8%"), (Some(0), String::new()));
     assert_eq!(run("f1=75%"), (Some(0), String::new()));
-    assert_eq!(run("f1=80%"), (Some(1), "f1: 75.00% is below 80%\n".to_owned()));
+    assert_eq!(
+        run("f1=80%"),
+        (Some(1), "f1: 75.00% is below 80%\n".to_owned())
+    );
     let below = "same_text: 75.00% is below 75.1%\n".to_owned();
     assert_eq!(run("same_text=75.1%"), (Some(1), below));
     // 100 * 0.57 is below 57 in floating point.
     let rows = (0..100).map(|row| format!("{},{}\n", row, if row < 57 { row } else { -1 }));
-    folder.write("rows.csv", format!("gold.answer,pred.answer\n{}", rows.collect::<String>()));
+    folder.write(
+        "rows.csv",
+        format!("gold.answer,pred.answer\n{}", rows.collect::<String>()),
+    );
     for limit in ["em=57%", "em=0.57"] {
         folder.printed(&format!("score rows.csv -m em --fail-under {limit}"));
     }
@@ -56,7 +69,9 @@ fn a_limit_is_a_number_or_a_percentage() {
 fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let error = |limit| {
-        folder.score_error(&format!("rows.jsonl -m em,f1,accuracy,distance --fail-under {limit}"))
+        folder.score_error(&format!(
+            "rows.jsonl -m em,f1,accuracy,distance --fail-under {limit}"
+        ))
     };
     assert_snapshot!(error("em=75"),
         @"--fail-under em=75: expected a score from 0 to 1, the range of `em`; write --fail-under em=0.75 or --fail-under em=75%");
@@ -99,9 +114,14 @@ fn a_lower_is_better_metric_is_worse_above_its_threshold() {
 fn a_metric_without_scores_never_reaches_its_threshold() {
     let folder = orders("fail fail");
     for limit in ["obeys=0", "obeys=-5"] {
-        let ran = folder.run(&format!("score rows.jsonl -m obeys -q --fail-under {limit}"));
+        let ran = folder.run(&format!(
+            "score rows.jsonl -m obeys -q --fail-under {limit}"
+        ));
         let limit = &limit[6..];
-        assert_eq!(ran.err, format!("obeys: no row was scored; expected at least {limit}\n"));
+        assert_eq!(
+            ran.err,
+            format!("obeys: no row was scored; expected at least {limit}\n")
+        );
         assert_eq!(ran.code, Some(1));
         assert_eq!(ran.out, "obeys  not enough rows (0/2 scored, 2 failed)\n");
     }
@@ -114,10 +134,23 @@ fn a_metric_that_fails_on_every_row_fails_the_run() {
         (ran.code, ran.err)
     };
     let all = |line: &str| (Some(1), format!("{line}\n"));
-    assert_eq!(run("fail nan panic", "obeys"), all("obeys: all 3 rows failed"));
-    assert_eq!(run("fail", "answer_present,obeys"), all("obeys: the only row failed"));
-    assert_eq!(run("fail", "obeys --failure-score 1"), all("obeys: the only row failed"));
+    assert_eq!(
+        run("fail nan panic", "obeys"),
+        all("obeys: all 3 rows failed")
+    );
+    assert_eq!(
+        run("fail", "answer_present,obeys"),
+        all("obeys: the only row failed")
+    );
+    assert_eq!(
+        run("fail", "obeys --failure-score 1"),
+        all("obeys: the only row failed")
+    );
     assert_eq!(run("fail 1", "obeys"), (Some(0), String::new()));
     let abstained = "short_note --param short_note.limit=3";
-    assert_eq!(run("fail", abstained), (Some(0), String::new()), "abstaining is not failing");
+    assert_eq!(
+        run("fail", abstained),
+        (Some(0), String::new()),
+        "abstaining is not failing"
+    );
 }

@@ -16,7 +16,9 @@ fn refund_flow(#[gold] invoice: &str, #[pred] trajectory: &Trajectory) -> Check 
     let calls = trajectory.tool_calls();
     Check::all([
         calls.in_order(["lookup_invoice", "create_refund"]),
-        calls.named("create_refund").any(|call| call.args["invoice"] == invoice),
+        calls
+            .named("create_refund")
+            .any(|call| call.args["invoice"] == invoice),
         calls.none_failed(),
     ])
 }
@@ -24,14 +26,21 @@ fn refund_flow(#[gold] invoice: &str, #[pred] trajectory: &Trajectory) -> Check 
 #[test]
 fn the_guide_shows_the_output_of_its_commands() {
     // A command with a model has other output each time.
-    let commands = PAGE.lines().filter(|line| line.starts_with("dsrs-metrics score "));
+    let commands = PAGE
+        .lines()
+        .filter(|line| line.starts_with("dsrs-metrics score "));
     let commands = commands.filter(|line| !line.contains(" --lm "));
     let mut shown = 0;
     for line in commands {
-        let command =
-            line.replace("dsrs-metrics ", "").replace("examples/", &format!("{ROOT}/examples/"));
-        let ran = Folder::new()
-            .run(&command.split(' ').map(|arg| arg.trim_matches('\'')).collect::<Vec<_>>());
+        let command = line
+            .replace("dsrs-metrics ", "")
+            .replace("examples/", &format!("{ROOT}/examples/"));
+        let ran = Folder::new().run(
+            &command
+                .split(' ')
+                .map(|arg| arg.trim_matches('\''))
+                .collect::<Vec<_>>(),
+        );
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{line}");
         assert!(
             PAGE.contains(&format!("{line}\n```\n\n```text\n{}```\n", ran.out)),
@@ -48,7 +57,10 @@ async fn the_guide_shows_the_score_of_its_metric() {
     let source = include_str!("trajectories.rs");
     let (_, function) = source.split_once("/// The invoice").unwrap();
     let (function, _) = function.split_once("\n}\n").unwrap();
-    assert!(PAGE.contains(&format!("/// The invoice{function}\n}}\n")), "{function}");
+    assert!(
+        PAGE.contains(&format!("/// The invoice{function}\n}}\n")),
+        "{function}"
+    );
     let rows = format!("{ROOT}/examples/data/agents/refunds.jsonl");
     let rows = DataReader::new().read([rows]).unwrap();
     let evaluate = Evaluate::builder().metric(RefundFlow).build().unwrap();
@@ -64,7 +76,11 @@ fn a_row_with_an_unknown_role_fails() {
     let row = r#"{"gold": {"trajectory": []}, "pred": {"trajectory": [{"role": "human", "content": "x"}]}}"#;
     let ran = Folder::with("rows.jsonl", row).run("score rows.jsonl -m trajectory_match");
     let reason = "field `pred.trajectory`: expected a trajectory, found a list (message 1: unknown role `human`; write `user`)";
-    assert!(ran.err.contains(&format!("metric `trajectory_match`: {reason}")), "{ran:?}");
+    assert!(
+        ran.err
+            .contains(&format!("metric `trajectory_match`: {reason}")),
+        "{ran:?}"
+    );
     assert!(PAGE.contains(&format!("metric `refund_flow`: {reason}")));
 }
 
@@ -82,9 +98,17 @@ fn a_malformed_call_of_the_model_is_scored_and_named() {
     for (metric, params, value) in [
         ("trajectory_match", vec![], 0.0),
         ("trajectory_match", vec!["mode=unordered"], 0.0),
-        ("trajectory_match", vec!["mode=superset", "args=subset"], 0.0),
+        (
+            "trajectory_match",
+            vec!["mode=superset", "args=subset"],
+            0.0,
+        ),
         ("trajectory_match", vec!["args=[\"country\"]"], 0.0),
-        ("trajectory_match", vec!["mode=unordered", "args=[\"country\"]"], 0.0),
+        (
+            "trajectory_match",
+            vec!["mode=unordered", "args=[\"country\"]"],
+            0.0,
+        ),
         ("trajectory_match", vec!["args=ignore"], 1.0),
         ("tool_call_f1", vec![], 0.5),
         ("trajectory_f1", vec![], 1.0),
@@ -95,8 +119,12 @@ fn a_malformed_call_of_the_model_is_scored_and_named() {
         ("within_tool_calls", vec!["max=1"], 0.0),
         ("within_tokens", vec!["max=1"], 1.0),
     ] {
-        let mut args =
-            vec!["score".to_owned(), "rows.jsonl".to_owned(), "-m".to_owned(), metric.to_owned()];
+        let mut args = vec![
+            "score".to_owned(),
+            "rows.jsonl".to_owned(),
+            "-m".to_owned(),
+            metric.to_owned(),
+        ];
         for param in &params {
             args.extend(["--param".to_owned(), format!("{metric}.{param}")]);
         }
@@ -118,12 +146,20 @@ fn a_malformed_call_of_the_gold_row_is_an_error() {
     let row = format!(
         r#"{{"gold": {{"trajectory": {malformed}}}, "pred": {{"trajectory": {malformed}}}}}"#
     );
-    for metric in ["trajectory_match", "tool_call_f1", "trajectory_f1", "tool_correctness"] {
+    for metric in [
+        "trajectory_match",
+        "tool_call_f1",
+        "trajectory_f1",
+        "tool_correctness",
+    ] {
         let error =
             Folder::with("rows.jsonl", &row).score_error(&format!("rows.jsonl -m {metric}"));
         let reason = "field `gold.trajectory`: expected a trajectory, found a list (the arguments of call 1 to `search` are not JSON: \
                       EOF while parsing a string at line 1 column 12; write an object such as {\"city\": \"Rome\"})";
-        assert!(error.ends_with(&format!("metric `{metric}`: {reason}")), "{error}");
+        assert!(
+            error.ends_with(&format!("metric `{metric}`: {reason}")),
+            "{error}"
+        );
     }
 }
 

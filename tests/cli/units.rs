@@ -22,23 +22,38 @@ fn json(text: &str) -> Value {
 #[test]
 fn a_score_has_one_unit_in_every_output() {
     let (_, text) = scored("");
-    assert!(text.starts_with("em  50.00% [15.00, 85.00] (2/4, 0 failed)\n"), "{text}");
+    assert!(
+        text.starts_with("em  50.00% [15.00, 85.00] (2/4, 0 failed)\n"),
+        "{text}"
+    );
 
     let (folder, report) = scored("--json --summary s.csv --out r.jsonl --junit r.xml");
     let em = json(&report)["metrics"]["em"].clone();
     let (stderr, low, high) = (0.28867513459481287, 0.15003898915214947, 0.8499610108478506);
     assert_eq!(
-        json!([em["score"], em["mean"], em["mean_scored"], em["stderr"], em["ci95"]]),
+        json!([
+            em["score"],
+            em["mean"],
+            em["mean_scored"],
+            em["stderr"],
+            em["ci95"]
+        ]),
         json!([0.5, 0.5, 0.5, stderr, [low, high]])
     );
     let summary = folder.read("s.csv");
     let line = format!("em,bool,0.5,{stderr},{low},{high},0.5,0.5,4,0,0,0,0,0");
     assert_eq!(summary.lines().nth(1), Some(&*line));
-    assert!(folder.read("r.xml").contains("<failure message=\"score 0\">"));
+    assert!(
+        folder
+            .read("r.xml")
+            .contains("<failure message=\"score 0\">")
+    );
 
     let rows = folder.read("r.jsonl");
-    let values: Vec<_> =
-        rows.lines().map(|row| json(row)["scores"]["em"]["value"].clone()).collect();
+    let values: Vec<_> = rows
+        .lines()
+        .map(|row| json(row)["scores"]["em"]["value"].clone())
+        .collect();
     assert_eq!(values, [1.0, 1.0, 0.0, 0.0]);
     let compared = json(&folder.run("compare r.jsonl r.jsonl --json").out);
     assert_eq!(compared["metrics"]["em"]["a"], 0.5);
@@ -56,7 +71,11 @@ fn the_threshold_of_agree_has_the_unit_of_the_scores() {
     // The scores of the labelled rows are 1 and 2/3.
     for (threshold, accuracy) in [("0.7", 1.0), ("70%", 1.0), ("0.6", 0.5), ("60%", 0.5)] {
         let ran = agree(threshold);
-        assert_eq!(json(&ran.out)["metrics"]["f1"]["accuracy"]["value"], accuracy, "{ran:?}");
+        assert_eq!(
+            json(&ran.out)["metrics"]["f1"]["accuracy"]["value"],
+            accuracy,
+            "{ran:?}"
+        );
     }
     let error = |threshold| {
         let ran = agree(threshold);
@@ -114,5 +133,8 @@ fn summaries_of_the_version_with_percentages_are_refused() {
     assert_snapshot!(error("old.jsonl"),
         @"old.jsonl:1: no `scores` in the row, only `rows`, `metrics`, `ending`, `elapsed_s`; expected a file written by `score --out`");
     let csv = error("old.csv");
-    assert!(csv.starts_with("old.csv:2: no `scores` in the row, only `metric`"), "{csv}");
+    assert!(
+        csv.starts_with("old.csv:2: no `scores` in the row, only `metric`"),
+        "{csv}"
+    );
 }

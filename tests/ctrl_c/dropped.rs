@@ -56,16 +56,28 @@ struct Held {
 fn held(runtime: &tokio::runtime::Handle, folder: &Path) -> Held {
     let lines = names(Path::new("/proc")).into_iter();
     let lines = lines.filter_map(|id| std::fs::read(format!("/proc/{id}/cmdline")).ok());
-    let processes = lines.filter(|line| String::from_utf8_lossy(line).contains(MARKER)).count();
+    let processes = lines
+        .filter(|line| String::from_utf8_lossy(line).contains(MARKER))
+        .count();
     let own = format!("dsrs-sandbox-{}-", std::process::id());
     let mut files = names(folder);
-    files.extend(names(&std::env::temp_dir()).into_iter().filter(|name| name.starts_with(&own)));
-    Held { tasks: runtime.metrics().num_alive_tasks(), processes, files }
+    files.extend(
+        names(&std::env::temp_dir())
+            .into_iter()
+            .filter(|name| name.starts_with(&own)),
+    );
+    Held {
+        tasks: runtime.metrics().num_alive_tasks(),
+        processes,
+        files,
+    }
 }
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
 }
 
 #[test]
@@ -75,7 +87,10 @@ fn dropping_a_run_leaves_no_task_process_or_temporary_file() {
     }
     let folder = tempfile::tempdir().unwrap();
     let lm = Arc::new(Silent::default());
-    let sandbox = Sandbox::builder().command(format!("sleep {MARKER}")).timeout_secs(100).build();
+    let sandbox = Sandbox::builder()
+        .command(format!("sleep {MARKER}"))
+        .timeout_secs(100)
+        .build();
     let evaluate = Evaluate::builder()
         .devset((0..4).map(|n| example! { "n" => n }))
         .inputs(["n"])
@@ -92,8 +107,10 @@ fn dropping_a_run_leaves_no_task_process_or_temporary_file() {
         }
         prediction! { "answer" => "Please." }
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
     let runtime = runtime.unwrap();
     let until = Instant::now() + Duration::from_secs(60);
     let during = runtime.block_on(async {
@@ -114,11 +131,18 @@ fn dropping_a_run_leaves_no_task_process_or_temporary_file() {
             held = started => held,
         }
     });
-    assert!(during.tasks >= 4 && during.processes >= 3 && during.files.len() >= 5, "{during:?}");
+    assert!(
+        during.tasks >= 4 && during.processes >= 3 && during.files.len() >= 5,
+        "{during:?}"
+    );
 
     // A sandbox metric keeps its system call filters in files for its next run.
     drop(evaluate);
-    let nothing = Held { tasks: 0, processes: 0, files: Vec::new() };
+    let nothing = Held {
+        tasks: 0,
+        processes: 0,
+        files: Vec::new(),
+    };
     let until = Instant::now() + Duration::from_secs(60);
     let mut left = held(runtime.handle(), folder.path());
     while left != nothing && Instant::now() < until {

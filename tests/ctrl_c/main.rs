@@ -16,7 +16,9 @@ use tokio::signal::unix::{SignalKind, signal};
 async fn interrupt() {
     let mut heard = signal(SignalKind::interrupt()).unwrap();
     let me = std::process::id().to_string();
-    let sent = std::process::Command::new("kill").args(["-INT", &me]).status();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &me])
+        .status();
     assert!(sent.unwrap().success());
     heard.recv().await;
     // The run hears on a thread of its own, and two signals at once are one.
@@ -53,13 +55,19 @@ async fn interrupted_while_busy() -> dsrs_metrics::runs::EvaluationResult {
     let busy = metric_fn("busy", |gold, _| {
         if gold.get("n").unwrap() == 3 {
             let me = std::process::id().to_string();
-            let sent = std::process::Command::new("kill").args(["-INT", &me]).status();
+            let sent = std::process::Command::new("kill")
+                .args(["-INT", &me])
+                .status();
             assert!(sent.unwrap().success());
         }
         std::thread::sleep(Duration::from_millis(10));
         true
     });
-    let evaluate = Evaluate::builder().metric(busy).stop_on_ctrl_c().build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(busy)
+        .stop_on_ctrl_c()
+        .build()
+        .unwrap();
     let pair = |n: u32| {
         dsrs_metrics::rows::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {})
     };
@@ -73,7 +81,9 @@ fn interrupted_while_blocked() -> dsrs_metrics::runs::EvaluationResult {
         if gold.get("n").unwrap() == 3 {
             for _ in 0..2 {
                 let me = std::process::id().to_string();
-                let sent = std::process::Command::new("kill").args(["-TERM", &me]).status();
+                let sent = std::process::Command::new("kill")
+                    .args(["-TERM", &me])
+                    .status();
                 assert!(sent.unwrap().success());
                 std::thread::sleep(Duration::from_millis(300));
             }
@@ -83,13 +93,21 @@ fn interrupted_while_blocked() -> dsrs_metrics::runs::EvaluationResult {
         }
         true
     });
-    let evaluate = Evaluate::builder().metric(blocks).concurrency(1).stop_on_ctrl_c();
+    let evaluate = Evaluate::builder()
+        .metric(blocks)
+        .concurrency(1)
+        .stop_on_ctrl_c();
     let evaluate = evaluate.build().unwrap();
     let pair = |n: u32| {
         dsrs_metrics::rows::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {})
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let result = runtime.block_on(evaluate.score((0..500).map(pair))).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let result = runtime
+        .block_on(evaluate.score((0..500).map(pair)))
+        .unwrap();
     HAS_ENDED.store(true, Ordering::SeqCst);
     result
 }
@@ -120,25 +138,51 @@ async fn interrupted_while_a_row_hangs() -> dsrs_metrics::runs::EvaluationResult
 async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
     let result = interrupted(1).await;
     assert_eq!(result.ending, Ending::Stopped);
-    assert!(result.results.iter().any(|row| row.id == "3"), "what was begun is finished");
-    assert!(result.rows < 1_000 && result.metrics[0].scored == result.rows, "{result}");
+    assert!(
+        result.results.iter().any(|row| row.id == "3"),
+        "what was begun is finished"
+    );
+    assert!(
+        result.rows < 1_000 && result.metrics[0].scored == result.rows,
+        "{result}"
+    );
 
     // In the same test, for another one beside it would be interrupted as well.
     let result = interrupted(2).await;
     assert_eq!(result.ending, Ending::Stopped);
-    assert!(result.results.iter().all(|row| row.id != "2"), "row 2 never ends");
-    assert!(result.rows >= 2 && result.metrics[0].scored == result.rows, "{result}");
+    assert!(
+        result.results.iter().all(|row| row.id != "2"),
+        "row 2 never ends"
+    );
+    assert!(
+        result.rows >= 2 && result.metrics[0].scored == result.rows,
+        "{result}"
+    );
 
     let result = interrupted_while_a_row_hangs().await;
     assert_eq!(result.ending, Ending::Stopped);
-    assert!(result.results.iter().all(|row| row.id != "2"), "row 2 never ends");
-    assert!(result.rows >= 2 && result.metrics[0].scored == result.rows, "{result}");
+    assert!(
+        result.results.iter().all(|row| row.id != "2"),
+        "row 2 never ends"
+    );
+    assert!(
+        result.rows >= 2 && result.metrics[0].scored == result.rows,
+        "{result}"
+    );
 
     let result = interrupted_while_busy().await;
     assert_eq!(result.ending, Ending::Stopped);
-    assert!((4..100).contains(&result.rows), "it was heard although no thread was idle: {result}");
+    assert!(
+        (4..100).contains(&result.rows),
+        "it was heard although no thread was idle: {result}"
+    );
 
-    let result = std::thread::spawn(interrupted_while_blocked).join().unwrap();
+    let result = std::thread::spawn(interrupted_while_blocked)
+        .join()
+        .unwrap();
     assert_eq!(result.ending, Ending::Stopped);
-    assert_eq!(result.rows, 3, "the run ended without the row that cannot be cancelled: {result}");
+    assert_eq!(
+        result.rows, 3,
+        "the run ended without the row that cannot be cancelled: {result}"
+    );
 }

@@ -11,47 +11,102 @@ use serde_json::{Value, json};
 
 /// The value of a row, or its error without the metric's name.
 fn score<M: Metric>(metric: &M, gold: impl Into<Value>, output: &str) -> Result<f64, String> {
-    let (gold, pred) = (example! { "answer" => gold.into() }, prediction! { "answer" => output });
-    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap();
+    let (gold, pred) = (
+        example! { "answer" => gold.into() },
+        prediction! { "answer" => output },
+    );
+    let scored = metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap();
     let prefix = format!("metric `{}`: ", metric.name());
-    scored.map(|it| it.score.value).map_err(|it| it.to_string().replace(&prefix, ""))
+    scored
+        .map(|it| it.score.value)
+        .map_err(|it| it.to_string().replace(&prefix, ""))
 }
 
 /// The error before the first row.
 fn refused(metric: impl Metric + 'static) -> String {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let row = Pair::new("1", example! { "answer" => "a" }, prediction! { "answer" => "a" });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let row = Pair::new(
+        "1",
+        example! { "answer" => "a" },
+        prediction! { "answer" => "a" },
+    );
     let evaluate = Evaluate::builder().metric(metric).build().unwrap();
-    runtime.block_on(evaluate.score([row])).unwrap_err().to_string()
+    runtime
+        .block_on(evaluate.score([row]))
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
 fn trap_06_words_in_another_order_are_no_exact_match_and_5_is_not_in_25() {
     let at = |location| Matches::builder().location(location).build();
-    assert_eq!(score(&at(Location::Exact), "hello world", "world hello"), Ok(0.0));
-    assert_eq!(score(&at(Location::Exact), "hello world", "Hello world!"), Ok(1.0));
-    for location in [Location::Begin, Location::End, Location::Any, Location::Exact] {
+    assert_eq!(
+        score(&at(Location::Exact), "hello world", "world hello"),
+        Ok(0.0)
+    );
+    assert_eq!(
+        score(&at(Location::Exact), "hello world", "Hello world!"),
+        Ok(1.0)
+    );
+    for location in [
+        Location::Begin,
+        Location::End,
+        Location::Any,
+        Location::Exact,
+    ] {
         for numeric in [false, true] {
-            let metric = Matches::builder().location(location).numeric(numeric).build();
-            assert_eq!(score(&metric, "5", "25"), Ok(0.0), "{location:?} numeric={numeric}");
-            assert_eq!(score(&metric, "5", "**5**."), Ok(1.0), "{location:?} numeric={numeric}");
+            let metric = Matches::builder()
+                .location(location)
+                .numeric(numeric)
+                .build();
+            assert_eq!(
+                score(&metric, "5", "25"),
+                Ok(0.0),
+                "{location:?} numeric={numeric}"
+            );
+            assert_eq!(
+                score(&metric, "5", "**5**."),
+                Ok(1.0),
+                "{location:?} numeric={numeric}"
+            );
         }
     }
     let inspect = Matches::builder().whole_words(false).build();
     assert_eq!(score(&inspect, "5", "25"), Ok(1.0));
     let whole = Includes::builder().whole_words(true).build();
-    assert_eq!((score(&whole, "5", "25"), score(&whole, "5", "5 of 25")), (Ok(0.0), Ok(1.0)));
+    assert_eq!(
+        (score(&whole, "5", "25"), score(&whole, "5", "5 of 25")),
+        (Ok(0.0), Ok(1.0))
+    );
 }
 
 #[test]
 fn trap_07_an_article_and_a_symbol_are_answers() {
     let exact = Matches::builder().location(Location::Exact).build();
-    assert_eq!((score(&exact, "A", "A"), score(&exact, "A", "")), (Ok(1.0), Ok(0.0)));
-    assert_eq!((score(&exact, "C", "C++"), score(&exact, "-5", "5")), (Ok(0.0), Ok(0.0)));
-    assert_eq!((score(&exact, "?", "?"), score(&exact, "?", "Paris")), (Ok(1.0), Ok(0.0)));
+    assert_eq!(
+        (score(&exact, "A", "A"), score(&exact, "A", "")),
+        (Ok(1.0), Ok(0.0))
+    );
+    assert_eq!(
+        (score(&exact, "C", "C++"), score(&exact, "-5", "5")),
+        (Ok(0.0), Ok(0.0))
+    );
+    assert_eq!(
+        (score(&exact, "?", "?"), score(&exact, "?", "Paris")),
+        (Ok(1.0), Ok(0.0))
+    );
     let empty = Err("expected a string that is not empty in `gold.answer`, found \"\"".to_owned());
     assert_eq!(score(&Includes::default(), "", "anything"), empty);
-    assert_eq!(score(&Matches::default(), json!(["a", " "]), "anything"), empty);
+    assert_eq!(
+        score(&Matches::default(), json!(["a", " "]), "anything"),
+        empty
+    );
     let none = Err("expected at least one string in `gold.answer`, found none".to_owned());
     assert_eq!(score(&Includes::default(), json!([]), "anything"), none);
 }
@@ -86,9 +141,15 @@ fn numbers_are_compared_at_each_location_by_value() {
             );
         }
     }
-    let exact = Matches::builder().location(Location::Exact).numeric(true).build();
+    let exact = Matches::builder()
+        .location(Location::Exact)
+        .numeric(true)
+        .build();
     assert_eq!(
-        (score(&exact, "1300", "$1,300.00"), score(&exact, "42", "~42")),
+        (
+            score(&exact, "1300", "$1,300.00"),
+            score(&exact, "42", "~42")
+        ),
         (Ok(1.0), Ok(0.0))
     );
     let end = Matches::builder().numeric(true).build();
@@ -99,7 +160,11 @@ fn numbers_are_compared_at_each_location_by_value() {
         ("10{,}000", "20{,}000", 0.0),
     ] {
         assert_eq!(score(&end, gold, output), Ok(value), "{gold} {output}");
-        assert_eq!(score(&NumericMatch::default(), gold, output), Ok(value), "{gold} {output}");
+        assert_eq!(
+            score(&NumericMatch::default(), gold, output),
+            Ok(value),
+            "{gold} {output}"
+        );
     }
     // A reference that is not a number is compared as a string.
     assert_eq!(score(&exact, "six", "Six!"), Ok(1.0));
@@ -112,16 +177,34 @@ fn same_value(a: &str, b: &str) -> bool {
 
 #[test]
 fn values_come_from_the_configuration_or_from_the_row() {
-    let all = ContainsAll::builder().values(["Paris", "Seine"]).case_sensitive(true).build();
+    let all = ContainsAll::builder()
+        .values(["Paris", "Seine"])
+        .case_sensitive(true)
+        .build();
     assert_eq!(score(&all, "ignored", "Paris, Seine"), Ok(1.0));
     assert_eq!(score(&all, "ignored", "paris, Seine"), Ok(0.0));
-    assert_eq!(score(&ContainsAll::default(), json!(["a", "b"]), "A or B"), Ok(1.0));
-    assert_eq!(score(&ContainsAny::default(), json!(["x", "b"]), "A or B"), Ok(1.0));
-    assert_eq!(score(&OneOf::default(), json!(["yes", "no"]), " No\n"), Ok(1.0));
-    assert_eq!(score(&OneOf::default(), json!(["yes", "no"]), "no way"), Ok(0.0));
+    assert_eq!(
+        score(&ContainsAll::default(), json!(["a", "b"]), "A or B"),
+        Ok(1.0)
+    );
+    assert_eq!(
+        score(&ContainsAny::default(), json!(["x", "b"]), "A or B"),
+        Ok(1.0)
+    );
+    assert_eq!(
+        score(&OneOf::default(), json!(["yes", "no"]), " No\n"),
+        Ok(1.0)
+    );
+    assert_eq!(
+        score(&OneOf::default(), json!(["yes", "no"]), "no way"),
+        Ok(0.0)
+    );
     let none =
         "expected at least one string in the parameter `values` or in `gold.answer`, found none";
-    assert_eq!(score(&ContainsAny::default(), json!([]), "a"), Err(none.to_owned()));
+    assert_eq!(
+        score(&ContainsAny::default(), json!([]), "a"),
+        Err(none.to_owned())
+    );
     assert_eq!(
         refused(ContainsAny::builder().values(["a", ""]).build()),
         "metric `contains_any`: expected a string that is not empty in `values`, found \"\""
@@ -136,7 +219,11 @@ fn objects_are_json_and_strings_have_to_be() {
     };
     assert_eq!((of(json!({ "a": 1 })), of(json!("{\"a\": 1}"))), (1.0, 1.0));
     assert_eq!(
-        (of(json!("{'a': 1}")), of(json!("```json\n{}\n```")), of(json!(""))),
+        (
+            of(json!("{'a': 1}")),
+            of(json!("```json\n{}\n```")),
+            of(json!(""))
+        ),
         (0.0, 0.0, 0.0)
     );
 }
@@ -146,10 +233,19 @@ fn an_invalid_pattern_is_an_error_before_the_first_row() {
     let of = |pattern: &str| refused(Regex::builder().pattern(pattern).build());
     for (pattern, reason) in [
         ("(a", "unclosed group"),
-        ("(?=a)", "look-around, including look-ahead and look-behind, is not supported"),
+        (
+            "(?=a)",
+            "look-around, including look-ahead and look-behind, is not supported",
+        ),
         (r"(a)\1", "backreferences are not supported"),
-        (r"\w{1,1000}", "it is too large; use smaller counts of repetitions"),
-        ("((a{1000}){1000}){1000}", "it is too large; use smaller counts of repetitions"),
+        (
+            r"\w{1,1000}",
+            "it is too large; use smaller counts of repetitions",
+        ),
+        (
+            "((a{1000}){1000}){1000}",
+            "it is too large; use smaller counts of repetitions",
+        ),
     ] {
         let expected = format!("metric `regex`: invalid regular expression `{pattern}`: {reason}");
         assert_eq!(of(pattern), expected);
@@ -173,9 +269,20 @@ fn patterns_take_linear_time_and_long_strings_are_refused_for_long_patterns() {
 
 #[test]
 fn groups_that_do_not_participate_do_not_count() {
-    let of = |all| Pattern::builder().pattern("(a)|(b)|c").match_all(all).build();
-    assert_eq!((score(&of(true), "b", "b"), score(&of(true), "c", "c")), (Ok(1.0), Ok(0.0)));
-    assert_eq!((score(&of(false), "b", "b"), score(&of(false), "c", "c")), (Ok(1.0), Ok(0.0)));
+    let of = |all| {
+        Pattern::builder()
+            .pattern("(a)|(b)|c")
+            .match_all(all)
+            .build()
+    };
+    assert_eq!(
+        (score(&of(true), "b", "b"), score(&of(true), "c", "c")),
+        (Ok(1.0), Ok(0.0))
+    );
+    assert_eq!(
+        (score(&of(false), "b", "b"), score(&of(false), "c", "c")),
+        (Ok(1.0), Ok(0.0))
+    );
 }
 
 #[test]
@@ -194,10 +301,17 @@ fn choices_are_labels_or_texts_and_an_unknown_gold_answer_is_an_error() {
     assert_eq!(of(json!("A,C"), "ANSWER: A, B, C"), Ok(0.0));
     assert_eq!(of(json!("A"), "A good question"), Ok(0.0));
     let row = example! { "answer" => "C", "choices" => ["1", "2", "3", "4"] };
-    let numbers = ["3", "4"]
-        .map(|answer| Choice.score(&row, &prediction! { "answer" => answer }).unwrap().value);
+    let numbers = ["3", "4"].map(|answer| {
+        Choice
+            .score(&row, &prediction! { "answer" => answer })
+            .unwrap()
+            .value
+    });
     assert_eq!(numbers, [1.0, 0.0]);
     let message = "metric `choice`: expected a choice of the 3 in `gold.choices`, such as `B`, in `gold.answer`, found";
     assert_eq!(of(json!("D"), "D"), Err(format!("{message} \"D\"")));
-    assert_eq!(of(json!("Berlin"), "D"), Err(format!("{message} \"Berlin\"")));
+    assert_eq!(
+        of(json!("Berlin"), "D"),
+        Err(format!("{message} \"Berlin\""))
+    );
 }

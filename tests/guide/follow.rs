@@ -39,8 +39,14 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     while let (Some(block), Some(after)) = (pieces.next(), pieces.next()) {
         let (language, text) = block.split_once('\n').unwrap_or((block, ""));
         let last = before.trim_end().lines().last().unwrap_or_default();
-        let file = last.strip_suffix("`:").and_then(|line| line.rsplit('`').next());
-        blocks.push(Block { language, file, text });
+        let file = last
+            .strip_suffix("`:")
+            .and_then(|line| line.rsplit('`').next());
+        blocks.push(Block {
+            language,
+            file,
+            text,
+        });
         before = after;
     }
     blocks
@@ -69,7 +75,10 @@ fn shown(output: &str, folder: &Path, target: &Path) -> String {
 /// The target folder of the crate. The target folder of the repository may have baselines that wait for `accept` too.
 fn target() -> PathBuf {
     let program = std::env::current_exe().unwrap();
-    let tests = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file()).unwrap();
+    let tests = program
+        .ancestors()
+        .find(|folder| folder.join("CACHEDIR.TAG").is_file())
+        .unwrap();
     tests.join("guide")
 }
 
@@ -82,7 +91,9 @@ fn run(script: &str, folder: &Path, target: &Path) -> (bool, String) {
     let mut shell = Command::new("/bin/sh");
     if packaged().is_some() {
         // Settings of CI, with which a build takes less time than a user's.
-        shell.env_remove("CARGO_INCREMENTAL").env_remove("CARGO_PROFILE_DEV_DEBUG");
+        shell
+            .env_remove("CARGO_INCREMENTAL")
+            .env_remove("CARGO_PROFILE_DEV_DEBUG");
     }
     let output = shell
         .args(["-e", "-c", &format!("exec 2>&1\n{script}")])
@@ -97,21 +108,26 @@ fn run(script: &str, folder: &Path, target: &Path) -> (bool, String) {
         .env_remove("GITHUB_ACTIONS")
         .output()
         .unwrap();
-    (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    (
+        output.status.success(),
+        String::from_utf8(output.stdout).unwrap(),
+    )
 }
 
 /// Locks the versions of the repository, which are compiled already: `cargo add` may have chosen a later one.
 fn lock(package: &Path) {
     let manifest = package.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).unwrap();
-    let lines = text.lines().map(|line| match line.split_once("{ version = \"") {
-        Some((before, after)) => {
-            let (version, rest) = after.split_once('"').unwrap();
-            let major = version.split('.').next().unwrap();
-            format!("{before}{{ version = \"{major}\"{rest}\n")
-        }
-        None => format!("{line}\n"),
-    });
+    let lines = text
+        .lines()
+        .map(|line| match line.split_once("{ version = \"") {
+            Some((before, after)) => {
+                let (version, rest) = after.split_once('"').unwrap();
+                let major = version.split('.').next().unwrap();
+                format!("{before}{{ version = \"{major}\"{rest}\n")
+            }
+            None => format!("{line}\n"),
+        });
     fs::write(&manifest, lines.collect::<String>()).unwrap();
     fs::copy(format!("{ROOT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
 }
@@ -139,11 +155,17 @@ pub(crate) fn follow(page: &str, name: &str, milestones: &[(&str, &str)]) {
         match (block.language, block.file) {
             ("sh", _) => {
                 let script = if packaged().is_some() {
-                    block.text.replace("--path ../dsrs-metrics/dsrs-metrics", "dsrs-metrics")
+                    block
+                        .text
+                        .replace("--path ../dsrs-metrics/dsrs-metrics", "dsrs-metrics")
                 } else {
                     block.text.replace("../dsrs-metrics/", &format!("{ROOT}/"))
                 };
-                let current = if package.exists() { &*package } else { folder.path() };
+                let current = if package.exists() {
+                    &*package
+                } else {
+                    folder.path()
+                };
                 let (is_success, output) = run(&script, current, &target);
                 assert!(is_success, "{script}\n{output}");
                 if packaged().is_none() && !package.join("Cargo.lock").exists() {
@@ -162,7 +184,10 @@ pub(crate) fn follow(page: &str, name: &str, milestones: &[(&str, &str)]) {
                     let with_output =
                         |text| format!("{command}\n```\n\n```text\n{}", with_line_end(text));
                     followed = followed.replace(&with_output(block.text), &with_output(&output));
-                    wrong.push(format!("{command}\nprints\n{output}\nand not\n{}", block.text));
+                    wrong.push(format!(
+                        "{command}\nprints\n{output}\nand not\n{}",
+                        block.text
+                    ));
                 }
             }
             (_, Some(file)) => {
@@ -171,11 +196,18 @@ pub(crate) fn follow(page: &str, name: &str, milestones: &[(&str, &str)]) {
                 fs::write(file, format!("{}\n", block.text)).unwrap();
             }
             (language, None) => {
-                panic!("a block of {language} without the name of its file: {}", block.text)
+                panic!(
+                    "a block of {language} without the name of its file: {}",
+                    block.text
+                )
             }
         }
     }
-    assert_eq!(milestones.next(), None, "the page lacks the command of this milestone");
+    assert_eq!(
+        milestones.next(),
+        None,
+        "the page lacks the command of this milestone"
+    );
     if let Some(registry) = packaged() {
         run_readme(&registry, &package, &target);
     }
@@ -193,7 +225,10 @@ fn run_readme(registry: &Path, package: &Path, target: &Path) {
     let page = fs::read_to_string(registry.join(archive).join("README.md")).unwrap();
     let mut programs = blocks(&page);
     programs.retain(|block| block.language == "rust" && block.text.contains("fn main("));
-    assert!(programs.len() >= 2, "expected a metric and an evaluation as programs in the README");
+    assert!(
+        programs.len() >= 2,
+        "expected a metric and an evaluation as programs in the README"
+    );
     for program in programs {
         fs::write(package.join("src/bin/readme.rs"), program.text).unwrap();
         let script = "cargo add tokio --features rt-multi-thread\ncargo run --bin readme";
@@ -204,5 +239,9 @@ fn run_readme(registry: &Path, package: &Path, target: &Path) {
 
 /// An empty block has no line.
 fn with_line_end(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("{text}\n") }
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("{text}\n")
+    }
 }

@@ -14,11 +14,15 @@ fn read(format: Format, content: &str) -> Rows {
 }
 
 fn read_with(reader: &DataReader, format: Format, content: &str) -> Rows {
-    reader.read_from("rows", format, Cursor::new(content.as_bytes().to_vec())).collect()
+    reader
+        .read_from("rows", format, Cursor::new(content.as_bytes().to_vec()))
+        .collect()
 }
 
 fn mapped(mappings: &[&str], row: &str) -> Result<Pair, DataError> {
-    let parsed = mappings.iter().map(|mapping| mapping.parse::<Mapping>().unwrap());
+    let parsed = mappings
+        .iter()
+        .map(|mapping| mapping.parse::<Mapping>().unwrap());
     let reader = parsed.fold(DataReader::new(), DataReader::with_mapping);
     read_with(&reader, Format::Jsonl, row).map(|mut rows| rows.remove(0))
 }
@@ -28,7 +32,11 @@ fn a_row_is_gold_pred_and_attributes() {
     let row = r#"{"model": "bert", "id": "q", "pred": {"b": 1, "a": [2]}, "gold": {"z": null, "y": "t"}, "n": 3}"#;
     let pair = read(Format::Jsonl, row).unwrap().remove(0);
     assert_eq!(pair.id, "q");
-    assert_eq!(pair.gold.keys().collect::<Vec<_>>(), ["z", "y"], "in the order of the file");
+    assert_eq!(
+        pair.gold.keys().collect::<Vec<_>>(),
+        ["z", "y"],
+        "in the order of the file"
+    );
     assert_eq!(pair.pred.keys().collect::<Vec<_>>(), ["b", "a"]);
     assert_eq!(pair.pred.get("a"), Some(&json!([2])));
     let attributes: Vec<_> = pair.attributes.iter().collect();
@@ -40,11 +48,19 @@ fn a_row_is_gold_pred_and_attributes() {
 fn rows_know_their_lines() {
     let lines = |format, content: &str| -> Vec<u64> {
         let rows = read(format, content).unwrap();
-        rows.into_iter().map(|row| row.origin.unwrap().line).collect()
+        rows.into_iter()
+            .map(|row| row.origin.unwrap().line)
+            .collect()
     };
     let row = r#"{"pred": {}}"#;
-    assert_eq!(lines(Format::Jsonl, &format!("\n{row}\r\n\r\n  \n{row}")), [2, 5]);
-    assert_eq!(lines(Format::Json, &format!("[\n\n{row}, {row},\n{row}\n]\n")), [3, 3, 4]);
+    assert_eq!(
+        lines(Format::Jsonl, &format!("\n{row}\r\n\r\n  \n{row}")),
+        [2, 5]
+    );
+    assert_eq!(
+        lines(Format::Json, &format!("[\n\n{row}, {row},\n{row}\n]\n")),
+        [3, 3, 4]
+    );
     let csv = "\n\npred.a,b\n1,2\n\n\"3\n\n\",4\n5,6";
     assert_eq!(lines(Format::Csv, csv), [4, 6, 9]);
     assert_eq!(lines(Format::Csv, &csv.replace('\n', "\r\n")), [4, 6, 9]);
@@ -79,8 +95,10 @@ fn paths_lead_into_objects_lists_gold_and_pred() {
 
 #[test]
 fn mappings_read_the_row_as_it_is_in_the_file() {
-    let swapped =
-        mapped(&["gold.a=pred.a", "pred.a=gold.a"], r#"{"gold": {"a": "g"}, "pred": {"a": "p"}}"#);
+    let swapped = mapped(
+        &["gold.a=pred.a", "pred.a=gold.a"],
+        r#"{"gold": {"a": "g"}, "pred": {"a": "p"}}"#,
+    );
     let swapped = swapped.unwrap();
     assert_eq!(swapped.gold.get("a"), Some(&json!("p")));
     assert_eq!(swapped.pred.get("a"), Some(&json!("g")));
@@ -104,7 +122,10 @@ fn the_first_error_is_the_last_item() {
     let content = Cursor::new(format!("{good}\n3\n{good}\n").into_bytes());
     let mut pairs = DataReader::new().read_from("rows", Format::Jsonl, content);
     assert!(pairs.next().unwrap().is_ok());
-    assert!(matches!(pairs.next(), Some(Err(DataError::NotObject { .. }))));
+    assert!(matches!(
+        pairs.next(),
+        Some(Err(DataError::NotObject { .. }))
+    ));
     assert!(pairs.next().is_none() && pairs.next().is_none());
 }
 
@@ -136,13 +157,19 @@ fn elements_end_outside_of_strings_and_brackets() {
     assert_eq!(rows[1].pred.get("b"), Some(&json!([[{}], "["])));
     for scalar in ["1", "\"a,b\"", "true", "null", "-1.5e3"] {
         let error = read(Format::Json, &format!("[{scalar}]")).unwrap_err();
-        assert!(matches!(error, DataError::NotObject { .. }), "{scalar}: {error}");
+        assert!(
+            matches!(error, DataError::NotObject { .. }),
+            "{scalar}: {error}"
+        );
     }
 }
 
 #[test]
 fn a_row_is_the_same_as_a_line_and_as_an_array_element() {
-    let values = [json!({"a": "é\u{1F600}\n\t\u{0}"}), json!({"deep": [[[{"x": [1e300, -0.0]}]]]})];
+    let values = [
+        json!({"a": "é\u{1F600}\n\t\u{0}"}),
+        json!({"deep": [[[{"x": [1e300, -0.0]}]]]}),
+    ];
     for value in values {
         let row = json!({"gold": value, "pred": {}}).to_string();
         let line = read(Format::Jsonl, &row).unwrap().remove(0);
@@ -155,12 +182,22 @@ fn a_row_is_the_same_as_a_line_and_as_an_array_element() {
 #[test]
 fn numbers_are_ids_too() {
     let ids = |rows: &str| -> Vec<String> {
-        read(Format::Jsonl, rows).unwrap().into_iter().map(|pair| pair.id).collect()
+        read(Format::Jsonl, rows)
+            .unwrap()
+            .into_iter()
+            .map(|pair| pair.id)
+            .collect()
     };
     let rows = "{\"id\": 7, \"pred\": {}}\n\n{\"pred\": {}}";
     assert_eq!(ids(rows), ["7", "2"]);
     let null: Value = Value::Null;
-    assert!(read(Format::Jsonl, &format!("{{\"id\": {null}, \"pred\": {{}}}}")).is_err());
+    assert!(
+        read(
+            Format::Jsonl,
+            &format!("{{\"id\": {null}, \"pred\": {{}}}}")
+        )
+        .is_err()
+    );
 }
 
 #[test]
@@ -169,11 +206,23 @@ fn numeric_ids_stay_as_they_are_written() {
         let row =
             format!(r#"{{"gold": {{"id": 7.5}}, "n": 0.0, "id" : {id}, "pred": {{"id": 1e3}}}}"#);
         let line = read(Format::Jsonl, &row).unwrap().remove(0).id;
-        let element = read(Format::Json, &format!("[{row}, {row}]")).unwrap().remove(1).id;
+        let element = read(Format::Json, &format!("[{row}, {row}]"))
+            .unwrap()
+            .remove(1)
+            .id;
         assert_eq!(line, element);
         line
     };
-    for written in ["1.50", "1e2", "-0", "0.0", "1E+2", "12.000", "9007199254740993", "\"1.50\""] {
+    for written in [
+        "1.50",
+        "1e2",
+        "-0",
+        "0.0",
+        "1E+2",
+        "12.000",
+        "9007199254740993",
+        "\"1.50\"",
+    ] {
         assert_eq!(id(written), written.trim_matches('"'));
     }
 }
@@ -191,20 +240,36 @@ fn a_number_below_the_smallest_float_is_out_of_range_like_one_above_the_largest(
     }
     assert_eq!(error(r#"{"id": 1e-400, "pred": {}}"#), out_of_range(13));
     for zero in ["0.0", "-0.0", "0e-400", "5e-324", "\"1e-400\""] {
-        assert!(read(Format::Jsonl, &format!(r#"{{"pred": {{"a": {zero}}}}}"#)).is_ok(), "{zero}");
+        assert!(
+            read(Format::Jsonl, &format!(r#"{{"pred": {{"a": {zero}}}}}"#)).is_ok(),
+            "{zero}"
+        );
     }
 }
 
 #[test]
 fn a_lone_surrogate_is_named() {
-    for text in [r"\ud800", r"\ud800x", r"\ud83d\n", r"\udc00", r"\ud800\ud800"] {
+    for text in [
+        r"\ud800",
+        r"\ud800x",
+        r"\ud83d\n",
+        r"\udc00",
+        r"\ud800\ud800",
+    ] {
         let row = format!(r#"{{"pred": {{"a": "{text}"}}}}"#);
         let error = read(Format::Jsonl, &row).unwrap_err().to_string();
-        assert!(error.contains("invalid JSON: lone surrogate: "), "{text}: {error}");
+        assert!(
+            error.contains("invalid JSON: lone surrogate: "),
+            "{text}: {error}"
+        );
     }
-    let pair = read(Format::Jsonl, r#"{"pred": {"a": "\ud83d\ude00"}}"#).unwrap().remove(0);
+    let pair = read(Format::Jsonl, r#"{"pred": {"a": "\ud83d\ude00"}}"#)
+        .unwrap()
+        .remove(0);
     assert_eq!(pair.pred.get("a"), Some(&json!("😀")));
-    let error = read(Format::Jsonl, r#"{"pred": {"a": "\u12"}}"#).unwrap_err().to_string();
+    let error = read(Format::Jsonl, r#"{"pred": {"a": "\u12"}}"#)
+        .unwrap_err()
+        .to_string();
     assert!(!error.contains("surrogate"), "{error}");
 }
 
@@ -224,7 +289,9 @@ fn the_header_of_a_wide_csv_file_takes_linear_time() {
 #[test]
 fn a_list_of_keys_in_a_message_is_bounded() {
     let keys: Vec<_> = (0..1000).map(|key| format!(r#""k{key}": 1"#)).collect();
-    let error = read(Format::Jsonl, &format!("{{{}}}", keys.join(","))).unwrap_err().to_string();
+    let error = read(Format::Jsonl, &format!("{{{}}}", keys.join(",")))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("`k19` and 980 more;"), "{error}");
 }
 
@@ -281,14 +348,27 @@ fn names_in_messages_are_escaped_and_bounded() {
         r"rows:1: duplicate column `pred.\u{1b}[2J\n`; rename or remove one"
     );
     assert_eq!(
-        message(Format::Jsonl, r#"{"gold": {"\u001b[2J": 1, "\u001b[2J": 2}}"#),
+        message(
+            Format::Jsonl,
+            r#"{"gold": {"\u001b[2J": 1, "\u001b[2J": 2}}"#
+        ),
         r"rows:1:41: invalid JSON: duplicate key `\u{1b}[2J`"
     );
     let long = "k".repeat(100);
-    let error = message(Format::Jsonl, &format!(r#"{{"gold": {{"{long}": 1, "{long}": 2}}}}"#));
-    assert!(error.ends_with(&format!("duplicate key `{}…`", "k".repeat(79))), "{error}");
+    let error = message(
+        Format::Jsonl,
+        &format!(r#"{{"gold": {{"{long}": 1, "{long}": 2}}}}"#),
+    );
+    assert!(
+        error.ends_with(&format!("duplicate key `{}…`", "k".repeat(79))),
+        "{error}"
+    );
     let cell = Cursor::new(b"pred.\x07\n\xff\n".to_vec());
-    let error = DataReader::new().read_from("rows", Format::Csv, cell).next().unwrap().unwrap_err();
+    let error = DataReader::new()
+        .read_from("rows", Format::Csv, cell)
+        .next()
+        .unwrap()
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         r"rows:2: column `pred.\u{7}`: invalid UTF-8: byte 1 is 0xFF; convert the file to UTF-8"
@@ -298,15 +378,21 @@ fn names_in_messages_are_escaped_and_bounded() {
 /// The first bytes of a pipe may arrive one by one.
 #[test]
 fn a_compressed_file_is_refused_whatever_the_size_of_reads() {
-    let starts: [(&[u8], &str); 3] =
-        [(b"\x1f\x8b\x08", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\x00", "xz")];
+    let starts: [(&[u8], &str); 3] = [
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\xfd7zXZ\x00", "xz"),
+    ];
     for (start, name) in starts {
-        for (size, mark) in
-            [1, 2, 3, 4, 64].into_iter().flat_map(|it| [(it, &b""[..]), (it, b"\xEF\xBB\xBF")])
+        for (size, mark) in [1, 2, 3, 4, 64]
+            .into_iter()
+            .flat_map(|it| [(it, &b""[..]), (it, b"\xEF\xBB\xBF")])
         {
             let bytes = Cursor::new([mark, start, b"\nid,pred.a\n1,2\n"].concat());
             let reader = BufReader::with_capacity(size, bytes);
-            let rows: Rows = DataReader::new().read_from("rows", Format::Csv, reader).collect();
+            let rows: Rows = DataReader::new()
+                .read_from("rows", Format::Csv, reader)
+                .collect();
             assert_eq!(
                 rows.unwrap_err().to_string(),
                 format!(
@@ -325,7 +411,9 @@ fn a_byte_order_mark_is_found_whatever_the_size_of_reads() {
     let read_by = |size, format, content: &str| -> Rows {
         let bytes = Cursor::new(content.as_bytes().to_vec());
         let reader = BufReader::with_capacity(size, bytes);
-        DataReader::new().read_from("rows", format, reader).collect()
+        DataReader::new()
+            .read_from("rows", format, reader)
+            .collect()
     };
     for size in [1, 2, 3, 4, 64] {
         let rows = read_by(size, Format::Csv, "\u{feff}id,pred.a\n1,2\n").unwrap();
@@ -334,13 +422,27 @@ fn a_byte_order_mark_is_found_whatever_the_size_of_reads() {
             ("1", Some(&json!("2"))),
             "{size}"
         );
-        let rows =
-            read_by(size, Format::Jsonl, "\u{feff}{\"id\": 1, \"pred\": {\"a\": 2}}").unwrap();
-        assert_eq!((rows[0].id.as_str(), rows[0].pred.get("a")), ("1", Some(&json!(2))), "{size}");
+        let rows = read_by(
+            size,
+            Format::Jsonl,
+            "\u{feff}{\"id\": 1, \"pred\": {\"a\": 2}}",
+        )
+        .unwrap();
+        assert_eq!(
+            (rows[0].id.as_str(), rows[0].pred.get("a")),
+            ("1", Some(&json!(2))),
+            "{size}"
+        );
         // Behind the first line it is part of the header.
         let rows = read_by(size, Format::Csv, "\n\n\n\u{feff}id,pred.a\n1,2\n").unwrap();
-        assert_eq!(rows[0].attributes.get("\u{feff}id"), Some(&json!("1")), "{size}");
-        let error = read_by(size, Format::Jsonl, "\u{ef}").unwrap_err().to_string();
+        assert_eq!(
+            rows[0].attributes.get("\u{feff}id"),
+            Some(&json!("1")),
+            "{size}"
+        );
+        let error = read_by(size, Format::Jsonl, "\u{ef}")
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "rows:1:1: invalid JSON: expected value", "{size}");
     }
 }

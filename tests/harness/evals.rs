@@ -79,15 +79,23 @@ fn run(scores: &[f64], groups: Option<&[u32]>) -> EvaluationResult {
         let gold = example! { "topic" => group };
         Pair::new(row.to_string(), gold, prediction! { "score" => *score })
     };
-    let evaluate = Evaluate::builder().metric(metric_fn("score", score)).build().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(metric_fn("score", score))
+        .build()
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let rows: Vec<Pair> = scores.iter().enumerate().map(row).collect();
     runtime.block_on(evaluate.score(rows)).unwrap()
 }
 
 #[test]
 fn trap_45_gates_decide_by_the_intervals_of_scipy() {
-    let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else { return };
+    let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else {
+        return;
+    };
     let cases = peer.output(&["-c", PEER, &MARGIN.to_string()]);
     let cases: Vec<Case> =
         serde_json::from_str(&cases.unwrap_or_else(|error| panic!("{error}"))).unwrap();
@@ -99,27 +107,55 @@ fn trap_45_gates_decide_by_the_intervals_of_scipy() {
         if groups.is_some() {
             builder = builder.group("gold.topic");
         }
-        let comparison =
-            builder.of(&Results::of(&old).unwrap(), &Results::of(&new).unwrap()).unwrap();
+        let comparison = builder
+            .of(&Results::of(&old).unwrap(), &Results::of(&new).unwrap())
+            .unwrap();
         let metric = &comparison.metrics[0];
         let interval = metric.overall.ci95.unwrap();
-        assert!((interval.low - case.low).abs() < 1e-9, "{} is not {}", interval.low, case.low);
-        assert!((interval.high - case.high).abs() < 1e-9, "{} is not {}", interval.high, case.high);
+        assert!(
+            (interval.low - case.low).abs() < 1e-9,
+            "{} is not {}",
+            interval.low,
+            case.low
+        );
+        assert!(
+            (interval.high - case.high).abs() < 1e-9,
+            "{} is not {}",
+            interval.high,
+            case.high
+        );
         let shown = detectable_difference(metric.overall.stderr.unwrap());
-        assert!((shown - case.shown).abs() < 1e-9, "{shown} is not {}", case.shown);
+        assert!(
+            (shown - case.shown).abs() < 1e-9,
+            "{shown} is not {}",
+            case.shown
+        );
 
-        let gate = [("score.no_worse(by = 0.05)", Condition::no_worse("score", MARGIN))];
-        let found = verdicts(&gate, &old, &new, groups.map(|_| "topic")).unwrap().remove(0).0;
+        let gate = [(
+            "score.no_worse(by = 0.05)",
+            Condition::no_worse("score", MARGIN),
+        )];
+        let found = verdicts(&gate, &old, &new, groups.map(|_| "topic"))
+            .unwrap()
+            .remove(0)
+            .0;
         // A one-sided test at half the level of the interval is the same decision.
         let expected = match case.p_inferior < 0.025 {
             true => "passed",
             false if case.high < -MARGIN => "failed",
             false => "undecided",
         };
-        assert_eq!(found, expected, "{} {} {}", case.low, case.high, case.p_inferior);
+        assert_eq!(
+            found, expected,
+            "{} {} {}",
+            case.low, case.high, case.p_inferior
+        );
         *counts.entry(found).or_insert(0) += 1;
     }
 
     // Each verdict occurs.
-    assert!(counts.len() == 3 && counts.values().all(|count| *count >= 5), "{counts:?}");
+    assert!(
+        counts.len() == 3 && counts.values().all(|count| *count >= 5),
+        "{counts:?}"
+    );
 }

@@ -30,10 +30,20 @@ fn run(passes: impl Iterator<Item = bool>) -> EvaluationResult {
 fn run_with_abstentions(passes: impl Iterator<Item = Option<bool>>) -> EvaluationResult {
     let score = |_: &Example, pred: &Prediction| pred.get("passes").unwrap().as_bool();
     let row = |(row, passes): (usize, Option<bool>)| {
-        Pair::new(row.to_string(), example! {}, prediction! { "passes" => passes })
+        Pair::new(
+            row.to_string(),
+            example! {},
+            prediction! { "passes" => passes },
+        )
     };
-    let evaluate = Evaluate::builder().metric(metric_fn("same", score)).build().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(metric_fn("same", score))
+        .build()
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let rows: Vec<Pair> = passes.enumerate().map(row).collect();
     runtime.block_on(evaluate.score(rows)).unwrap()
 }
@@ -90,8 +100,13 @@ fn probability(
         })
         .collect();
     let log = |n: u64| factorials[n as usize];
-    let power =
-        |base: f64, exponent: u64| if exponent == 0 { 0.0 } else { exponent as f64 * base.ln() };
+    let power = |base: f64, exponent: u64| {
+        if exponent == 0 {
+            0.0
+        } else {
+            exponent as f64 * base.ln()
+        }
+    };
     let counts = verdicts.iter().filter(|(_, verdict)| of.contains(verdict));
     let chances = counts.map(|((wins, losses), _)| {
         let equal = rows - wins - losses;
@@ -104,18 +119,36 @@ fn probability(
 #[test]
 fn trap_no_worse_passes_a_loss_of_the_margin_in_at_most_2_5_percent() {
     for by in [0.02, 0.05] {
-        let mut tables: Vec<_> = [5, 10, 20, 40].map(|rows| (rows, no_worse(rows, by))).into();
+        let mut tables: Vec<_> = [5, 10, 20, 40]
+            .map(|rows| (rows, no_worse(rows, by)))
+            .into();
         assert_eq!(tables[2].1, by_rule(20, by), "the rule is that of the gate");
         tables.extend([100, 200].map(|rows| (rows, by_rule(rows, by))));
-        for (loss, win) in [(by, 0.0), (by + 0.02, 0.02), (by + 0.1, 0.1), (0.1, 0.0), (0.2, 0.0)] {
+        for (loss, win) in [
+            (by, 0.0),
+            (by + 0.02, 0.02),
+            (by + 0.1, 0.1),
+            (0.1, 0.0),
+            (0.2, 0.0),
+        ] {
             let passes = tables.iter().map(|(rows, table)| {
-                (rows, probability(table, *rows, (win, loss), &[Verdict::Passed]))
+                (
+                    rows,
+                    probability(table, *rows, (win, loss), &[Verdict::Passed]),
+                )
             });
             let passes: Vec<_> = passes.collect();
             println!("no_worse(by = {by}), {loss:.2} worse, {win:.2} better, passes: {passes:.4?}");
             // Tango's test is approximate: with 25% of 20 rows changed, 2.59% pass.
-            let limit = if loss > by + 0.05 && win > 0.0 { 0.026 } else { 0.025 };
-            assert!(passes.iter().all(|(_, passes)| *passes <= limit), "{passes:?}");
+            let limit = if loss > by + 0.05 && win > 0.0 {
+                0.026
+            } else {
+                0.025
+            };
+            assert!(
+                passes.iter().all(|(_, passes)| *passes <= limit),
+                "{passes:?}"
+            );
         }
     }
 }
@@ -125,7 +158,10 @@ fn trap_more_rows_fail_less_often_inside_the_margin() {
     let by = 0.05;
     for (win, loss) in [(0.05, 0.05), (0.04, 0.07), (0.0, 0.03)] {
         let red = [20, 50, 100, 200].map(|rows| {
-            (rows, probability(&by_rule(rows, by), rows, (win, loss), &[Verdict::Red]))
+            (
+                rows,
+                probability(&by_rule(rows, by), rows, (win, loss), &[Verdict::Red]),
+            )
         });
         println!("no_worse(by = {by}), {win} better, {loss} worse, red: {red:.3?}");
         // The last one has ten times the rows of the first one.
@@ -141,7 +177,11 @@ fn the_default_rule_is_between_the_two_others() {
         "no_worse(by = {by}), 10% of verdicts flip; green by default / strict / if undecided is green"
     );
     for rows in [20, 40, 50, 200] {
-        let table = if rows <= 20 { no_worse(rows, by) } else { by_rule(rows, by) };
+        let table = if rows <= 20 {
+            no_worse(rows, by)
+        } else {
+            by_rule(rows, by)
+        };
         // Tango's interval of these counts is below the margin.
         let fails = |wins, losses| PairedShares { wins, losses, rows }.tango().unwrap().high < -by;
         for drop in [0.0, 0.1, 0.2] {
@@ -149,8 +189,11 @@ fn the_default_rule_is_between_the_two_others() {
             let of = |verdicts: &[Verdict]| probability(&table, rows, chances, verdicts);
             let default = of(&[&green[..], &[Verdict::Warned]].concat());
             let strict = of(&green);
-            let certain: BTreeMap<_, _> =
-                table.iter().filter(|((w, l), _)| fails(*w, *l)).map(|(k, v)| (*k, *v)).collect();
+            let certain: BTreeMap<_, _> = table
+                .iter()
+                .filter(|((w, l), _)| fails(*w, *l))
+                .map(|(k, v)| (*k, *v))
+                .collect();
             let lenient = 1.0 - probability(&certain, rows, chances, &[Verdict::Red]);
             println!("  {rows} rows, loss {drop}: {default:.2} / {strict:.2} / {lenient:.2}");
             assert!(strict <= default && default <= lenient);
@@ -181,10 +224,14 @@ fn trap_five_gates_that_want_a_gain_are_red_in_at_most_2_5_percent_of_runs_witho
                 counts
             };
             let counts: Vec<(u64, u64)> = (0..5).map(|_| count()).collect();
-            let p: Vec<f64> =
-                counts.iter().map(|(wins, losses)| mcnemar_exact(*wins, *losses)).collect();
-            let is_red =
-                holm(&p).iter().zip(&counts).any(|(p, (wins, losses))| *p < 0.05 && losses > wins);
+            let p: Vec<f64> = counts
+                .iter()
+                .map(|(wins, losses)| mcnemar_exact(*wins, *losses))
+                .collect();
+            let is_red = holm(&p)
+                .iter()
+                .zip(&counts)
+                .any(|(p, (wins, losses))| *p < 0.05 && losses > wins);
             red += u32::from(is_red);
         }
         let share = f64::from(red) / STUDIES as f64;
@@ -214,7 +261,10 @@ fn better_fails_only_where_the_program_is_worse_at_the_adjusted_level() {
 /// Rows that lost their score are no rows that did not change.
 #[test]
 fn trap_abstentions_make_a_gate_undecided_and_are_named_first() {
-    let gate = [("same.no_worse(by = 0.02)", Condition::no_worse("same", 0.02))];
+    let gate = [(
+        "same.no_worse(by = 0.02)",
+        Condition::no_worse("same", 0.02),
+    )];
     let old = run((0..40).map(|row| row < 30));
     let found = |scored: usize| {
         let new = run_with_abstentions((0..40).map(|row| (row < scored).then_some(row < 30)));
@@ -241,7 +291,12 @@ fn mid_p_exceeds_its_level_slightly_and_finds_more() {
             .filter(|(wins, losses)| p(*wins, *losses) < 0.05)
             .map(|counts| (counts, Verdict::Red))
             .collect();
-        probability(&table, rows, (discordant / 2.0, discordant / 2.0), &[Verdict::Red])
+        probability(
+            &table,
+            rows,
+            (discordant / 2.0, discordant / 2.0),
+            &[Verdict::Red],
+        )
     };
     let mut largest = 0.0_f64;
     for rows in [20, 50, 100] {
@@ -268,7 +323,10 @@ fn the_number_of_rows_that_a_margin_takes_is_right() {
         let mut passed = 0;
         for seed in 0..1_000 {
             let mut random = Random::new(seed);
-            let mut pairs = PairedShares { rows, ..PairedShares::default() };
+            let mut pairs = PairedShares {
+                rows,
+                ..PairedShares::default()
+            };
             for _ in 0..rows {
                 let place = random.unit();
                 pairs.wins += u64::from(place < discordant / 2.0);
@@ -280,6 +338,9 @@ fn the_number_of_rows_that_a_margin_takes_is_right() {
             "{discordant} discordant: {rows} rows, passed in {:.3}",
             f64::from(passed) / 1_000.0
         );
-        assert!((750..=870).contains(&passed), "{discordant}: {rows} rows, {passed}");
+        assert!(
+            (750..=870).contains(&passed),
+            "{discordant}: {rows} rows, {passed}"
+        );
     }
 }

@@ -41,8 +41,14 @@ impl Read for Endless {
 fn endless(format: Format, beginning: &str, byte: u8, limit: usize) -> (String, u64) {
     let read = Arc::new(AtomicU64::new(0));
     let beginning = Cursor::new(beginning.as_bytes().to_vec());
-    let stream = BufReader::new(Endless { beginning, byte, read: Arc::clone(&read) });
-    let mut pairs = DataReader::new().with_row_limit(limit).read_from("rows", format, stream);
+    let stream = BufReader::new(Endless {
+        beginning,
+        byte,
+        read: Arc::clone(&read),
+    });
+    let mut pairs = DataReader::new()
+        .with_row_limit(limit)
+        .read_from("rows", format, stream);
     let error = pairs.find_map(Result::err).unwrap().to_string();
     (error, read.load(Ordering::Relaxed))
 }
@@ -64,8 +70,14 @@ fn a_row_that_never_ends_is_read_up_to_the_limit() {
     ];
     for (format, beginning, byte) in cases {
         let (error, read) = endless(format, &beginning, byte, limit);
-        assert!(error.ends_with(message), "{format:?} {beginning:?}: {error}");
-        assert!(read < 2 * limit as u64, "{format:?} {beginning:?}: {read} bytes");
+        assert!(
+            error.ends_with(message),
+            "{format:?} {beginning:?}: {error}"
+        );
+        assert!(
+            read < 2 * limit as u64,
+            "{format:?} {beginning:?}: {read} bytes"
+        );
     }
 }
 
@@ -91,16 +103,26 @@ fn a_row_with_too_many_values_is_not_parsed() {
         "rows:1: expected a row of at most {limit} JSON values, where an object counts as 20, found more; split the row, or write its long lists as strings"
     );
     // An object needs the memory of 20 other values.
-    let objects = format!("{{\"pred\": {{}}, \"log\": [{}0]}}", "{\"\":0},".repeat(limit / 20));
+    let objects = format!(
+        "{{\"pred\": {{}}, \"log\": [{}0]}}",
+        "{\"\":0},".repeat(limit / 20)
+    );
     for row in [row(limit), objects] {
         for (format, content) in [(Format::Json, format!("[{row}]")), (Format::Jsonl, row)] {
             let error = first_error(&DataReader::new(), format, content);
             assert_eq!(error, message);
         }
     }
-    let long = format!("{{\"pred\": {{\"a\": \"{}\"}}}}", ",".repeat(2 * limit + 100));
+    let long = format!(
+        "{{\"pred\": {{\"a\": \"{}\"}}}}",
+        ",".repeat(2 * limit + 100)
+    );
     let reader = DataReader::new().read_from("rows", Format::Jsonl, Cursor::new(long));
-    assert_eq!(reader.map(Result::unwrap).count(), 1, "a string is one value");
+    assert_eq!(
+        reader.map(Result::unwrap).count(),
+        1,
+        "a string is one value"
+    );
 }
 
 fn first_error(reader: &DataReader, format: Format, content: String) -> String {
@@ -124,8 +146,13 @@ fn nesting_is_limited_in_every_format() {
     assert_eq!(pairs.map(Result::unwrap).count(), 1);
     // A cell that is nested too deeply is a string.
     let csv = format!("pred.a\n{}\n", nested(1_000_000));
-    let pair = DataReader::new().read_from("rows", Format::Csv, Cursor::new(csv)).next();
-    assert_eq!(pair.unwrap().unwrap().pred.get("a"), Some(&json!(nested(1_000_000))));
+    let pair = DataReader::new()
+        .read_from("rows", Format::Csv, Cursor::new(csv))
+        .next();
+    assert_eq!(
+        pair.unwrap().unwrap().pred.get("a"),
+        Some(&json!(nested(1_000_000)))
+    );
 }
 
 #[test]
@@ -145,19 +172,28 @@ fn results(name: &str, content: &str) -> Result<Results, String> {
 }
 
 fn lines(rows: usize, row: impl Fn(usize) -> Value) -> String {
-    (0..rows).map(|number| format!("{}\n", row(number))).collect()
+    (0..rows)
+        .map(|number| format!("{}\n", row(number)))
+        .collect()
 }
 
 #[test]
 fn the_number_of_metrics_in_a_result_file_is_limited() {
     let score = json!({"outcome": "scored", "value": 1.0});
     let row = |id: usize| json!({"id": id, "scores": {format!("m{id}"): score}});
-    assert_eq!(results("r.jsonl", &lines(1000, row)).unwrap().metrics().len(), 1000);
+    assert_eq!(
+        results("r.jsonl", &lines(1000, row))
+            .unwrap()
+            .metrics()
+            .len(),
+        1000
+    );
     let end = ":1001: expected at most 1000 metrics in a result file, found more; write results of fewer metrics";
     let error = results("r.jsonl", &lines(1001, row)).unwrap_err();
     assert!(error.ends_with(end), "{error}");
-    let names: Vec<String> =
-        (0..1001).map(|number| format!("m{number},m{number}.outcome")).collect();
+    let names: Vec<String> = (0..1001)
+        .map(|number| format!("m{number},m{number}.outcome"))
+        .collect();
     let csv = format!("id,{}\nx{}\n", names.join(","), ",1,scored".repeat(1001));
     let error = results("r.csv", &csv).unwrap_err();
     assert!(error.ends_with(&end.replace("1001", "2")), "{error}");
@@ -183,10 +219,15 @@ fn hostile_files_take_linear_time() {
         assert_eq!(pairs.map(Result::unwrap).count(), 1);
     }
     // Columns of attributes in a result file.
-    let columns: Vec<String> = (0..many).map(|column| format!("attributes.c{column}")).collect();
+    let columns: Vec<String> = (0..many)
+        .map(|column| format!("attributes.c{column}"))
+        .collect();
     let cells = ",x".repeat(many);
     let table = format!("id,m,m.outcome,{}\nq,1,scored{cells}\n", columns.join(","));
-    assert_eq!(results("r.csv", &table).unwrap().rows()[0].attributes.len(), many);
+    assert_eq!(
+        results("r.csv", &table).unwrap().rows()[0].attributes.len(),
+        many
+    );
     // Named scores, components and metadata of a row.
     let scores = |key: &str| {
         format!(
@@ -205,20 +246,37 @@ fn hostile_files_take_linear_time() {
         json!({"id": id, "attributes": {"topic": id / 2}, "scores": {"m": score}})
     };
     let file = lines(20_000, row);
-    let (a, b) = (results("a.jsonl", &file).unwrap(), results("b.jsonl", &file).unwrap());
-    let comparison = Comparison::builder().group("topic").draws(10).of(&a, &b).unwrap();
+    let (a, b) = (
+        results("a.jsonl", &file).unwrap(),
+        results("b.jsonl", &file).unwrap(),
+    );
+    let comparison = Comparison::builder()
+        .group("topic")
+        .draws(10)
+        .of(&a, &b)
+        .unwrap();
     assert_eq!(comparison.metrics[0].overall.n, 20_000);
     assert_eq!(a.junit().unwrap().matches("<testcase").count(), 20_000);
     assert!(started.elapsed() < LINEAR, "{:?}", started.elapsed());
 }
 
 async fn write(file: &Path, rows: Vec<Pair>) {
-    let evaluate = Evaluate::builder().metric(metric_fn("one", |_, _| 1.0)).save_rows(true);
+    let evaluate = Evaluate::builder()
+        .metric(metric_fn("one", |_, _| 1.0))
+        .save_rows(true);
     let evaluate = match file.extension().unwrap() == "csv" {
         true => evaluate.save_as_csv(file),
         false => evaluate.save_as_parquet(file),
     };
-    assert!(evaluate.build().unwrap().score(rows).await.unwrap().is_complete());
+    assert!(
+        evaluate
+            .build()
+            .unwrap()
+            .score(rows)
+            .await
+            .unwrap()
+            .is_complete()
+    );
 }
 
 /// A column for each of the keys would make tables of rows times keys.
@@ -228,7 +286,11 @@ async fn rows_with_keys_of_their_own_make_files_of_linear_size() {
     let rows = 3_000;
     let pairs = |shared: bool| {
         let pair = |id: usize| {
-            let name = if shared { "k".to_owned() } else { format!("k{id}") };
+            let name = if shared {
+                "k".to_owned()
+            } else {
+                format!("k{id}")
+            };
             let (gold, pred) = (Example::default(), Prediction::default());
             let mut pair = Pair::new(id.to_string(), gold, pred);
             pair.gold.data.insert(name.clone(), id);
@@ -244,7 +306,10 @@ async fn rows_with_keys_of_their_own_make_files_of_linear_size() {
         let size = std::fs::metadata(&file).unwrap().len();
         write(&file, pairs(false)).await;
         let sparse = std::fs::metadata(&file).unwrap().len();
-        assert!(sparse < 5 * size, "{name}: {sparse} bytes, with shared keys {size}");
+        assert!(
+            sparse < 5 * size,
+            "{name}: {sparse} bytes, with shared keys {size}"
+        );
         let read = Results::read(&file).unwrap();
         for (id, row) in read.rows().iter().enumerate() {
             let key = format!("k{id}");

@@ -35,7 +35,9 @@ fn read(format: Format, content: String) -> Pair {
 
 fn csv_of(columns: &[(String, &str)]) -> Pair {
     let line = |cells: Vec<&str>| {
-        let cells = cells.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\"")));
+        let cells = cells
+            .iter()
+            .map(|cell| format!("\"{}\"", cell.replace('"', "\"\"")));
         cells.collect::<Vec<_>>().join(",")
     };
     let names = columns.iter().map(|(name, _)| name.as_str()).collect();
@@ -46,12 +48,16 @@ fn csv_of(columns: &[(String, &str)]) -> Pair {
 /// The built-in metrics that read a list from a row and compute at once.
 fn metrics_of_lists() -> Vec<Arc<dyn Metric>> {
     let registry = Registry::builtin();
-    let metrics =
-        registry.names().filter_map(|name| registry.create(name, &Params::default()).ok());
+    let metrics = registry
+        .names()
+        .filter_map(|name| registry.create(name, &Params::default()).ok());
     let metrics = metrics.filter(|metric| {
         let spec = metric.spec();
         spec.gold.iter().chain(spec.pred).any(is_list)
-            && metric.evaluate(&example! {}, &prediction! {}).now_or_never().is_some()
+            && metric
+                .evaluate(&example! {}, &prediction! {})
+                .now_or_never()
+                .is_some()
     });
     metrics.collect()
 }
@@ -61,8 +67,15 @@ fn one_of_each_type(metrics: &[Arc<dyn Metric>]) -> Vec<Arc<dyn Metric>> {
     let mut types = HashSet::new();
     let metrics = metrics.iter().filter(|metric| {
         let spec = metric.spec();
-        let lists = spec.gold.iter().chain(spec.pred).filter(|field| is_list(field));
-        lists.filter(|field| types.insert(field.ty.to_owned())).count() > 0
+        let lists = spec
+            .gold
+            .iter()
+            .chain(spec.pred)
+            .filter(|field| is_list(field));
+        lists
+            .filter(|field| types.insert(field.ty.to_owned()))
+            .count()
+            > 0
     });
     metrics.cloned().collect()
 }
@@ -74,15 +87,24 @@ fn is_list(field: &FieldSpec<'_>) -> bool {
 
 /// The score of a row, or that it has none.
 fn score(metric: &dyn Metric, row: &Pair) -> Option<(u64, Option<String>)> {
-    let scored = metric.evaluate(&row.gold, &row.pred).now_or_never().unwrap().ok()?;
+    let scored = metric
+        .evaluate(&row.gold, &row.pred)
+        .now_or_never()
+        .unwrap()
+        .ok()?;
     Some((scored.value.to_bits(), scored.details))
 }
 
 /// Scores a row whose lists are these values and cells. Returns how many metrics have a score.
 fn assert_same_scores(metrics: &[Arc<dyn Metric>], value: &Value, cells: &[&str]) -> usize {
-    let text = value[0].as_str().filter(|text| !text.is_empty()).unwrap_or("Paris");
+    let text = value[0]
+        .as_str()
+        .filter(|text| !text.is_empty())
+        .unwrap_or("Paris");
     let mut scored = 0;
-    let are_strings = value.as_array().is_some_and(|values| values.iter().all(Value::is_string));
+    let are_strings = value
+        .as_array()
+        .is_some_and(|values| values.iter().all(Value::is_string));
     for metric in metrics {
         let spec = metric.spec();
         // It compares texts: any other list is its text, in the cell as in the row.
@@ -93,15 +115,20 @@ fn assert_same_scores(metrics: &[Arc<dyn Metric>], value: &Value, cells: &[&str]
         let (mut row, mut names) = (json!({}), Vec::new());
         for (side, fields) in fields {
             for field in fields {
-                row[side][field.name] = if is_list(field) { value.clone() } else { json!(text) };
+                row[side][field.name] = if is_list(field) {
+                    value.clone()
+                } else {
+                    json!(text)
+                };
                 names.push((format!("{side}.{}", field.name), is_list(field)));
             }
         }
         let expected = score(&**metric, &read(Format::Jsonl, row.to_string()));
         scored += usize::from(expected.is_some());
         for cell in cells {
-            let columns =
-                names.iter().map(|(name, list)| (name.clone(), if *list { cell } else { text }));
+            let columns = names
+                .iter()
+                .map(|(name, list)| (name.clone(), if *list { cell } else { text }));
             let found = score(&**metric, &csv_of(&columns.collect::<Vec<_>>()));
             assert_eq!(found, expected, "{} {cell}", spec.name);
         }
@@ -140,7 +167,11 @@ fn python_still_writes_the_vectors() {
 /// Python's `repr` of a list of strings, in which all characters that are not control characters are printable.
 fn repr(strings: &[String]) -> String {
     let strings = strings.iter().map(|text| {
-        let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+        let quote = if text.contains('\'') && !text.contains('"') {
+            '"'
+        } else {
+            '\''
+        };
         let mut written = String::from(quote);
         for character in text.chars() {
             match character {
@@ -178,7 +209,10 @@ fn same_label(#[gold] label: Label<'_>, #[pred("label")] given: Label<'_>) -> bo
 }
 
 fn em(answer: &str) -> Result<f64, String> {
-    let columns = [("gold.answer".to_owned(), answer), ("pred.answer".to_owned(), "['x']")];
+    let columns = [
+        ("gold.answer".to_owned(), answer),
+        ("pred.answer".to_owned(), "['x']"),
+    ];
     let Pair { gold, pred, .. } = csv_of(&columns);
     AnswerExactMatch::default()
         .score(&gold, &pred)
@@ -188,7 +222,12 @@ fn em(answer: &str) -> Result<f64, String> {
 
 #[test]
 fn a_cell_that_begins_like_a_list_of_strings_and_is_none_is_refused() {
-    for cell in ["['x', 'y", "['x' 'y']", "array(['x'], dtype=object)", "[\"x\", y]"] {
+    for cell in [
+        "['x', 'y",
+        "['x' 'y']",
+        "array(['x'], dtype=object)",
+        "[\"x\", y]",
+    ] {
         let expected = format!(
             "metric `answer_exact_match`: field `gold.answer`: expected a string or list of strings, found the string \
              {cell:?}, which begins like a list and is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \
@@ -200,7 +239,14 @@ fn a_cell_that_begins_like_a_list_of_strings_and_is_none_is_refused() {
 
 #[test]
 fn text_in_brackets_is_a_string_and_so_is_a_list_where_only_a_string_is_read() {
-    for text in ["[sic] hello", "[1, 2)", "a|b", "[Paris](map.md)", "[y]", "("] {
+    for text in [
+        "[sic] hello",
+        "[1, 2)",
+        "a|b",
+        "[Paris](map.md)",
+        "[y]",
+        "(",
+    ] {
         assert_eq!(em(text), Ok(0.0), "{text}");
     }
     assert_eq!(
@@ -208,16 +254,24 @@ fn text_in_brackets_is_a_string_and_so_is_a_list_where_only_a_string_is_read() {
         (Ok(1.0), Ok(1.0)),
         "the prediction `['x']` is a string"
     );
-    let labels = [("gold.label".to_owned(), "['a' 'b']"), ("pred.label".to_owned(), "['a']")];
+    let labels = [
+        ("gold.label".to_owned(), "['a' 'b']"),
+        ("pred.label".to_owned(), "['a']"),
+    ];
     let row = csv_of(&labels);
     assert_eq!(SameLabel.score(&row.gold, &row.pred).unwrap().value, 0.0);
 }
 
 #[test]
 fn a_field_of_lists_only_says_how_to_write_one() {
-    let columns = [("gold.relevant".to_owned(), "a|b"), ("pred.retrieved".to_owned(), "['a']")];
+    let columns = [
+        ("gold.relevant".to_owned(), "a|b"),
+        ("pred.retrieved".to_owned(), "['a']"),
+    ];
     let row = csv_of(&columns);
-    let error = ReciprocalRank::default().score(&row.gold, &row.pred).unwrap_err();
+    let error = ReciprocalRank::default()
+        .score(&row.gold, &row.pred)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `mrr`: field `gold.relevant`: expected a list of ids or map from id to grade, found the \
@@ -246,23 +300,43 @@ async fn lists_and_strings_that_look_like_lists_keep_their_scores_in_a_result_fi
     let rows: Vec<_> = gold.iter().map(pair).collect();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.csv");
-    let run =
-        Evaluate::builder().metric(AnswerExactMatch::default()).save_rows(true).save_as_csv(&file);
-    assert!(run.build().unwrap().score(rows.clone()).await.unwrap().is_complete());
-    let read: Vec<Pair> = DataReader::new().read([&file]).unwrap().map(Result::unwrap).collect();
+    let run = Evaluate::builder()
+        .metric(AnswerExactMatch::default())
+        .save_rows(true)
+        .save_as_csv(&file);
+    assert!(
+        run.build()
+            .unwrap()
+            .score(rows.clone())
+            .await
+            .unwrap()
+            .is_complete()
+    );
+    let read: Vec<Pair> = DataReader::new()
+        .read([&file])
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
     let scores = |rows: &[Pair]| -> Map<String, Value> {
         let score = |row: &Pair| {
             let score = AnswerExactMatch::default().score(&row.gold, &row.pred);
             (
                 row.id.clone(),
-                json!(score.map(|scored| scored.value).map_err(|error| error.to_string())),
+                json!(
+                    score
+                        .map(|scored| scored.value)
+                        .map_err(|error| error.to_string())
+                ),
             )
         };
         rows.iter().map(score).collect()
     };
     assert_eq!(scores(&read), scores(&rows));
     let strings = |rows: &[Pair]| {
-        rows[1..9].iter().map(|row| row.gold.get("answer").cloned()).collect::<Vec<_>>()
+        rows[1..9]
+            .iter()
+            .map(|row| row.gold.get("answer").cloned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(strings(&read), strings(&rows));
 }

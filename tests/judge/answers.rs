@@ -13,14 +13,19 @@ use super::setup::{PoliteJudge, rows};
 async fn said(judge: impl Metric) -> Result<f64, String> {
     let (gold, pred) = rows();
     let score = Metric::evaluate(&judge, &gold, &pred).await;
-    score.map(|score| score.value).map_err(|error| error.to_string())
+    score
+        .map(|score| score.value)
+        .map_err(|error| error.to_string())
 }
 
 /// The score, and the entry of the only judge in its metadata.
 async fn judged(judge: impl Metric) -> (f64, Value) {
     let (gold, pred) = rows();
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
-    (scored.score.value, Value::Object(scored.metadata().unwrap().clone())["judges"][0].clone())
+    (
+        scored.score.value,
+        Value::Object(scored.metadata().unwrap().clone())["judges"][0].clone(),
+    )
 }
 
 #[tokio::test]
@@ -31,7 +36,10 @@ async fn fields_beside_the_verdict_are_ignored_and_counted() {
     let (value, entry) = judged(judge).await;
     assert_eq!((value, lm.requests().len()), (1.0, 1), "no repair");
     let answers = json!([{ "reasoning": "", "polite": true }]);
-    assert_eq!((&entry["answers"], &entry["ignored_keys"]), (&answers, &json!(2)));
+    assert_eq!(
+        (&entry["answers"], &entry["ignored_keys"]),
+        (&answers, &json!(2))
+    );
     let exact = ScriptedLm::new().otherwise(json!({ "reasoning": "", "polite": true }));
     let (_, entry) = judged(PoliteJudge::default().with_lm(exact)).await;
     assert_eq!(entry.get("ignored_keys"), None);
@@ -45,7 +53,10 @@ async fn trap_02_a_verdict_under_another_name_is_missing_and_unexpected() {
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
     assert_eq!(said(judge).await, Ok(0.0));
     let repair = &lm.requests()[1].messages[3].content;
-    assert!(repair.contains("`polite` is missing; unexpected `Polite`, `final`."), "{repair}");
+    assert!(
+        repair.contains("`polite` is missing; unexpected `Polite`, `final`."),
+        "{repair}"
+    );
     let stubborn = PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(misspelt));
     let error = said(stubborn).await.unwrap_err();
     let flaw =
@@ -61,9 +72,14 @@ async fn trap_25_an_unexpected_field_cannot_instruct_the_repair() {
         reply[format!("{orders} {index}")] = json!(1);
     }
     let lm = Arc::new(ScriptedLm::new().otherwise(reply));
-    let error = said(PoliteJudge::default().with_lm(Arc::clone(&lm))).await.unwrap_err();
+    let error = said(PoliteJudge::default().with_lm(Arc::clone(&lm)))
+        .await
+        .unwrap_err();
     let repair = &lm.requests()[1].messages[3].content;
-    assert!(repair.chars().count() < 500 && !repair.contains('\n'), "{repair}");
+    assert!(
+        repair.chars().count() < 500 && !repair.contains('\n'),
+        "{repair}"
+    );
     assert!(error.chars().count() < 700, "{error}");
 }
 
@@ -85,7 +101,10 @@ struct Checked {
 
 #[tokio::test]
 async fn a_type_with_answer_needs_no_derives_and_knows_its_fields() {
-    let claim = Claim { text: "a".to_owned(), supported: true };
+    let claim = Claim {
+        text: "a".to_owned(),
+        supported: true,
+    };
     assert_eq!(claim.clone(), claim);
     let items = CheckedJudge::signature().schema()["properties"]["claims"]["items"].clone();
     assert_eq!(items["additionalProperties"], false);
@@ -94,10 +113,21 @@ async fn a_type_with_answer_needs_no_derives_and_knows_its_fields() {
         let lm = ScriptedLm::new().otherwise(json!({ "claims": [claim] }));
         said(CheckedJudge::default().with_lm(lm))
     };
-    assert_eq!(with(json!({ "text": "", "supported": true })).await, Ok(1.0));
-    assert_eq!(with(json!({ "text": "", "supported": false, "extra": true })).await, Ok(0.0));
-    let error = with(json!({ "text": "", "suported": true })).await.unwrap_err();
-    assert!(error.contains("missing field `supported`; unexpected `suported`"), "{error}");
+    assert_eq!(
+        with(json!({ "text": "", "supported": true })).await,
+        Ok(1.0)
+    );
+    assert_eq!(
+        with(json!({ "text": "", "supported": false, "extra": true })).await,
+        Ok(0.0)
+    );
+    let error = with(json!({ "text": "", "suported": true }))
+        .await
+        .unwrap_err();
+    assert!(
+        error.contains("missing field `supported`; unexpected `suported`"),
+        "{error}"
+    );
 }
 
 /// What a type derives already stays as it is.
@@ -179,12 +209,19 @@ async fn keys_at_any_depth_are_ignored_and_counted() {
     let round = json!({ "shape": { "kind": "round", "radius": 2, "colour": "red" } });
     let (value, entry) =
         judged(ShapedJudge::default().with_lm(ScriptedLm::new().otherwise(round))).await;
-    assert_eq!((value, &entry["ignored_keys"]), (1.0, &json!(1)), "an enum with a tag");
+    assert_eq!(
+        (value, &entry["ignored_keys"]),
+        (1.0, &json!(1)),
+        "an enum with a tag"
+    );
     let misspelt = json!({ "shape": { "kind": "round", "radios": 2 } });
     let error = said(ShapedJudge::default().with_lm(ScriptedLm::new().otherwise(misspelt)))
         .await
         .unwrap_err();
-    assert!(error.contains("missing field `radius`; unexpected `radios`"), "{error}");
+    assert!(
+        error.contains("missing field `radius`; unexpected `radios`"),
+        "{error}"
+    );
 }
 
 mod of_proofs {
@@ -256,14 +293,27 @@ fn different_types_of_one_name_have_separate_definitions() {
     for output in ["plan", "again"] {
         let mut found = Vec::new();
         targets(&whole["properties"][output], &whole, &mut found);
-        let of_plan =
-            |it: &Value| it["properties"].get("done").or(it["properties"].get("of")).is_some();
-        assert!(!found.is_empty() && found.iter().all(of_plan), "{output}: {found:?}");
+        let of_plan = |it: &Value| {
+            it["properties"]
+                .get("done")
+                .or(it["properties"].get("of"))
+                .is_some()
+        };
+        assert!(
+            !found.is_empty() && found.iter().all(of_plan),
+            "{output}: {found:?}"
+        );
     }
     // The types that the definitions refer to are there too, and the third output shares the definitions of the second.
     let definitions = whole["$defs"].as_object().unwrap();
-    definitions.values().for_each(|it| targets(it, &whole, &mut Vec::new()));
-    assert_eq!(definitions.keys().collect::<Vec<_>>().len(), 3, "{definitions:?}");
+    definitions
+        .values()
+        .for_each(|it| targets(it, &whole, &mut Vec::new()));
+    assert_eq!(
+        definitions.keys().collect::<Vec<_>>().len(),
+        3,
+        "{definitions:?}"
+    );
 }
 
 #[test]
@@ -322,10 +372,17 @@ async fn an_overflow_of_a_count_is_an_error_in_scores_and_verdicts() {
     }
     let with =
         |reply: Value| said(FaultsJudge::default().with_lm(ScriptedLm::new().otherwise(reply)));
-    assert_eq!(with(json!({ "faults": ["a"], "words": [1], "at": 1 })).await, Ok(1.0));
-    let error = with(json!({ "faults": [], "words": [1], "at": 1 })).await.unwrap_err();
+    assert_eq!(
+        with(json!({ "faults": ["a"], "words": [1], "at": 1 })).await,
+        Ok(1.0)
+    );
+    let error = with(json!({ "faults": [], "words": [1], "at": 1 }))
+        .await
+        .unwrap_err();
     assert!(error.contains("`faults.len() - 1` overflows"), "{error}");
-    let error = with(json!({ "faults": ["a"], "words": [1], "at": 0 })).await.unwrap_err();
+    let error = with(json!({ "faults": ["a"], "words": [1], "at": 0 }))
+        .await
+        .unwrap_err();
     assert!(error.contains("`at - 1` overflows"), "{error}");
 }
 
@@ -366,9 +423,14 @@ async fn a_function_is_the_offline_stand_in_where_it_is_asked_for() {
         brief: bool,
     }
     assert_eq!(said(BriefJudge::builder().offline().build()).await, Ok(1.0));
-    let judged = Settings::new().with(Models::default()).scope(said(BriefJudge::default()));
+    let judged = Settings::new()
+        .with(Models::default())
+        .scope(said(BriefJudge::default()));
     let error = judged.await.unwrap_err();
-    assert!(error.ends_with("instead, write `--offline` (in code `.offline()`)"), "{error}");
+    assert!(
+        error.ends_with("instead, write `--offline` (in code `.offline()`)"),
+        "{error}"
+    );
 }
 
 #[judge_output]
@@ -394,7 +456,10 @@ fn an_enum_of_names_is_copy_and_eq() {
     fn copied<T: Copy + Eq + std::fmt::Debug>(value: T) -> String {
         format!("{value:?}")
     }
-    assert_eq!([copied(Tone::Polite), copied(Tone::Rude)], ["Polite", "Rude"]);
+    assert_eq!(
+        [copied(Tone::Polite), copied(Tone::Rude)],
+        ["Polite", "Rude"]
+    );
     assert_eq!(copied(Length::Short), "Short");
     assert_ne!(Found::Nothing, Found::Text(String::new()).clone());
 }

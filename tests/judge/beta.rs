@@ -20,7 +20,10 @@ fn message(beta: f64) -> String {
 }
 
 fn rows() -> (Example, Prediction) {
-    (example! { "answer" => "In Paris." }, prediction! { "answer" => "Paris." })
+    (
+        example! { "answer" => "In Paris." },
+        prediction! { "answer" => "Paris." },
+    )
 }
 
 fn lm() -> Arc<ScriptedLm> {
@@ -41,11 +44,26 @@ async fn an_invalid_beta_is_an_error_before_the_first_row() {
     let (gold, pred) = rows();
     for beta in INVALID {
         let lm = lm();
-        let judge = || FactualCorrectness::builder().beta(beta).with_lm(Arc::clone(&lm)).build();
-        let error = judge().evaluate(&gold, &pred).await.unwrap_err().to_string();
-        assert_eq!(error, format!("metric `factual_correctness`: {}", message(beta)));
+        let judge = || {
+            FactualCorrectness::builder()
+                .beta(beta)
+                .with_lm(Arc::clone(&lm))
+                .build()
+        };
+        let error = judge()
+            .evaluate(&gold, &pred)
+            .await
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            format!("metric `factual_correctness`: {}", message(beta))
+        );
         let evaluate = Evaluate::builder().metric(judge()).build().unwrap();
-        let error = evaluate.score([Pair::new("a", gold.clone(), pred.clone())]).await.unwrap_err();
+        let error = evaluate
+            .score([Pair::new("a", gold.clone(), pred.clone())])
+            .await
+            .unwrap_err();
         assert!(error.to_string().contains(&message(beta)), "{error}");
         assert_eq!(lm.calls(), 0);
 
@@ -61,7 +79,10 @@ async fn beta_weighs_recall() {
     let (gold, pred) = rows();
     // The precision is 1, the recall 1/3.
     for (beta, expected) in [(0.0, 1.0), (1.0, 0.5), (2.0, 5.0 / 13.0)] {
-        let judge = FactualCorrectness::builder().beta(beta).with_lm(lm()).build();
+        let judge = FactualCorrectness::builder()
+            .beta(beta)
+            .with_lm(lm())
+            .build();
         let value = judge.evaluate(&gold, &pred).await.unwrap().value;
         assert!((value - expected).abs() < 1e-12, "{beta}: {value}");
     }

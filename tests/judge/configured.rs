@@ -15,8 +15,15 @@ async fn a_panel_is_configured_from_text() {
         params.insert(key, value);
         Grade5Judge::configure(&params)
     };
-    for models in ["openai:gpt-6-luna,default", r#"["openai:gpt-6-luna", "default"]"#] {
-        assert_eq!(configured("models", models).unwrap().num_judges(), 2, "{models}");
+    for models in [
+        "openai:gpt-6-luna,default",
+        r#"["openai:gpt-6-luna", "default"]"#,
+    ] {
+        assert_eq!(
+            configured("models", models).unwrap().num_judges(),
+            2,
+            "{models}"
+        );
     }
     let (gold, pred) = rows();
     let mut params = Params::default();
@@ -30,15 +37,35 @@ async fn a_panel_is_configured_from_text() {
     }
     let replies = [grade(1), json!("none"), json!("none"), grade(4)];
     let lm = ScriptedLm::new().replies(replies);
-    let score = Grade5Judge::configure(&params).unwrap().with_lm(lm).evaluate(&gold, &pred).await;
+    let score = Grade5Judge::configure(&params)
+        .unwrap()
+        .with_lm(lm)
+        .evaluate(&gold, &pred)
+        .await;
     assert_eq!(score.unwrap().value, 2.5);
     for (key, value, said) in [
-        ("aggregation", "mean", "should be one of `majority`, `median`"),
+        (
+            "aggregation",
+            "mean",
+            "should be one of `majority`, `median`",
+        ),
         ("models", "gpt", "expected `provider:model`, found `gpt`"),
-        ("models", "[]", "expected at least one model, found an empty list"),
+        (
+            "models",
+            "[]",
+            "expected at least one model, found an empty list",
+        ),
         ("quorum", "0", "expected an integer of at least 1"),
-        ("max_concurrent_judges", "x", "expected an integer of at least 1"),
-        ("panel", "{}", "it takes `models`, `aggregation`, `max_concurrent_judges`, `quorum`"),
+        (
+            "max_concurrent_judges",
+            "x",
+            "expected an integer of at least 1",
+        ),
+        (
+            "panel",
+            "{}",
+            "it takes `models`, `aggregation`, `max_concurrent_judges`, `quorum`",
+        ),
     ] {
         let error = configured(key, value).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
@@ -59,7 +86,10 @@ fn the_spec_contains_the_parameters_of_the_panel_with_the_judges_defaults() {
         short: bool,
     }
     let said = |spec: dsrs_metrics::contract::MetricSpec<'static>| {
-        spec.params.iter().map(|param| (param.name, param.default.unwrap())).collect::<Vec<_>>()
+        spec.params
+            .iter()
+            .map(|param| (param.name, param.default.unwrap()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         said(ShortJudge::SPEC),
@@ -82,6 +112,10 @@ fn the_spec_contains_the_parameters_of_the_panel_with_the_judges_defaults() {
 #[test]
 fn the_general_judge_costs_100_msat_unless_another_cost_is_set() {
     let cost = |judge: &LlmJudge| (judge.spec().cost_msats, judge.cost_estimate());
-    assert_eq!(cost(&LlmJudge::default()), (100, 200), "its reply may have to be repaired");
+    assert_eq!(
+        cost(&LlmJudge::default()),
+        (100, 200),
+        "its reply may have to be repaired"
+    );
     assert_eq!(cost(&LlmJudge::builder().cost_msats(50).build()), (50, 100));
 }

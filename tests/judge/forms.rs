@@ -21,13 +21,28 @@ use super::setup::{
 #[test]
 fn the_spec_is_a_constant() {
     const SPEC: MetricSpec<'static> = SemanticRecallPrecisionJudge::SPEC;
-    assert_eq!((SPEC.name, SPEC.version), ("semantic_recall_precision", "2"));
-    assert_eq!((SPEC.tier, SPEC.kind), (MetricTier::Truth, ScoreKind::Number));
-    assert_eq!((SPEC.cost_msats, SPEC.threshold, SPEC.is_async), (100, Some(0.66), true));
+    assert_eq!(
+        (SPEC.name, SPEC.version),
+        ("semantic_recall_precision", "2")
+    );
+    assert_eq!(
+        (SPEC.tier, SPEC.kind),
+        (MetricTier::Truth, ScoreKind::Number)
+    );
+    assert_eq!(
+        (SPEC.cost_msats, SPEC.threshold, SPEC.is_async),
+        (100, Some(0.66), true)
+    );
     let required: Vec<_> = SPEC.required_fields().collect();
-    assert_eq!(required, ["gold.question", "gold.response", "pred.response"]);
+    assert_eq!(
+        required,
+        ["gold.question", "gold.response", "pred.response"]
+    );
     assert!(SPEC.doc.starts_with("Compare a system's response"));
-    assert_eq!(Grade5Judge::SPEC.range, Some(ScoreRange { min: 1.0, max: 5.0 }));
+    assert_eq!(
+        Grade5Judge::SPEC.range,
+        Some(ScoreRange { min: 1.0, max: 5.0 })
+    );
     assert_eq!(PoliteJudge::SPEC.kind, ScoreKind::Bool);
     assert!(!SPEC.strict_mode());
     assert_eq!(SPEC.is_success(0.66), Some(true));
@@ -98,7 +113,10 @@ async fn a_score_has_the_range_of_its_expression() {
         assert_eq!(spec.range, expected, "{}", spec.name);
     }
     let judge = RescaledJudge::default().with_lm(ScriptedLm::new().otherwise(r#"{ "grade": 6 }"#));
-    let error = judge.evaluate(&example! {}, &prediction! { "answer" => "a" }).await.unwrap_err();
+    let error = judge
+        .evaluate(&example! {}, &prediction! { "answer" => "a" })
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `rescaled`: scripted:lm: the score computed from the answer must be in 0.0..=1.0, found 1.25"
@@ -134,7 +152,9 @@ fn the_struct_is_kept_and_input_and_output_types_are_generated() {
 #[tokio::test]
 async fn a_judge_makes_one_call_and_its_score_has_reasoning_and_cost() {
     let lm = Arc::new(says(recall_precision(0.5, 1.0)));
-    let judge = SemanticRecallPrecisionJudge::builder().with_lm(Arc::clone(&lm)).build();
+    let judge = SemanticRecallPrecisionJudge::builder()
+        .with_lm(Arc::clone(&lm))
+        .build();
     let (gold, pred) = rows();
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(scored.score.value, 2.0 / 3.0);
@@ -145,24 +165,41 @@ async fn a_judge_makes_one_call_and_its_score_has_reasoning_and_cost() {
     assert_eq!(answer["judge"], "scripted:lm");
     assert_eq!(answer["answers"][0]["recall"], 0.5);
 
-    let [request] = &lm.requests()[..] else { panic!("asked {} times", lm.calls()) };
+    let [request] = &lm.requests()[..] else {
+        panic!("asked {} times", lm.calls())
+    };
     assert_eq!(request.purpose, "judge semantic_recall_precision version 2");
     assert_eq!(request.messages.len(), 2);
     let system = &request.messages[0];
     assert_eq!(system.role, Role::System);
-    assert!(system.content.starts_with("Compare a system's response to the ground truth"));
+    assert!(
+        system
+            .content
+            .starts_with("Compare a system's response to the ground truth")
+    );
     assert!(system.content.contains("- `ground_truth`: the truth"));
     assert!(
-        system.content.contains("- `recall` (number from 0 to 1): fraction of the ground truth")
+        system
+            .content
+            .contains("- `recall` (number from 0 to 1): fraction of the ground truth")
     );
-    assert!(!system.content.contains("Paris"), "rows stand in the user message alone");
+    assert!(
+        !system.content.contains("Paris"),
+        "rows stand in the user message alone"
+    );
     assert!(user(request).contains("Paris, on the Seine"));
     let schema = &request.schema.as_ref().unwrap().schema;
     let fields: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 3);
-    assert_eq!(schema["required"], json!(["reasoning", "recall", "precision"]));
+    assert_eq!(
+        schema["required"],
+        json!(["reasoning", "recall", "precision"])
+    );
     let recall = &schema["properties"]["recall"];
-    assert_eq!((&recall["minimum"], &recall["maximum"]), (&json!(0.0), &json!(1.0)));
+    assert_eq!(
+        (&recall["minimum"], &recall["maximum"]),
+        (&json!(0.0), &json!(1.0))
+    );
 }
 
 #[tokio::test]
@@ -185,9 +222,14 @@ async fn a_verdict_is_given_to_an_optimizer_and_a_score_to_anyone_else() {
     let (gold, pred) = rows();
     let trace = Trace::default();
     let call = MetricCall::new(&gold, &pred);
-    let Grade::Score(score) = judge.grade(call).await.unwrap() else { panic!("no score") };
+    let Grade::Score(score) = judge.grade(call).await.unwrap() else {
+        panic!("no score")
+    };
     assert_eq!(score.value, 3.0);
-    assert_eq!(judge.grade(call.with_trace(&trace)).await.unwrap(), Grade::Verdict(false));
+    assert_eq!(
+        judge.grade(call.with_trace(&trace)).await.unwrap(),
+        Grade::Verdict(false)
+    );
     let test: &dyn AcceptanceTest = &judge;
     assert!(!test.accepts(&gold, &pred, &trace).await.unwrap());
 }
@@ -206,8 +248,19 @@ struct Response {
 #[tokio::test]
 async fn typed_rows_are_judged_too() {
     let judge = SemanticRecallPrecisionJudge::default().with_lm(says(recall_precision(1.0, 1.0)));
-    let gold = Question { question: "q".into(), response: "r".into() };
-    let score = judge.evaluate(&gold, &Response { response: "r".into() }).await.unwrap();
+    let gold = Question {
+        question: "q".into(),
+        response: "r".into(),
+    };
+    let score = judge
+        .evaluate(
+            &gold,
+            &Response {
+                response: "r".into(),
+            },
+        )
+        .await
+        .unwrap();
     assert_eq!(score.value, 1.0);
 }
 
@@ -215,8 +268,14 @@ async fn typed_rows_are_judged_too() {
 async fn a_row_without_a_field_is_not_judged() {
     let lm = Arc::new(says(polite(true)));
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
-    let error = judge.evaluate(&example! {}, &prediction! {}).await.unwrap_err();
-    assert_eq!(error.to_string(), "metric `polite`: no field `pred.answer`; it has no fields");
+    let error = judge
+        .evaluate(&example! {}, &prediction! {})
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "metric `polite`: no field `pred.answer`; it has no fields"
+    );
     assert_eq!(lm.calls(), 0);
     assert!(!Metric::can_evaluate(&judge, &example! {}, &prediction! {}));
 }
@@ -271,7 +330,10 @@ fn tone(tone: &str, severity: u8) -> serde_json::Value {
 async fn outputs_are_enums_lists_nested_types_labels_and_options() {
     let lm = Arc::new(says(tone("friendly", 3)));
     let strict = ToneCheck::default().with_lm(Arc::clone(&lm));
-    let lenient = ToneCheck::builder().limit(3).with_lm(Arc::clone(&lm)).build();
+    let lenient = ToneCheck::builder()
+        .limit(3)
+        .with_lm(Arc::clone(&lm))
+        .build();
     let (gold, pred) = (example! {}, prediction! { "sources" => ["a", "b"] });
     assert_eq!(strict.evaluate(&gold, &pred).await.unwrap().value, 0.0);
     assert_eq!(lenient.evaluate(&gold, &pred).await.unwrap().value, 1.0);
@@ -288,8 +350,14 @@ async fn outputs_are_enums_lists_nested_types_labels_and_options() {
     assert_eq!(finding["additionalProperties"], false);
     assert_eq!(finding["required"], json!(["quote", "severity"]));
     assert!(request.messages[0].content.contains("`limit`:\n2"));
-    assert!(user(request).contains("is absent]]"), "an absent input is marked as absent");
-    assert!(user(request).contains("\nnothing\n"), "a default stands where the row has nothing");
+    assert!(
+        user(request).contains("is absent]]"),
+        "an absent input is marked as absent"
+    );
+    assert!(
+        user(request).contains("\nnothing\n"),
+        "a default stands where the row has nothing"
+    );
     assert!(user(request).contains("[\n  \"a\",\n  \"b\"\n]"));
 }
 
@@ -315,7 +383,10 @@ fn a_recursive_type_has_its_own_definition() {
     let step = &schema["$defs"]["Step"];
     for whole in [&schema["properties"]["proof"], step] {
         assert_eq!(whole["required"], json!(["holds", "parts"]));
-        assert_eq!(whole["properties"]["parts"]["items"], json!({ "$ref": "#/$defs/Step" }));
+        assert_eq!(
+            whole["properties"]["parts"]["items"],
+            json!({ "$ref": "#/$defs/Step" })
+        );
     }
     assert_eq!(step["additionalProperties"], false, "closed like any other");
 }
@@ -366,14 +437,21 @@ async fn feedback_is_for_optimizers_and_reasoning_for_people() {
         "reasoning comes first"
     );
     let critique = judge.feedback_metric(&gold, &pred).await.unwrap();
-    assert_eq!((critique.score, critique.feedback.as_str()), (8.5, "be brief"));
+    assert_eq!(
+        (critique.score, critique.feedback.as_str()),
+        (8.5, "be brief")
+    );
 }
 
 #[tokio::test]
 async fn each_repeat_of_a_row_is_a_request_of_its_own() {
     let lm = Arc::new(ScriptedLm::new().remember(8).otherwise(polite(true)));
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
-    let evaluate = Evaluate::builder().metric(judge).repeats(3).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(judge)
+        .repeats(3)
+        .build()
+        .unwrap();
     let row = Pair::new("a", example! {}, prediction! { "answer" => "good" });
     let result = evaluate.score([row]).await.unwrap();
     assert_eq!(result.metrics[0].repeats.as_ref().unwrap().evaluations, 3);
@@ -405,13 +483,24 @@ async fn a_judge_is_a_metric_of_the_harness() {
     );
     let outcomes: Vec<&Outcome> = result.results.iter().map(|row| &row.outcomes[0]).collect();
     assert_eq!(
-        outcomes.iter().map(|outcome| outcome.value()).collect::<Vec<_>>(),
+        outcomes
+            .iter()
+            .map(|outcome| outcome.value())
+            .collect::<Vec<_>>(),
         [Some(1.0), Some(0.0), None, Some(1.0)]
     );
     assert_eq!(outcomes[2].name(), "metric_failed");
-    assert!(outcomes[2].error().unwrap().contains("returned no verdict after one repair"));
+    assert!(
+        outcomes[2]
+            .error()
+            .unwrap()
+            .contains("returned no verdict after one repair")
+    );
     let polite = &result.metrics[0];
-    assert_eq!((polite.scored, polite.failed, polite.cost_msats), (3, 1, 5 * 7));
+    assert_eq!(
+        (polite.scored, polite.failed, polite.cost_msats),
+        (3, 1, 5 * 7)
+    );
 }
 
 /// Whether the answer is short.

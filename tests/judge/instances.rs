@@ -14,7 +14,10 @@ use super::setup::{Grade5Judge, complete, grade, grounded, rows, says};
 
 fn louvre() -> (Example, Prediction) {
     let gold = example! { "question" => "Where is the Louvre?", "response" => "in Paris" };
-    (gold, prediction! { "response" => "Paris", "context" => ["in Paris"] })
+    (
+        gold,
+        prediction! { "response" => "Paris", "context" => ["in Paris"] },
+    )
 }
 
 /// A model with recall 0.4 and precision 1: the F1 is 4/7 = 0.571.
@@ -29,21 +32,36 @@ async fn scored(metric: &impl Metric) -> Scored {
 
 #[tokio::test]
 async fn a_judge_has_its_own_threshold() {
-    assert_eq!(scored(&SemanticF1::default().with_lm(lm())).await.passed, Some(false));
+    assert_eq!(
+        scored(&SemanticF1::default().with_lm(lm())).await.passed,
+        Some(false)
+    );
     let judge = SemanticF1::builder().threshold(0.5).with_lm(lm()).build();
-    assert_eq!((judge.spec().threshold, SemanticF1::SPEC.threshold), (Some(0.5), Some(0.66)));
+    assert_eq!(
+        (judge.spec().threshold, SemanticF1::SPEC.threshold),
+        (Some(0.5), Some(0.66))
+    );
     let answer = scored(&judge).await;
     assert_eq!((answer.passed, answer.score.value), (Some(true), 0.8 / 1.4));
     let test: &dyn AcceptanceTest = &judge;
     let (gold, pred) = louvre();
     assert!(test.accepts(&gold, &pred, &Trace::default()).await.unwrap());
-    let judge: SemanticF1 = SemanticF1::default().with_threshold(0.5).strict().with_lm(lm());
+    let judge: SemanticF1 = SemanticF1::default()
+        .with_threshold(0.5)
+        .strict()
+        .with_lm(lm());
     assert_eq!(scored(&judge).await.score.value, 1.0);
     let judge = SemanticF1::builder().strict().with_lm(lm()).build();
-    assert_eq!((scored(&judge).await.score.value, judge.spec().strict), (0.0, true));
+    assert_eq!(
+        (scored(&judge).await.score.value, judge.spec().strict),
+        (0.0, true)
+    );
     let (gold, pred) = rows();
     let call = MetricCall::new(&gold, &pred);
-    let graded = Grade5Judge::builder().threshold(3.0).with_lm(says(grade(3))).build();
+    let graded = Grade5Judge::builder()
+        .threshold(3.0)
+        .with_lm(says(grade(3)))
+        .build();
     assert_eq!(graded.answer(call).await.unwrap().passed, Some(true));
 }
 
@@ -54,12 +72,31 @@ async fn complete_and_grounded_has_its_own_threshold_and_shares_its_cost() {
             .when("retrieved_context", grounded("g", 1.0))
             .otherwise(complete("c", 0.4))
     };
-    assert_eq!(scored(&CompleteAndGrounded::default().with_lm(lm())).await.passed, Some(false));
-    let judge = CompleteAndGrounded::builder().threshold(0.5).cost_msats(51).with_lm(lm()).build();
+    assert_eq!(
+        scored(&CompleteAndGrounded::default().with_lm(lm()))
+            .await
+            .passed,
+        Some(false)
+    );
+    let judge = CompleteAndGrounded::builder()
+        .threshold(0.5)
+        .cost_msats(51)
+        .with_lm(lm())
+        .build();
     assert_eq!(scored(&judge).await.passed, Some(true));
-    assert_eq!((judge.spec().threshold, judge.spec().cost_msats), (Some(0.5), 51));
-    assert_eq!(judge.cost_estimate(), 102, "each of the two calls may be repaired once");
-    let judge = CompleteAndGrounded::default().with_threshold(0.5).strict().with_lm(lm());
+    assert_eq!(
+        (judge.spec().threshold, judge.spec().cost_msats),
+        (Some(0.5), 51)
+    );
+    assert_eq!(
+        judge.cost_estimate(),
+        102,
+        "each of the two calls may be repaired once"
+    );
+    let judge = CompleteAndGrounded::default()
+        .with_threshold(0.5)
+        .strict()
+        .with_lm(lm());
     assert_eq!(scored(&judge).await.score.value, 1.0);
 }
 
@@ -68,7 +105,10 @@ fn the_cost_of_an_instance_is_multiplied_by_its_panel() {
     let panel = Panel::new().models(["openai:a", "openai:b", "openai:c"]);
     let judge = SemanticF1::builder().panel(panel).cost_msats(30).build();
     assert_eq!((judge.spec().cost_msats, judge.cost_estimate()), (30, 180));
-    assert_eq!(SemanticF1::default().with_cost_msats(30).cost_estimate(), 60);
+    assert_eq!(
+        SemanticF1::default().with_cost_msats(30).cost_estimate(),
+        60
+    );
 }
 
 #[tokio::test]
@@ -77,16 +117,25 @@ async fn judges_with_different_thresholds_are_different_components() {
     let base = SemanticF1::default().with_lm(Arc::clone(&model));
     let judge = |name: &str, threshold: f64| {
         let judge = base.clone().with_threshold(threshold);
-        Composite::builder(name, all([component(judge)])).build().unwrap()
+        Composite::builder(name, all([component(judge)]))
+            .build()
+            .unwrap()
     };
-    let metrics = [judge("low", 0.5), judge("high", 0.9), judge("low_again", 0.5)];
+    let metrics = [
+        judge("low", 0.5),
+        judge("high", 0.9),
+        judge("low_again", 0.5),
+    ];
     let evaluate = Evaluate::builder().metrics(metrics).build().unwrap();
     let (gold, pred) = louvre();
     let result = evaluate.score([Pair::new("a", gold, pred)]).await.unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(1.0), Some(0.0), Some(1.0)]);
     let calls = model.requests().len();
-    assert_eq!(calls, 2, "equal thresholds are one judge, and different ones are two");
+    assert_eq!(
+        calls, 2,
+        "equal thresholds are one judge, and different ones are two"
+    );
 }
 
 #[tokio::test]
@@ -100,21 +149,37 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
             "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it",
         ),
         (
-            Box::new(CompleteAndGrounded::builder().threshold(f64::NAN).with_lm(lm()).build()),
+            Box::new(
+                CompleteAndGrounded::builder()
+                    .threshold(f64::NAN)
+                    .with_lm(lm())
+                    .build(),
+            ),
             "expected a finite threshold, found NaN",
         ),
         (
-            Box::new(SemanticEquivalence::default().with_threshold(0.5).with_lm(lm())),
+            Box::new(
+                SemanticEquivalence::default()
+                    .with_threshold(0.5)
+                    .with_lm(lm()),
+            ),
             "expected no threshold for a metric that returns `bool`, found 0.5",
         ),
         (
-            Box::new(SemanticEquivalence::builder().strict().with_lm(lm()).build()),
+            Box::new(
+                SemanticEquivalence::builder()
+                    .strict()
+                    .with_lm(lm())
+                    .build(),
+            ),
             "expected a number for `strict`",
         ),
     ];
     for (metric, message) in cases {
         let evaluate = Evaluate::builder().metric(metric).build().unwrap();
-        let run = evaluate.score([Pair::new("a", gold.clone(), pred.clone())]).await;
+        let run = evaluate
+            .score([Pair::new("a", gold.clone(), pred.clone())])
+            .await;
         let error = run.unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
@@ -146,11 +211,28 @@ async fn a_declared_composite_rejects_a_threshold_in_the_panel_of_a_component() 
              write `semantic_f1 >= 0.5` in the expression, or use `Composite::builder`"
         )
     };
-    let error = OwnThreshold.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert_eq!(error, format!("metric `own_threshold`: {}", message("threshold")));
-    let error = OwnStrictness.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert_eq!(error, format!("metric `own_strictness`: {}", message("strict")));
-    assert_eq!(OwnCost.evaluate(&gold, &pred).await.unwrap().value, 0.8 / 1.4);
+    let error = OwnThreshold
+        .evaluate(&gold, &pred)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        format!("metric `own_threshold`: {}", message("threshold"))
+    );
+    let error = OwnStrictness
+        .evaluate(&gold, &pred)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        format!("metric `own_strictness`: {}", message("strict"))
+    );
+    assert_eq!(
+        OwnCost.evaluate(&gold, &pred).await.unwrap().value,
+        0.8 / 1.4
+    );
     let rows = vec![Pair::new("0", gold, pred)];
     let run = Evaluate::builder().metric(OwnThreshold).build().unwrap();
     let error = run.score(rows).await.unwrap_err().to_string();

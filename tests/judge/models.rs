@@ -23,11 +23,23 @@ struct Short {
 async fn a_judge_without_a_model_names_what_to_set() {
     let (gold, pred) = rows();
     let judge = PoliteJudge::default();
-    let error = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap_err().to_string();
-    assert!(error.starts_with("metric `polite`: no language model is configured; "), "{error}");
-    assert!(error.contains("set DSRS_LM=provider:model") && !error.contains('\n'), "{error}");
+    let error = unconfigured(judge.evaluate(&gold, &pred))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("metric `polite`: no language model is configured; "),
+        "{error}"
+    );
+    assert!(
+        error.contains("set DSRS_LM=provider:model") && !error.contains('\n'),
+        "{error}"
+    );
     let judge = ShortJudge::default();
-    let error = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap_err().to_string();
+    let error = unconfigured(judge.evaluate(&gold, &pred))
+        .await
+        .unwrap_err()
+        .to_string();
     let expected = "cannot connect to the model `a:one`; build with feature `lm`";
     assert!(error.contains(expected), "{error}");
     assert!(!error.contains('\n'));
@@ -38,9 +50,25 @@ async fn the_judges_own_model_takes_precedence_over_the_scope() {
     let (gold, pred) = rows();
     let settings = || Settings::new().with(Models::new(ScriptedLm::new().otherwise(polite(false))));
     let judge = PoliteJudge::default();
-    let own = judge.clone().with_lm(ScriptedLm::new().otherwise(polite(true)));
-    assert_eq!(settings().scope(judge.evaluate(&gold, &pred)).await.unwrap().value, 0.0);
-    assert_eq!(settings().scope(own.evaluate(&gold, &pred)).await.unwrap().value, 1.0);
+    let own = judge
+        .clone()
+        .with_lm(ScriptedLm::new().otherwise(polite(true)));
+    assert_eq!(
+        settings()
+            .scope(judge.evaluate(&gold, &pred))
+            .await
+            .unwrap()
+            .value,
+        0.0
+    );
+    assert_eq!(
+        settings()
+            .scope(own.evaluate(&gold, &pred))
+            .await
+            .unwrap()
+            .value,
+        1.0
+    );
 }
 
 #[tokio::test]
@@ -48,13 +76,23 @@ async fn a_judge_used_in_two_metrics_of_a_run_is_called_once_per_row() {
     let lm = Arc::new(ScriptedLm::new().cost(7).otherwise(polite(true)));
     let (gold, pred) = rows();
     let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
-    let both = min([component(PoliteJudge::default()), component(PoliteJudge::default())]);
+    let both = min([
+        component(PoliteJudge::default()),
+        component(PoliteJudge::default()),
+    ]);
     let composite = Composite::builder("both", both).build().unwrap();
     let scored = settings
-        .scope(composite.answer(MetricCall::new(&gold, &pred)).into_future())
+        .scope(
+            composite
+                .answer(MetricCall::new(&gold, &pred))
+                .into_future(),
+        )
         .await
         .unwrap();
-    assert_eq!((scored.score.value, scored.score.cost_msats, lm.calls()), (1.0, 7, 1));
+    assert_eq!(
+        (scored.score.value, scored.score.cost_msats, lm.calls()),
+        (1.0, 7, 1)
+    );
 }
 
 #[tokio::test]
@@ -67,14 +105,25 @@ async fn named_models_are_found_by_the_scope() {
         "b:two" => Ok(Arc::clone(&two)),
         id => {
             let (id, known) = (id.to_owned(), "b".into());
-            Err(LmErrorKind::UnknownProvider { id, suggestion: None, address: None, known }.into())
+            Err(LmErrorKind::UnknownProvider {
+                id,
+                suggestion: None,
+                address: None,
+                known,
+            }
+            .into())
         }
     });
     let settings = Settings::new().with(models);
     let judge = ShortJudge::default();
-    let scored =
-        settings.scope(judge.answer(MetricCall::new(&gold, &pred)).into_future()).await.unwrap();
+    let scored = settings
+        .scope(judge.answer(MetricCall::new(&gold, &pred)).into_future())
+        .await
+        .unwrap();
     let judges = scored.metadata().unwrap()["judges"].as_array().unwrap();
-    let ids: Vec<_> = judges.iter().map(|judge| judge["judge"].as_str().unwrap()).collect();
+    let ids: Vec<_> = judges
+        .iter()
+        .map(|judge| judge["judge"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, ["a:one", "b:two"]);
 }

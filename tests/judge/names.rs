@@ -44,18 +44,37 @@ async fn a_struct_that_is_named_judge_is_the_metric() {
     assert_eq!((spec.name, spec.cost_msats), ("answer_relevance_judge", 3));
     let lm = ScriptedLm::new().otherwise(json!({ "reasoning": "", "score": 0.75 }));
     let judge = AnswerRelevanceJudge::builder().with_lm(lm).build();
-    let (gold, pred) = (example! { "question" => "q" }, prediction! { "answer" => "a" });
+    let (gold, pred) = (
+        example! { "question" => "q" },
+        prediction! { "answer" => "a" },
+    );
     assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 0.75);
     let input = AnswerRelevanceJudgeInput {
         question: "q".to_owned().into(),
         answer: "a".to_owned().into(),
     };
     assert_eq!(input.answer.get(), "a");
-    let output = AnswerRelevanceJudgeOutput { reasoning: String::new(), score: 0.5 };
+    let output = AnswerRelevanceJudgeOutput {
+        reasoning: String::new(),
+        score: 0.5,
+    };
     assert_eq!(output.score, 0.5);
     assert_eq!(Least::SPEC.cost_msats, 3);
-    assert_eq!((ToneJudge::SPEC.name, JudgementJudge::SPEC.name), ("tone_judge", "judgement"));
-    assert_eq!(format!("{:?}", Judgement { answer: String::new(), good: true }.good), "true");
+    assert_eq!(
+        (ToneJudge::SPEC.name, JudgementJudge::SPEC.name),
+        ("tone_judge", "judgement")
+    );
+    assert_eq!(
+        format!(
+            "{:?}",
+            Judgement {
+                answer: String::new(),
+                good: true
+            }
+            .good
+        ),
+        "true"
+    );
 }
 
 #[test]
@@ -65,7 +84,13 @@ fn a_list_of_strings_is_set_from_string_literals() {
         .system_prompt("You are an expert code reviewer...")
         .criteria(vec!["Correctness", "Completeness", "Code quality"])
         .build();
-    assert_eq!(criteria(literal), ["Correctness", "Completeness", "Code quality"]);
+    assert_eq!(
+        criteria(literal),
+        ["Correctness", "Completeness", "Code quality"]
+    );
     assert_eq!(criteria(LlmJudge::builder().criteria(["a"]).build()), ["a"]);
-    assert_eq!(criteria(LlmJudge::builder().criteria(vec!["b".to_owned()]).build()), ["b"]);
+    assert_eq!(
+        criteria(LlmJudge::builder().criteria(vec!["b".to_owned()]).build()),
+        ["b"]
+    );
 }

@@ -51,23 +51,44 @@ fn yes() -> Arc<ScriptedLm> {
 #[tokio::test]
 async fn trap_43_a_run_with_a_judge_without_a_model_ends_before_its_first_row() {
     let dir = tempfile::tempdir().unwrap();
-    let gated = gate([component(Em::default())], 1.0, [component(SemanticEquivalence::default())]);
+    let gated = gate(
+        [component(Em::default())],
+        1.0,
+        [component(SemanticEquivalence::default())],
+    );
     let composite = Composite::builder("gated", gated).build().unwrap();
     let metrics: [(Arc<dyn Metric>, &str); 3] = [
-        (Arc::new(SemanticEquivalence::default()), "semantic_equivalence"),
-        (Arc::new(CompleteAndGrounded::default()), "complete_and_grounded"),
+        (
+            Arc::new(SemanticEquivalence::default()),
+            "semantic_equivalence",
+        ),
+        (
+            Arc::new(CompleteAndGrounded::default()),
+            "complete_and_grounded",
+        ),
         (Arc::new(composite), "semantic_equivalence"),
     ];
     for (judge, metric) in metrics {
         let out = dir.path().join("out.jsonl");
-        let run = Evaluate::builder().metric(F1::default()).metric(Arc::clone(&judge));
+        let run = Evaluate::builder()
+            .metric(F1::default())
+            .metric(Arc::clone(&judge));
         let run = run.save_as_jsonl(out).build().unwrap();
         let error = unconfigured(run.score(pairs())).await.unwrap_err();
-        let not_ready = EvaluateError::NotReady { metric: metric.to_owned(), reason: no_model() };
+        let not_ready = EvaluateError::NotReady {
+            metric: metric.to_owned(),
+            reason: no_model(),
+        };
         assert_eq!(error, not_ready);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is written");
+        assert_eq!(
+            std::fs::read_dir(dir.path()).unwrap().count(),
+            0,
+            "nothing is written"
+        );
         // A program is not called.
-        let run = Evaluate::builder().devset([example! { "x" => 1 }]).inputs(["x"]);
+        let run = Evaluate::builder()
+            .devset([example! { "x" => 1 }])
+            .inputs(["x"]);
         let run = run.metric(judge).build().unwrap();
         let program = |_: Example| async { panic!("the program was called") as Prediction };
         assert_eq!(unconfigured(run.run(program)).await.unwrap_err(), not_ready);
@@ -76,25 +97,47 @@ async fn trap_43_a_run_with_a_judge_without_a_model_ends_before_its_first_row() 
 
 #[tokio::test]
 async fn trap_43_a_scorer_with_a_judge_without_a_model_ends_before_its_first_row() {
-    let scorer = || ScorerBuilder::new().with_default_proxy_metrics().with_default_truth_metrics();
+    let scorer = || {
+        ScorerBuilder::new()
+            .with_default_proxy_metrics()
+            .with_default_truth_metrics()
+    };
     let scorer = scorer().build().unwrap();
     let reason = no_model();
-    let not_ready = ScorerError::NotReady { metric: "llm_judge".to_owned(), reason };
-    assert_eq!(unconfigured(scorer.score_all(pairs(), 2)).await, Err(not_ready.clone()));
+    let not_ready = ScorerError::NotReady {
+        metric: "llm_judge".to_owned(),
+        reason,
+    };
+    assert_eq!(
+        unconfigured(scorer.score_all(pairs(), 2)).await,
+        Err(not_ready.clone())
+    );
     assert_eq!(unconfigured(scorer.probe()).await, Err(not_ready));
     // A single row is not checked before it is scored, and has the same sentence.
     let Pair { gold, pred, .. } = &pairs()[0];
     let error = unconfigured(scorer.score(gold, pred)).await.unwrap_err();
-    assert_eq!(error.to_string(), format!("no score: metric `llm_judge`: {}", no_model()));
+    assert_eq!(
+        error.to_string(),
+        format!("no score: metric `llm_judge`: {}", no_model())
+    );
 
     let result = offline().scope(scorer.score_all(pairs(), 2)).await.unwrap();
-    assert_eq!((result.summary.scored, result.summary.judged_offline), (2, 2));
+    assert_eq!(
+        (result.summary.scored, result.summary.judged_offline),
+        (2, 2)
+    );
     let line = result.summary.to_string();
-    assert!(line.contains("(mean of 2/2, 0 failed; judge: offline-lexical)"), "{line}");
+    assert!(
+        line.contains("(mean of 2/2, 0 failed; judge: offline-lexical)"),
+        "{line}"
+    );
     let judge = LlmJudge::builder().offline().build();
     let scorer = Scorer::builder().metric(judge).build().unwrap();
     let row = scorer.score_row(gold, pred).await;
-    assert_eq!((&row.status, row.is_judged_offline()), (&RowStatus::Scored { score: 1.0 }, true));
+    assert_eq!(
+        (&row.status, row.is_judged_offline()),
+        (&RowStatus::Scored { score: 1.0 }, true)
+    );
 }
 
 #[tokio::test]
@@ -106,7 +149,10 @@ async fn trap_43_a_single_call_without_a_model_is_an_error() {
     assert_eq!(evaluated.unwrap_err().to_string(), expected);
     let answered = unconfigured(judge.answer(MetricCall::new(gold, pred)).into_future()).await;
     assert_eq!(answered.unwrap_err().to_string(), expected);
-    assert_eq!(judge.offline().evaluate(gold, pred).await.unwrap().value, 1.0);
+    assert_eq!(
+        judge.offline().evaluate(gold, pred).await.unwrap().value,
+        1.0
+    );
 }
 
 /// The judge has no stand-in.
@@ -115,17 +161,27 @@ async fn trap_43_what_a_judge_cannot_do_offline_is_an_error() {
     let Pair { gold, pred, .. } = &pairs()[0];
     let expected = format!("metric `polite`: no language model is configured; {SET_MODEL}");
     let judge = PoliteJudge::default();
-    let error = unconfigured(judge.evaluate(gold, pred)).await.unwrap_err().to_string();
+    let error = unconfigured(judge.evaluate(gold, pred))
+        .await
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, expected, "without `--offline`");
     let expected = format!(
         "metric `polite`: the judge has no offline stand-in; {SET_MODEL}, or declare one with `#[judge(offline = path::to::function)]`"
     );
     let asked = PoliteJudge::builder().offline().build();
-    assert_eq!(asked.evaluate(gold, pred).await.unwrap_err().to_string(), expected);
+    assert_eq!(
+        asked.evaluate(gold, pred).await.unwrap_err().to_string(),
+        expected
+    );
     let run = Evaluate::builder().metric(asked).build().unwrap();
     assert_eq!(run.score(pairs()).await.unwrap_err().to_string(), expected);
     let run = Evaluate::builder().metric(judge).build().unwrap();
-    let error = offline().scope(run.score(pairs())).await.unwrap_err().to_string();
+    let error = offline()
+        .scope(run.score(pairs()))
+        .await
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, expected);
 }
 
@@ -145,14 +201,26 @@ async fn a_judge_is_asked_offline_by_its_value_or_by_the_scope() {
     // The setting of the judge takes precedence over the scope, and the last setting over the first.
     assert_eq!(value(judge().offline(), with_model()).await, by_overlap);
     assert_eq!(value(judge().with_lm(yes()), offline()).await, by_model);
-    assert_eq!(value(judge().with_lm(yes()).offline(), with_model()).await, by_overlap);
-    assert_eq!(value(judge().offline().with_lm(yes()), offline()).await, by_model);
-    assert_eq!(value(judge().with_lm(JudgeModel::Offline), with_model()).await, by_overlap);
+    assert_eq!(
+        value(judge().with_lm(yes()).offline(), with_model()).await,
+        by_overlap
+    );
+    assert_eq!(
+        value(judge().offline().with_lm(yes()), offline()).await,
+        by_model
+    );
+    assert_eq!(
+        value(judge().with_lm(JudgeModel::Offline), with_model()).await,
+        by_overlap
+    );
     // The panel decides for all of its judges.
     let panel = |models: [JudgeModel; 3]| SemanticEquivalence::builder().models(models);
     let [model, none] = [JudgeModel::Value(yes()), JudgeModel::Configured];
     let three = panel([none.clone(), none.clone(), none.clone()]);
-    assert_eq!(value(three.offline().build(), with_model()).await, by_overlap);
+    assert_eq!(
+        value(three.offline().build(), with_model()).await,
+        by_overlap
+    );
     let mixed = panel([model, none.clone(), none]).offline().build();
     let expected = "metric `semantic_equivalence`: expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
     assert_eq!(value(mixed, with_model()).await, Err(expected.to_owned()));
@@ -167,10 +235,16 @@ struct Overlapping;
 
 #[tokio::test]
 async fn the_judges_of_a_composite_carry_their_settings() {
-    let built =
-        min([component(SemanticEquivalence::default().offline()), component(F1::default())]);
+    let built = min([
+        component(SemanticEquivalence::default().offline()),
+        component(F1::default()),
+    ]);
     let built = Composite::builder("built", built).build().unwrap();
-    let run = Evaluate::builder().metric(Overlapping).metric(built).build().unwrap();
+    let run = Evaluate::builder()
+        .metric(Overlapping)
+        .metric(built)
+        .build()
+        .unwrap();
     let result = unconfigured(run.score(pairs())).await.unwrap();
     assert_eq!(
         result.to_string(),
@@ -178,5 +252,11 @@ async fn the_judges_of_a_composite_carry_their_settings() {
          built        0.5000 [0.0015, 0.9985; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)"
     );
     let judged = |outcome: &Outcome| outcome.scored().is_some_and(Scored::is_judged_offline);
-    assert!(result.results.iter().flat_map(|row| &row.outcomes).all(judged));
+    assert!(
+        result
+            .results
+            .iter()
+            .flat_map(|row| &row.outcomes)
+            .all(judged)
+    );
 }

@@ -30,11 +30,17 @@ struct Probed {
 
 impl Probed {
     fn failing(error: LmError) -> Arc<Self> {
-        Arc::new(Self { error: Some(error), ..Self::default() })
+        Arc::new(Self {
+            error: Some(error),
+            ..Self::default()
+        })
     }
 
     fn counts(&self) -> (u32, u32) {
-        (self.probes.load(Ordering::SeqCst), self.calls.load(Ordering::SeqCst))
+        (
+            self.probes.load(Ordering::SeqCst),
+            self.calls.load(Ordering::SeqCst),
+        )
     }
 }
 
@@ -58,7 +64,9 @@ impl LanguageModel for Probed {
 }
 
 fn no_key() -> LmError {
-    let kind = LmErrorKind::MissingApiKey { variable: "TEST_API_KEY".into() };
+    let kind = LmErrorKind::MissingApiKey {
+        variable: "TEST_API_KEY".into(),
+    };
     LmError::new("test:probed", kind)
 }
 
@@ -71,7 +79,11 @@ fn rows() -> Vec<Pair> {
 }
 
 async fn run(metrics: Vec<Arc<dyn Metric>>) -> Result<EvaluationResult, EvaluateError> {
-    let evaluate = Evaluate::builder().metrics(metrics).concurrency(4).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metrics(metrics)
+        .concurrency(4)
+        .build()
+        .unwrap();
     // No model is configured, whatever the environment.
     let nothing = Settings::new().with(Models::default());
     Box::pin(nothing.scope(evaluate.score(rows()))).await
@@ -95,9 +107,17 @@ async fn a_model_is_probed_once_per_run_by_any_number_of_judges() {
 async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
     let lm = Probed::failing(no_key());
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
-    let error = run(vec![Arc::new(F1::default()), Arc::new(judge.clone())]).await.unwrap_err();
+    let error = run(vec![Arc::new(F1::default()), Arc::new(judge.clone())])
+        .await
+        .unwrap_err();
     let reason = "test:probed: missing API key; set TEST_API_KEY".to_owned();
-    assert_eq!(error, EvaluateError::NotReady { metric: "polite".to_owned(), reason });
+    assert_eq!(
+        error,
+        EvaluateError::NotReady {
+            metric: "polite".to_owned(),
+            reason
+        }
+    );
     // A judge within a composite is checked too.
     let both = min([component(F1::default()), component(judge)]);
     let composite = Composite::builder("both", both).build().unwrap();
@@ -111,10 +131,19 @@ async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
 
 #[tokio::test]
 async fn a_busy_provider_passes_the_check() {
-    let busy = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
+    let busy = LmErrorKind::RateLimited {
+        retry_after: None,
+        message: String::new(),
+    };
     let lm = Probed::failing(LmError::new("test:probed", busy));
-    let result = run(vec![Arc::new(PoliteJudge::default().with_lm(Arc::clone(&lm)))]).await;
-    assert_eq!((result.unwrap().metrics[0].scored, lm.counts()), (5, (1, 5)));
+    let result = run(vec![Arc::new(
+        PoliteJudge::default().with_lm(Arc::clone(&lm)),
+    )])
+    .await;
+    assert_eq!(
+        (result.unwrap().metrics[0].scored, lm.counts()),
+        (5, (1, 5))
+    );
 }
 
 #[tokio::test]
@@ -124,7 +153,10 @@ async fn a_scorer_probes_before_its_first_row_too() {
     let scorer = Scorer::builder().metric(judge()).build().unwrap();
     let error = scorer.score_all(rows(), 4).await.unwrap_err();
     let reason = "test:probed: missing API key; set TEST_API_KEY".to_owned();
-    let not_ready = ScorerError::NotReady { metric: "polite".to_owned(), reason };
+    let not_ready = ScorerError::NotReady {
+        metric: "polite".to_owned(),
+        reason,
+    };
     assert_eq!(error, not_ready);
     assert_eq!(
         error.to_string(),
@@ -143,8 +175,11 @@ async fn a_scorer_probes_before_its_first_row_too() {
 }
 
 fn over_budget() -> LmError {
-    let kind =
-        LmErrorKind::BudgetExceeded { needed_msats: 70, remaining_msats: 20, budget_msats: 90 };
+    let kind = LmErrorKind::BudgetExceeded {
+        needed_msats: 70,
+        remaining_msats: 20,
+        budget_msats: 90,
+    };
     LmError::new("scripted:lm", kind)
 }
 
@@ -157,12 +192,22 @@ async fn trap_23_a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_co
     ]);
     let lm = lm.otherwise(over_budget());
     let judge = PoliteJudge::default().with_lm(lm);
-    let evaluate = Evaluate::builder().metric(judge).concurrency(1).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(judge)
+        .concurrency(1)
+        .build()
+        .unwrap();
     let result = evaluate.score(rows()).await.unwrap();
-    let skipped = |cost_msats| Outcome::Skipped { budget: 90, cost_msats };
+    let skipped = |cost_msats| Outcome::Skipped {
+        budget: 90,
+        cost_msats,
+    };
     assert_eq!(result.results[1].outcomes[0], skipped(7));
     assert_eq!(result.results[2].outcomes[0], skipped(0));
-    assert_eq!(result.to_string(), "polite  100.00% [20.65, 100.00] (1/1, 0 failed, 4 skipped)");
+    assert_eq!(
+        result.to_string(),
+        "polite  100.00% [20.65, 100.00] (1/1, 0 failed, 4 skipped)"
+    );
     assert_eq!(result.metrics[0].cost_msats, 14);
 }
 
@@ -172,23 +217,32 @@ async fn a_composite_whose_judge_exceeds_the_budget_is_skipped() {
     let both = min([component(F1::default()), component(judge)]);
     let composite = Composite::builder("both", both).build().unwrap();
     let result = run(vec![Arc::new(composite)]).await.unwrap();
-    assert_eq!((result.metrics[0].skipped, result.metrics[0].failed), (5, 0));
+    assert_eq!(
+        (result.metrics[0].skipped, result.metrics[0].failed),
+        (5, 0)
+    );
 }
 
 /// A model that refuses these parameters, as OpenAI's reasoning models refuse a temperature of 0.
 fn picky(id: &str) -> ScriptedLm {
-    ScriptedLm::new().named(id).cost(7).otherwise(|request: &LmRequest| {
-        let refuse = |parameter: &str| {
-            let (parameter, message) = (parameter.into(), "only the default".into());
-            LmError::new("picky", LmErrorKind::ParameterUnsupported { parameter, message })
-        };
-        let sampling = request.sampling;
-        match (sampling.temperature, sampling.seed) {
-            (Some(_), _) => Err(refuse("temperature")),
-            (_, Some(_)) => Err(refuse("seed")),
-            _ => Ok(LmReply::new(grade(4).to_string())),
-        }
-    })
+    ScriptedLm::new()
+        .named(id)
+        .cost(7)
+        .otherwise(|request: &LmRequest| {
+            let refuse = |parameter: &str| {
+                let (parameter, message) = (parameter.into(), "only the default".into());
+                LmError::new(
+                    "picky",
+                    LmErrorKind::ParameterUnsupported { parameter, message },
+                )
+            };
+            let sampling = request.sampling;
+            match (sampling.temperature, sampling.seed) {
+                (Some(_), _) => Err(refuse("temperature")),
+                (_, Some(_)) => Err(refuse("seed")),
+                _ => Ok(LmReply::new(grade(4).to_string())),
+            }
+        })
 }
 
 #[tokio::test]
@@ -222,12 +276,21 @@ async fn a_parameter_that_a_judge_needs_is_not_omitted() {
         parameter: "max_tokens".into(),
         message: "use another".into(),
     };
-    let lm = ScriptedLm::new().named("test:short").otherwise(LmError::new("test:short", kind));
+    let lm = ScriptedLm::new()
+        .named("test:short")
+        .otherwise(LmError::new("test:short", kind));
     let lm = Arc::new(lm);
     let judge = Grade5Judge::default().with_lm(Arc::clone(&lm));
     let pred = prediction! { "answer" => "Paris" };
-    let error = judge.evaluate(&example! {}, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("test:short: `max_tokens` not supported"), "{error}");
+    let error = judge
+        .evaluate(&example! {}, &pred)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("test:short: `max_tokens` not supported"),
+        "{error}"
+    );
     assert_eq!(lm.calls(), 1);
 }
 

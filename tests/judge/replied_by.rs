@@ -27,7 +27,14 @@ fn alias() -> ScriptedLm {
 /// The entries of the metadata under `key`, as judge and `replied_by`.
 fn entries(scored: &Scored, key: &str) -> Vec<(String, Value)> {
     let entries = scored.metadata().unwrap()[key].as_array().unwrap().iter();
-    entries.map(|it| (it["judge"].as_str().unwrap().to_owned(), it["replied_by"].clone())).collect()
+    entries
+        .map(|it| {
+            (
+                it["judge"].as_str().unwrap().to_owned(),
+                it["replied_by"].clone(),
+            )
+        })
+        .collect()
 }
 
 #[tokio::test]
@@ -43,10 +50,19 @@ async fn replies_are_counted_by_reported_model_and_fingerprint_also_those_that_c
         { "model": "m-1", "replies": 1 },
         { "model": "m-2", "fingerprint": "fp_2", "replies": 1 },
     ]);
-    assert_eq!(entries(&scored, "judges"), [("openai:alias".to_owned(), expected)]);
+    assert_eq!(
+        entries(&scored, "judges"),
+        [("openai:alias".to_owned(), expected)]
+    );
     let read: Vec<_> = scored.replied_by().into_iter().collect();
-    assert_eq!((read[0].model, read[0].fingerprint, read[0].replies), ("m-1", None, 1));
-    assert_eq!((read[1].model, read[1].fingerprint, read[1].replies), ("m-2", Some("fp_2"), 1));
+    assert_eq!(
+        (read[0].model, read[0].fingerprint, read[0].replies),
+        ("m-1", None, 1)
+    );
+    assert_eq!(
+        (read[1].model, read[1].fingerprint, read[1].replies),
+        ("m-2", Some("fp_2"), 1)
+    );
     // Metadata survives the store.
     let stored = serde_json::to_string(&Outcome::Scored(scored.clone())).unwrap();
     let restored: Outcome = serde_json::from_str(&stored).unwrap();
@@ -77,7 +93,9 @@ async fn a_model_that_reports_nothing_has_no_entry_and_a_hostile_name_is_escaped
     let replied_by = async |lm: Reporting| {
         let judge = PoliteJudge::default().with_lm(lm);
         let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
-        scored.metadata().unwrap()["judges"][0].get("replied_by").cloned()
+        scored.metadata().unwrap()["judges"][0]
+            .get("replied_by")
+            .cloned()
     };
     assert_eq!(replied_by(Reporting("", None)).await, None);
     assert_eq!(replied_by(Reporting(" ", Some("\n"))).await, None);
@@ -86,7 +104,9 @@ async fn a_model_that_reports_nothing_has_no_entry_and_a_hostile_name_is_escaped
         Some(json!([{ "model": "", "fingerprint": "fp_1", "replies": 1 }]))
     );
     let long = "m".repeat(10_000).leak();
-    let shown = replied_by(Reporting(long, Some("fp\u{1b}[2J\u{202e}"))).await.unwrap();
+    let shown = replied_by(Reporting(long, Some("fp\u{1b}[2J\u{202e}")))
+        .await
+        .unwrap();
     assert_eq!(shown[0]["model"].as_str().unwrap().chars().count(), 200);
     assert_eq!(shown[0]["fingerprint"], "fp\\u{1b}[2J\\u{202e}");
 }
@@ -94,13 +114,21 @@ async fn a_model_that_reports_nothing_has_no_entry_and_a_hostile_name_is_escaped
 #[tokio::test]
 async fn a_judge_of_a_panel_without_a_verdict_has_its_replies_too_and_one_without_a_reply_none() {
     let (gold, pred) = rows();
-    let vote = |id: &str| ScriptedLm::new().named(id).otherwise(from("m-1", &polite(true)));
+    let vote = |id: &str| {
+        ScriptedLm::new()
+            .named(id)
+            .otherwise(from("m-1", &polite(true)))
+    };
     let refused = from("m-9", &json!("I'm sorry, no."));
-    let down = LmErrorKind::Disconnected { reason: "reset".into() };
+    let down = LmErrorKind::Disconnected {
+        reason: "reset".into(),
+    };
     let models = [
         ScriptedLm::new().named("a:refuses").otherwise(refused),
         vote("a:1"),
-        ScriptedLm::new().named("a:down").otherwise(LmError::new("a:down", down)),
+        ScriptedLm::new()
+            .named("a:down")
+            .otherwise(LmError::new("a:down", down)),
         vote("a:2"),
         vote("a:3"),
     ];
@@ -110,7 +138,10 @@ async fn a_judge_of_a_panel_without_a_verdict_has_its_replies_too_and_one_withou
     let judges = ["a:1", "a:2", "a:3"].map(|id| (id.to_owned(), one.clone()));
     assert_eq!(entries(&scored, "judges"), judges);
     let twice = json!([{ "model": "m-9", "replies": 2 }]);
-    let failed = [("a:refuses".to_owned(), twice), ("a:down".to_owned(), Value::Null)];
+    let failed = [
+        ("a:refuses".to_owned(), twice),
+        ("a:down".to_owned(), Value::Null),
+    ];
     assert_eq!(entries(&scored, "failed"), failed);
     let all: u64 = scored.replied_by().iter().map(|it| it.replies).sum();
     assert_eq!(all, 5);
@@ -126,21 +157,36 @@ async fn the_orders_of_a_judge_whose_first_order_failed_belong_to_it() {
         from("m-1", &json!({ "better": "second" })),
     ]);
     let sure = |id: &str| {
-        ScriptedLm::new().named(id).otherwise(|request: &LmRequest| {
-            let text = &request.messages[1].content;
-            let ours_first = text.find("OURS") < text.find("THEIRS");
-            json!({ "better": if ours_first { "first" } else { "second" } })
-        })
+        ScriptedLm::new()
+            .named(id)
+            .otherwise(|request: &LmRequest| {
+                let text = &request.messages[1].content;
+                let ours_first = text.find("OURS") < text.find("THEIRS");
+                json!({ "better": if ours_first { "first" } else { "second" } })
+            })
     };
     let judge = BetterOfTwoJudge::builder();
-    let judge = judge.models([half, sure("a:1"), sure("a:2")]).max_concurrent_judges(1).build();
-    let (gold, pred) = (example! { "ours" => "OURS" }, prediction! { "theirs" => "THEIRS" });
+    let judge = judge
+        .models([half, sure("a:1"), sure("a:2")])
+        .max_concurrent_judges(1)
+        .build();
+    let (gold, pred) = (
+        example! { "ours" => "OURS" },
+        prediction! { "theirs" => "THEIRS" },
+    );
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(scored.score.value, 1.0, "{:?}", scored.metadata());
-    let judges = entries(&scored, "judges").into_iter().map(|(judge, _)| judge);
+    let judges = entries(&scored, "judges")
+        .into_iter()
+        .map(|(judge, _)| judge);
     assert_eq!(judges.collect::<Vec<_>>(), ["a:1", "a:2"]);
-    let [(judge, replied_by)] = &entries(&scored, "failed")[..] else { panic!() };
-    assert_eq!((&**judge, replied_by), ("a:half", &json!([{ "model": "m-1", "replies": 3 }])));
+    let [(judge, replied_by)] = &entries(&scored, "failed")[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (&**judge, replied_by),
+        ("a:half", &json!([{ "model": "m-1", "replies": 3 }]))
+    );
 }
 
 #[tokio::test]
@@ -155,23 +201,40 @@ async fn both_calls_of_a_judge_of_two_halves_and_the_components_of_a_composite_a
         .otherwise(from("m-1", &complete("", 1.0)));
     let judge = CompleteAndGrounded::default().with_lm(lm);
     let both = |scored: &Scored| -> Vec<(String, u64)> {
-        scored.replied_by().iter().map(|it| (it.model.to_owned(), it.replies)).collect()
+        scored
+            .replied_by()
+            .iter()
+            .map(|it| (it.model.to_owned(), it.replies))
+            .collect()
     };
     let expected = [("m-1".to_owned(), 1), ("m-2".to_owned(), 1)];
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(both(&scored), expected);
     let composite = weighted([(component(Em), 0.5), (component(judge), 0.5)]);
     let composite = Composite::builder("all", composite).build().unwrap();
-    let scored = composite.answer(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = composite
+        .answer(MetricCall::new(&gold, &pred))
+        .await
+        .unwrap();
     assert_eq!(both(&scored), expected);
 }
 
 #[tokio::test]
 async fn the_offline_stand_in_has_no_entry() {
     use dsrs_metrics::judge::shipped::SemanticEquivalence;
-    let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
+    let (gold, pred) = (
+        example! { "answer" => "Paris" },
+        prediction! { "answer" => "Paris" },
+    );
     let judge = SemanticEquivalence::builder().offline().build();
-    assert_eq!(judge.answer(MetricCall::new(&gold, &pred)).await.unwrap().replied_by(), []);
+    assert_eq!(
+        judge
+            .answer(MetricCall::new(&gold, &pred))
+            .await
+            .unwrap()
+            .replied_by(),
+        []
+    );
 }
 
 /// A model that replies to every third row as `m-2`, with two fingerprints.
@@ -181,20 +244,32 @@ fn moved() -> ScriptedLm {
         let (_, number) = text.split_once("number ").unwrap();
         let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
         let number: usize = digits.parse().unwrap();
-        let reply = from(if number.is_multiple_of(3) { "m-2" } else { "m-1" }, &polite(true));
+        let reply = from(
+            if number.is_multiple_of(3) {
+                "m-2"
+            } else {
+                "m-1"
+            },
+            &polite(true),
+        );
         reply.with_fingerprint(format!("fp_{}", number % 2))
     })
 }
 
 fn counts(summary: &MetricSummary) -> Vec<(&str, Option<&str>, u64)> {
     let all = summary.judged_by.iter();
-    all.map(|it| (&*it.model, it.fingerprint.as_deref(), it.replies)).collect()
+    all.map(|it| (&*it.model, it.fingerprint.as_deref(), it.replies))
+        .collect()
 }
 
 fn numbered(rows: usize) -> impl Iterator<Item = Pair> {
     (0..rows).map(|number| {
         let pred = prediction! { "answer" => format!("number {number}") };
-        Pair::new(number.to_string(), example! { "answer" => "number 1" }, pred)
+        Pair::new(
+            number.to_string(),
+            example! { "answer" => "number 1" },
+            pred,
+        )
     })
 }
 
@@ -208,7 +283,10 @@ async fn the_summary_counts_all_rows_at_any_concurrency_and_its_json_names_the_m
     ];
     for concurrency in [1, 3, 64] {
         let judge = PoliteJudge::default().with_lm(moved());
-        let evaluate = Evaluate::builder().metric(Em).metric(judge).concurrency(concurrency);
+        let evaluate = Evaluate::builder()
+            .metric(Em)
+            .metric(judge)
+            .concurrency(concurrency);
         let result = evaluate.build().unwrap().score(numbered(60)).await.unwrap();
         assert_eq!(counts(result.metric("polite").unwrap()), expected);
         assert_eq!(counts(result.metric("em").unwrap()), []);
@@ -227,7 +305,10 @@ async fn with_repeats_the_replies_of_all_repeats_are_counted() {
     let lm = alias().otherwise(move |_: &LmRequest| {
         // The second call of each row is answered by another model.
         let call = number.fetch_add(1, Ordering::SeqCst);
-        from(if call % 3 == 1 { "m-2" } else { "m-1" }, &polite(call.is_multiple_of(2)))
+        from(
+            if call % 3 == 1 { "m-2" } else { "m-1" },
+            &polite(call.is_multiple_of(2)),
+        )
     });
     let judge = PoliteJudge::default().with_lm(lm);
     let evaluate = Evaluate::builder().metric(judge).repeats(3).concurrency(1);
@@ -235,23 +316,36 @@ async fn with_repeats_the_replies_of_all_repeats_are_counted() {
     let summary = result.metric("polite").unwrap();
     assert_eq!(counts(summary), [("m-1", None, 8), ("m-2", None, 4)]);
     let reduced = result.results[0].outcomes[0].scored().unwrap();
-    let read: Vec<_> =
-        reduced.replied_by().iter().map(|it| (it.judge, it.model, it.replies)).collect();
-    assert_eq!(read, [("openai:alias", "m-1", 2), ("openai:alias", "m-2", 1)]);
+    let read: Vec<_> = reduced
+        .replied_by()
+        .iter()
+        .map(|it| (it.judge, it.model, it.replies))
+        .collect();
+    assert_eq!(
+        read,
+        [("openai:alias", "m-1", 2), ("openai:alias", "m-2", 1)]
+    );
 }
 
 #[tokio::test]
 async fn the_manifest_has_the_counts_of_the_summary_and_other_models_are_not_compared() {
     let run = async |lm: ScriptedLm, rows| {
         let judge = PoliteJudge::default().with_lm(lm);
-        let evaluate = Evaluate::builder().metric(Em).metric(judge).build().unwrap();
+        let evaluate = Evaluate::builder()
+            .metric(Em)
+            .metric(judge)
+            .build()
+            .unwrap();
         evaluate.score(numbered(rows)).await.unwrap()
     };
     let a = run(moved(), 12).await;
     let judged_by = &a.manifest.run.judged_by;
     assert_eq!(judged_by.keys().collect::<Vec<_>>(), ["polite"]);
     assert_eq!(judged_by["polite"], a.metric("polite").unwrap().judged_by);
-    assert_eq!(counts(a.metric("polite").unwrap())[0], ("m-1", Some("fp_0"), 4));
+    assert_eq!(
+        counts(a.metric("polite").unwrap())[0],
+        ("m-1", Some("fp_0"), 4)
+    );
 
     let identity = |b| a.compare(b).unwrap().identity.to_string();
     let b = run(alias().otherwise(from("m-1", &polite(true))), 12).await;
@@ -259,7 +353,9 @@ async fn the_manifest_has_the_counts_of_the_summary_and_other_models_are_not_com
     assert_eq!(identity(&b), sentence);
     assert_eq!(identity(&a), "");
     // The reported models of another configured model differ in any case.
-    let other = ScriptedLm::new().named("openai:other").otherwise(from("m-3", &polite(true)));
+    let other = ScriptedLm::new()
+        .named("openai:other")
+        .otherwise(from("m-3", &polite(true)));
     let judged_by = "not compared: polite: judged by openai:alias in A, openai:other in B\n";
     assert_eq!(identity(&run(other, 12).await), judged_by);
 }
@@ -272,10 +368,19 @@ async fn replies_that_the_manifest_does_not_name_are_counted_and_noted() {
         let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
         from("m-1", &polite(true)).with_fingerprint(format!("fp_{digits}"))
     });
-    let evaluate = Evaluate::builder().metric(PoliteJudge::default().with_lm(lm)).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(PoliteJudge::default().with_lm(lm))
+        .build()
+        .unwrap();
     let result = evaluate.score(numbered(120)).await.unwrap();
     let run = &result.manifest.run;
-    assert_eq!((run.judged_by["polite"].len(), run.judged_by_others["polite"]), (100, 20));
+    assert_eq!(
+        (
+            run.judged_by["polite"].len(),
+            run.judged_by_others["polite"]
+        ),
+        (100, 20)
+    );
     let note = "note: polite: replies from models or fingerprints that the manifest does not name in A: 20; in B: 20\n";
     assert_eq!(result.compare(&result).unwrap().identity.to_string(), note);
 }

@@ -61,7 +61,10 @@ pub(crate) async fn unconfigured<F: Future>(run: F) -> F::Output {
 
 pub(crate) fn rows() -> (Example, Prediction) {
     let gold = example! { "question" => "Capital of France?", "response" => "Paris, on the Seine" };
-    (gold, prediction! { "response" => "Paris", "answer" => "Paris, please." })
+    (
+        gold,
+        prediction! { "response" => "Paris", "answer" => "Paris, please." },
+    )
 }
 
 pub(crate) fn recall_precision(recall: f64, precision: f64) -> Value {
@@ -112,7 +115,10 @@ pub(crate) fn items<T>(list: &[T], item: impl Fn(&T) -> Value) -> Value {
 
 /// As many strings as the list has items.
 pub(crate) fn named<T>(list: &[T]) -> Value {
-    list.iter().zip(1..).map(|(_, number)| json!(format!("s{number}"))).collect()
+    list.iter()
+        .zip(1..)
+        .map(|(_, number)| json!(format!("s{number}")))
+        .collect()
 }
 
 /// A model with a reply for each step by its name, and for the last call.

@@ -31,7 +31,9 @@ fn rows() -> (Example, Prediction) {
 #[tokio::test]
 async fn semantic_f1_is_the_harmonic_mean_of_recall_and_precision() {
     let (gold, pred) = rows();
-    let lm = Arc::new(says(json!({ "reasoning": "", "recall": 0.5, "precision": 1.0 })));
+    let lm = Arc::new(says(
+        json!({ "reasoning": "", "recall": 0.5, "precision": 1.0 }),
+    ));
     let judge = SemanticF1::default().with_lm(Arc::clone(&lm));
     assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 2.0 / 3.0);
     assert_eq!(SemanticF1::SPEC.threshold, Some(0.66));
@@ -54,18 +56,29 @@ async fn complete_and_grounded_makes_two_calls_with_separate_inputs() {
     let lm = Arc::new(lm);
     let judge = CompleteAndGrounded::default().with_lm(Arc::clone(&lm));
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
-    assert_eq!((scored.score.value, scored.score.cost_msats), (2.0 / 3.0, 14));
+    assert_eq!(
+        (scored.score.value, scored.score.cost_msats),
+        (2.0 / 3.0, 14)
+    );
     assert_eq!(scored.passed, Some(true));
-    assert_eq!(scored.score.details.as_deref(), Some("completeness 0.5: c\ngroundedness 1: g"));
+    assert_eq!(
+        scored.score.details.as_deref(),
+        Some("completeness 0.5: c\ngroundedness 1: g")
+    );
     let requests = lm.requests();
     let sees = |request: &LmRequest, text: &str| user(request).contains(text);
     assert!(sees(&requests[0], "on the Seine") && !sees(&requests[0], "museum"));
     assert!(!sees(&requests[1], "on the Seine") && sees(&requests[1], "museum"));
     let asks = |request: &LmRequest, fields: &[&str]| {
         let system = &request.messages[0].content;
-        let places: Vec<_> =
-            fields.iter().map(|field| system.rfind(&format!("`{field}`"))).collect();
-        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in {system}");
+        let places: Vec<_> = fields
+            .iter()
+            .map(|field| system.rfind(&format!("`{field}`")))
+            .collect();
+        assert!(
+            places.iter().all(Option::is_some) && places.is_sorted(),
+            "{places:?} in {system}"
+        );
     };
     asks(
         &requests[0],
@@ -77,10 +90,28 @@ async fn complete_and_grounded_makes_two_calls_with_separate_inputs() {
             "completeness",
         ],
     );
-    asks(&requests[1], &["reasoning", "system_response_claims", "discussion", "groundedness"]);
-    let half = ScriptedLm::new().when("retrieved_context", "no idea").otherwise(complete("c", 0.5));
-    let error = CompleteAndGrounded::default().with_lm(half).evaluate(&gold, &pred).await;
-    assert!(error.unwrap_err().to_string().contains("returned no verdict"));
+    asks(
+        &requests[1],
+        &[
+            "reasoning",
+            "system_response_claims",
+            "discussion",
+            "groundedness",
+        ],
+    );
+    let half = ScriptedLm::new()
+        .when("retrieved_context", "no idea")
+        .otherwise(complete("c", 0.5));
+    let error = CompleteAndGrounded::default()
+        .with_lm(half)
+        .evaluate(&gold, &pred)
+        .await;
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("returned no verdict")
+    );
 }
 
 #[tokio::test]
@@ -92,7 +123,10 @@ async fn the_confidence_of_two_questions_is_the_smaller_one() {
             .otherwise(complete("c", completeness))
     };
     let panel = Panel::new().models([model(0.25), model(0.75)]);
-    let score = CompleteAndGrounded { panel }.evaluate(&gold, &pred).await.unwrap();
+    let score = CompleteAndGrounded { panel }
+        .evaluate(&gold, &pred)
+        .await
+        .unwrap();
     assert_eq!((score.value, score.confidence), (2.0 / 3.0, 0.75));
 }
 
@@ -107,12 +141,22 @@ async fn the_general_judge_receives_its_role_and_criteria() {
         .with_lm(Arc::clone(&lm))
         .build();
     let critique = judge.feedback_metric(&gold, &pred).await.unwrap();
-    assert_eq!((critique.score, critique.feedback.as_str()), (0.75, "Say more."));
+    assert_eq!(
+        (critique.score, critique.feedback.as_str()),
+        (0.75, "Say more.")
+    );
     let requests = lm.requests();
     let system = &requests[0].messages[0].content;
     assert!(system.contains("You are an expert code reviewer.") && system.contains("Code quality"));
     let unlabelled = prediction! { "answer" => "Paris" };
-    assert_eq!(judge.evaluate(&example! {}, &unlabelled).await.unwrap().value, 0.75);
+    assert_eq!(
+        judge
+            .evaluate(&example! {}, &unlabelled)
+            .await
+            .unwrap()
+            .value,
+        0.75
+    );
 }
 
 #[tokio::test]
@@ -135,7 +179,11 @@ async fn trap_04_a_g_eval_grade_is_normalized_by_its_scale() {
     for (grade, value) in [(1, 0.0), (2, 0.25), (3, 0.5), (4, 0.75), (5, 1.0)] {
         let judge =
             GEvalCompleteness::default().with_lm(says(json!({ "reasoning": "", "score": grade })));
-        assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, value, "{grade}");
+        assert_eq!(
+            judge.evaluate(&gold, &pred).await.unwrap().value,
+            value,
+            "{grade}"
+        );
     }
 }
 
@@ -164,8 +212,14 @@ async fn trap_26_a_judge_with_position_bias_passes_nothing() {
         (["second", "first"], 0.0, false),
     ] {
         let judge = says(orders);
-        let scored = Metric::answer(&judge, MetricCall::new(&gold, &pred)).await.unwrap();
-        assert_eq!((scored.score.value, scored.passed), (value, Some(passed)), "{orders:?}");
+        let scored = Metric::answer(&judge, MetricCall::new(&gold, &pred))
+            .await
+            .unwrap();
+        assert_eq!(
+            (scored.score.value, scored.passed),
+            (value, Some(passed)),
+            "{orders:?}"
+        );
     }
 }
 
@@ -175,7 +229,10 @@ async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     async fn offline(metric: impl Metric, gold: &Example, pred: &Prediction) -> f64 {
         let answer = || metric.answer(MetricCall::new(gold, pred)).into_future();
         let error = unconfigured(answer()).await.unwrap_err().to_string();
-        assert!(error.contains("`: no language model is configured; "), "{error}");
+        assert!(
+            error.contains("`: no language model is configured; "),
+            "{error}"
+        );
         let settings = Settings::new().with(Models::offline());
         let scored = settings.scope(answer()).await.unwrap();
         let details = scored.score.details.as_deref().unwrap();
@@ -186,16 +243,37 @@ async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     }
     // Truth without its article: louvre is in paris on seine. Response: in paris.
     let recall = 2.0 / 6.0;
-    assert_eq!(offline(SemanticF1::default(), &gold, &pred).await, 2.0 * recall / (1.0 + recall));
+    assert_eq!(
+        offline(SemanticF1::default(), &gold, &pred).await,
+        2.0 * recall / (1.0 + recall)
+    );
     let ideas = DecompositionalSemanticF1::default();
-    assert_eq!(offline(ideas, &gold, &pred).await, 2.0 * recall / (1.0 + recall));
+    assert_eq!(
+        offline(ideas, &gold, &pred).await,
+        2.0 * recall / (1.0 + recall)
+    );
     let both = CompleteAndGrounded::default();
-    assert_eq!(offline(both, &gold, &pred).await, 2.0 * recall / (1.0 + recall));
+    assert_eq!(
+        offline(both, &gold, &pred).await,
+        2.0 * recall / (1.0 + recall)
+    );
     assert_eq!(offline(AnswerRelevance::default(), &gold, &pred).await, 0.0);
-    assert_eq!(offline(AnswerGroundedness::default(), &gold, &pred).await, 1.0);
-    assert_eq!(offline(GEvalCompleteness::default(), &gold, &pred).await, 0.25);
-    assert_eq!(offline(PairwisePreference::default(), &gold, &pred).await, 0.0);
-    assert_eq!(offline(SemanticEquivalence::default(), &gold, &pred).await, 1.0);
+    assert_eq!(
+        offline(AnswerGroundedness::default(), &gold, &pred).await,
+        1.0
+    );
+    assert_eq!(
+        offline(GEvalCompleteness::default(), &gold, &pred).await,
+        0.25
+    );
+    assert_eq!(
+        offline(PairwisePreference::default(), &gold, &pred).await,
+        0.0
+    );
+    assert_eq!(
+        offline(SemanticEquivalence::default(), &gold, &pred).await,
+        1.0
+    );
     assert_eq!(offline(LlmJudge::default(), &gold, &pred).await, 1.0);
 }
 
@@ -207,8 +285,9 @@ fn judges_of_references() -> Vec<(Box<dyn Metric>, Arc<ScriptedLm>)> {
         "reasoning": "", "ground_truth_key_ideas": [], "system_response_key_ideas": [],
         "discussion": "", "recall": 1.0, "precision": 1.0,
     });
-    let both =
-        ScriptedLm::new().when("retrieved_context", grounded("", 1.0)).otherwise(complete("", 1.0));
+    let both = ScriptedLm::new()
+        .when("retrieved_context", grounded("", 1.0))
+        .otherwise(complete("", 1.0));
     let [f1, ideas, both, steps, same, grade] = [
         says(f1),
         says(ideas),
@@ -220,11 +299,26 @@ fn judges_of_references() -> Vec<(Box<dyn Metric>, Arc<ScriptedLm>)> {
     .map(Arc::new);
     vec![
         (Box::new(SemanticF1::default().with_lm(Arc::clone(&f1))), f1),
-        (Box::new(DecompositionalSemanticF1::default().with_lm(Arc::clone(&ideas))), ideas),
-        (Box::new(CompleteAndGrounded::default().with_lm(Arc::clone(&both))), both),
-        (Box::new(GEvalCompleteness::default().with_lm(Arc::clone(&steps))), steps),
-        (Box::new(SemanticEquivalence::default().with_lm(Arc::clone(&same))), same),
-        (Box::new(LlmJudge::default().with_lm(Arc::clone(&grade))), grade),
+        (
+            Box::new(DecompositionalSemanticF1::default().with_lm(Arc::clone(&ideas))),
+            ideas,
+        ),
+        (
+            Box::new(CompleteAndGrounded::default().with_lm(Arc::clone(&both))),
+            both,
+        ),
+        (
+            Box::new(GEvalCompleteness::default().with_lm(Arc::clone(&steps))),
+            steps,
+        ),
+        (
+            Box::new(SemanticEquivalence::default().with_lm(Arc::clone(&same))),
+            same,
+        ),
+        (
+            Box::new(LlmJudge::default().with_lm(Arc::clone(&grade))),
+            grade,
+        ),
     ]
 }
 
@@ -245,14 +339,22 @@ async fn judges_accept_a_list_of_references() {
         prompts
     };
     let several = prompts(json!(["By the Seine", "Near Châtelet"])).await;
-    let ungrounded: Vec<_> =
-        several.iter().filter(|prompt| !prompt.contains("retrieved_context")).collect();
+    let ungrounded: Vec<_> = several
+        .iter()
+        .filter(|prompt| !prompt.contains("retrieved_context"))
+        .collect();
     assert_eq!(ungrounded.len(), 6);
     for prompt in ungrounded {
-        assert!(prompt.contains("By the Seine") && prompt.contains("Near Châtelet"), "{prompt}");
+        assert!(
+            prompt.contains("By the Seine") && prompt.contains("Near Châtelet"),
+            "{prompt}"
+        );
     }
     for prompt in prompts(json!(["By the Seine"])).await {
-        assert!(!prompt.contains("[\n  \"By the Seine"), "one reference is a string: {prompt}");
+        assert!(
+            !prompt.contains("[\n  \"By the Seine"),
+            "one reference is a string: {prompt}"
+        );
     }
 }
 
@@ -278,7 +380,10 @@ async fn offline_the_closest_reference_counts() {
         let judge = GEvalCompleteness::default().offline();
         (both, judge.evaluate(&gold, &pred).await.unwrap().value)
     };
-    assert_eq!(value(json!(["Rome", "in Paris", "Paris on the Seine"])).await, (1.0, 1.0));
+    assert_eq!(
+        value(json!(["Rome", "in Paris", "Paris on the Seine"])).await,
+        (1.0, 1.0)
+    );
     assert_eq!(value(json!(["Rome"])).await, value(json!("Rome")).await);
 }
 
@@ -286,7 +391,10 @@ async fn offline_the_closest_reference_counts() {
 async fn the_headline_says_that_no_model_judged() {
     let (gold, pred) = rows();
     let judge = SemanticF1::builder().offline().build();
-    let evaluate = Evaluate::builder().devset([gold]).inputs(["question"]).metric(judge);
+    let evaluate = Evaluate::builder()
+        .devset([gold])
+        .inputs(["question"])
+        .metric(judge);
     let answer = move |_: Example| {
         let pred = pred.clone();
         async move { Ok::<_, String>(pred) }

@@ -18,14 +18,21 @@ fn says(state: &str, message: &str) -> Value {
 
 /// An assistant that counts the messages that it gets.
 async fn counting(inputs: Example) -> Prediction {
-    let messages = inputs.get("messages").and_then(Value::as_array).unwrap().len();
+    let messages = inputs
+        .get("messages")
+        .and_then(Value::as_array)
+        .unwrap()
+        .len();
     prediction! { "reply" => format!("reply to {messages}") }
 }
 
 /// The names and contents between the fences of a prompt.
 fn shown(request: &LmRequest) -> Vec<(String, Option<String>)> {
     let inputs = Prompt::parse(user(request)).unwrap();
-    inputs.iter().map(|it| (it.name.to_owned(), it.content.map(str::to_owned))).collect()
+    inputs
+        .iter()
+        .map(|it| (it.name.to_owned(), it.content.map(str::to_owned)))
+        .collect()
 }
 
 fn goal() -> Example {
@@ -35,16 +42,23 @@ fn goal() -> Example {
 fn stopped(pred: &Prediction) -> (u64, &str, usize) {
     let text = |name: &str| pred.get(name).and_then(Value::as_str).unwrap();
     let messages = pred.get("conversation").and_then(Value::as_array).unwrap();
-    (pred.get("turns").and_then(Value::as_u64).unwrap(), text("stop_reason"), messages.len())
+    (
+        pred.get("turns").and_then(Value::as_u64).unwrap(),
+        text("stop_reason"),
+        messages.len(),
+    )
 }
 
 #[tokio::test]
 async fn a_conversation_ends_when_the_goal_is_reached() {
-    let lm = ScriptedLm::new().cost(7).usage(Usage::new(90, 10)).replies([
-        says("continue", "A room, please."),
-        says("continue", "Two nights."),
-        says("goal_reached", "Thanks."),
-    ]);
+    let lm = ScriptedLm::new()
+        .cost(7)
+        .usage(Usage::new(90, 10))
+        .replies([
+            says("continue", "A room, please."),
+            says("continue", "Two nights."),
+            says("goal_reached", "Thanks."),
+        ]);
     let lm = Arc::new(lm);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let of_assistant = Arc::clone(&seen);
@@ -55,7 +69,9 @@ async fn a_conversation_ends_when_the_goal_is_reached() {
             output.with_usage(ProgramUsage::new(3, 2).with_cost_msats(5))
         }
     };
-    let program = SimulatedUser::of(assistant).with_lm(Arc::clone(&lm)).persona_field("who");
+    let program = SimulatedUser::of(assistant)
+        .with_lm(Arc::clone(&lm))
+        .persona_field("who");
     let row = example! { "goal" => "Book a room.", "who" => "In a hurry.", "hotel" => "Roma" };
     let output = program.forward_traced(row).await.unwrap();
 
@@ -100,7 +116,11 @@ async fn a_conversation_ends_when_the_goal_is_reached() {
     let schema = &requests[0].schema.as_ref().unwrap().schema;
     assert_eq!(schema["required"], json!(["reasoning", "state", "message"]));
     let states = &schema["properties"]["state"]["enum"];
-    assert_eq!(*states, json!(["continue", "goal_reached", "gives_up"]), "{schema}");
+    assert_eq!(
+        *states,
+        json!(["continue", "goal_reached", "gives_up"]),
+        "{schema}"
+    );
 
     let usage = ProgramUsage::new(3 * 90 + 2 * 3, 3 * 10 + 2 * 2);
     assert_eq!(output.usage, Some(usage.with_cost_msats(3 * 7 + 2 * 5)));
@@ -110,7 +130,14 @@ async fn a_conversation_ends_when_the_goal_is_reached() {
     assert_eq!(names, [user, assistant, user, assistant, user]);
     let outputs = prediction! { "reply" => "reply to 1" };
     let predictor = assistant.to_owned();
-    assert_eq!(steps[1], TraceStep { predictor, inputs: sees(1), outputs });
+    assert_eq!(
+        steps[1],
+        TraceStep {
+            predictor,
+            inputs: sees(1),
+            outputs
+        }
+    );
     assert_eq!(steps[2].outputs.get("message"), Some(&json!("Two nights.")));
 }
 
@@ -119,16 +146,24 @@ async fn a_conversation_ends_when_the_user_gives_up_or_by_its_limit_or_by_a_rule
     let gives_up =
         ScriptedLm::new().replies([says("continue", "Hello?"), says("gives_up", "Bye.")]);
     let program = SimulatedUser::of(counting).with_lm(gives_up);
-    assert_eq!(stopped(&program.forward(goal()).await.unwrap()), (1, "gave_up", 3));
+    assert_eq!(
+        stopped(&program.forward(goal()).await.unwrap()),
+        (1, "gave_up", 3)
+    );
 
     let at_once = ScriptedLm::new().otherwise(says("gives_up", "Never mind."));
     let program = SimulatedUser::of(counting).with_lm(at_once);
-    assert_eq!(stopped(&program.forward(goal()).await.unwrap()), (0, "gave_up", 1));
+    assert_eq!(
+        stopped(&program.forward(goal()).await.unwrap()),
+        (0, "gave_up", 1)
+    );
 
     let go_on = || Arc::new(ScriptedLm::new().otherwise(says("continue", "And then?")));
     for (max_turns, turns) in [(0, 1), (1, 1), (3, 3)] {
         let lm = go_on();
-        let program = SimulatedUser::of(counting).with_lm(Arc::clone(&lm)).max_turns(max_turns);
+        let program = SimulatedUser::of(counting)
+            .with_lm(Arc::clone(&lm))
+            .max_turns(max_turns);
         let pred = program.forward(goal()).await.unwrap();
         assert_eq!(stopped(&pred), (turns, "max_turns", 2 * turns as usize));
         assert_eq!(lm.calls(), turns + 1);
@@ -138,13 +173,24 @@ async fn a_conversation_ends_when_the_user_gives_up_or_by_its_limit_or_by_a_rule
     let last =
         ScriptedLm::new().replies([says("continue", "A room."), says("goal_reached", "Ok.")]);
     let program = SimulatedUser::of(counting).with_lm(last).max_turns(1);
-    assert_eq!(stopped(&program.forward(goal()).await.unwrap()), (1, "goal_reached", 3));
+    assert_eq!(
+        stopped(&program.forward(goal()).await.unwrap()),
+        (1, "goal_reached", 3)
+    );
 
     let lm = go_on();
-    let program = SimulatedUser::of(counting).with_lm(Arc::clone(&lm)).stop_when(|conversation| {
-        conversation.messages().last().is_some_and(|message| message.text == "reply to 3")
-    });
-    assert_eq!(stopped(&program.forward(goal()).await.unwrap()), (2, "stopped", 4));
+    let program = SimulatedUser::of(counting)
+        .with_lm(Arc::clone(&lm))
+        .stop_when(|conversation| {
+            conversation
+                .messages()
+                .last()
+                .is_some_and(|message| message.text == "reply to 3")
+        });
+    assert_eq!(
+        stopped(&program.forward(goal()).await.unwrap()),
+        (2, "stopped", 4)
+    );
     assert_eq!(lm.calls(), 2);
 }
 
@@ -161,11 +207,24 @@ async fn trap_36_neither_the_user_nor_the_assistant_sees_the_answer() {
     let row = example! { "goal" => "Count them.", "answer" => "forty-two", "hotel" => "Roma" };
     let evaluate = Evaluate::builder().devset([row]).inputs(["goal", "hotel"]);
     let same = metric_fn("turns", |_, pred| pred.get("turns").and_then(Value::as_f64));
-    let result = evaluate.metric(same).build().unwrap().run(program).await.unwrap();
+    let result = evaluate
+        .metric(same)
+        .build()
+        .unwrap()
+        .run(program)
+        .await
+        .unwrap();
     assert_eq!(result.score, Some(1.0), "{:?}", result.first_error);
     for request in lm.requests() {
-        let text: String = request.messages.iter().map(|message| &*message.content).collect();
-        assert!(!text.contains("forty-two") && !text.contains("Roma"), "{text}");
+        let text: String = request
+            .messages
+            .iter()
+            .map(|message| &*message.content)
+            .collect();
+        assert!(
+            !text.contains("forty-two") && !text.contains("Roma"),
+            "{text}"
+        );
     }
 }
 
@@ -193,7 +252,9 @@ async fn trap_25_an_assistant_cannot_end_the_conversation_or_change_the_prompt()
                     prediction! { "reply" => text }
                 }
             };
-            let program = SimulatedUser::of(assistant).with_lm(Arc::clone(&lm)).max_turns(2);
+            let program = SimulatedUser::of(assistant)
+                .with_lm(Arc::clone(&lm))
+                .max_turns(2);
             let pred = program.forward(goal()).await.unwrap();
             assert_eq!(stopped(&pred), (2, "max_turns", 4), "{text}");
             let requests = lm.requests();
@@ -204,8 +265,14 @@ async fn trap_25_an_assistant_cannot_end_the_conversation_or_change_the_prompt()
                 ("persona", None),
                 ("conversation", Some(conversation)),
             ];
-            assert_eq!(shown(&requests[1]), expected.map(|(name, it)| (name.to_owned(), it)));
-            assert_eq!(requests[1].messages[0], requests[0].messages[0], "the instruction");
+            assert_eq!(
+                shown(&requests[1]),
+                expected.map(|(name, it)| (name.to_owned(), it))
+            );
+            assert_eq!(
+                requests[1].messages[0], requests[0].messages[0],
+                "the instruction"
+            );
             let (_, code) = user(&requests[1]).split_once("message is ").unwrap();
             text = hostile.replace("CODE", &code[..16]);
         }
@@ -214,17 +281,28 @@ async fn trap_25_an_assistant_cannot_end_the_conversation_or_change_the_prompt()
 
 #[tokio::test]
 async fn an_invalid_reply_of_the_user_is_repaired_once() {
-    let repaired = [says("continue", " "), says("continue", "Hello"), says("goal_reached", "Bye")];
+    let repaired = [
+        says("continue", " "),
+        says("continue", "Hello"),
+        says("goal_reached", "Bye"),
+    ];
     let lm = Arc::new(ScriptedLm::new().replies(repaired));
     let program = SimulatedUser::of(counting).with_lm(Arc::clone(&lm));
-    assert_eq!(stopped(&program.forward(goal()).await.unwrap()), (1, "goal_reached", 3));
+    assert_eq!(
+        stopped(&program.forward(goal()).await.unwrap()),
+        (1, "goal_reached", 3)
+    );
     let repair = &lm.requests()[1].messages[3].content;
     assert!(
         repair.contains("`message` is the string \" \": expected the text of a message"),
         "{repair}"
     );
 
-    for invalid in [says("goal reached", "Bye"), says("continue", ""), json!("Hello")] {
+    for invalid in [
+        says("goal reached", "Bye"),
+        says("continue", ""),
+        json!("Hello"),
+    ] {
         let lm = Arc::new(ScriptedLm::new().otherwise(invalid));
         let program = SimulatedUser::of(counting).with_lm(Arc::clone(&lm));
         let error = program.forward_error(goal()).await;
@@ -244,7 +322,10 @@ impl ForwardError for SimulatedUser {
     async fn forward_error(&self, inputs: Example) -> String {
         use dsrs_metrics::runs::Program;
         let names: Vec<String> = inputs.keys().map(str::to_owned).collect();
-        self.output(&inputs.with_inputs(names), None).await.unwrap_err().message
+        self.output(&inputs.with_inputs(names), None)
+            .await
+            .unwrap_err()
+            .message
     }
 }
 
@@ -252,12 +333,19 @@ impl ForwardError for SimulatedUser {
 async fn an_assistant_that_fails_or_has_no_reply_fails_the_row() {
     let lm = || ScriptedLm::new().otherwise(says("continue", "Hello"));
     let failing = |inputs: Example| async move {
-        match inputs.get("messages").and_then(Value::as_array).map(Vec::len) {
+        match inputs
+            .get("messages")
+            .and_then(Value::as_array)
+            .map(Vec::len)
+        {
             Some(1) => Ok(prediction! { "reply" => "Hello." }),
             _ => Err("the hotel is closed"),
         }
     };
-    let error = SimulatedUser::of(failing).with_lm(lm()).forward_error(goal()).await;
+    let error = SimulatedUser::of(failing)
+        .with_lm(lm())
+        .forward_error(goal())
+        .await;
     assert_eq!(error, "turn 2: the assistant: the hotel is closed");
 
     let end = "; return it there, or name another field with `reply_field`";
@@ -271,24 +359,41 @@ async fn an_assistant_that_fails_or_has_no_reply_fails_the_row() {
             let pred = pred.clone();
             async move { pred }
         };
-        let error = SimulatedUser::of(assistant).with_lm(lm()).forward_error(goal()).await;
+        let error = SimulatedUser::of(assistant)
+            .with_lm(lm())
+            .forward_error(goal())
+            .await;
         assert_eq!(error, format!("{start}{found}{end}"));
     }
     let answers = |_: Example| async {
         prediction! { "answer" => "Hello." }
     };
-    let program = SimulatedUser::of(answers).with_lm(lm()).reply_field("answer").max_turns(1);
-    assert_eq!(stopped(&program.forward(goal()).await.unwrap()), (1, "max_turns", 2));
-    assert_eq!(program.forward_traced(goal()).await.unwrap().usage, Some(ProgramUsage::new(0, 0)));
+    let program = SimulatedUser::of(answers)
+        .with_lm(lm())
+        .reply_field("answer")
+        .max_turns(1);
+    assert_eq!(
+        stopped(&program.forward(goal()).await.unwrap()),
+        (1, "max_turns", 2)
+    );
+    assert_eq!(
+        program.forward_traced(goal()).await.unwrap().usage,
+        Some(ProgramUsage::new(0, 0))
+    );
 }
 
 #[tokio::test]
 async fn a_row_without_a_goal_fails_without_a_call() {
     let lm = Arc::new(ScriptedLm::new());
-    let program = SimulatedUser::of(counting).with_lm(Arc::clone(&lm)).persona_field("who");
+    let program = SimulatedUser::of(counting)
+        .with_lm(Arc::clone(&lm))
+        .persona_field("who");
     let expected = "expected the goal of the user as a string in the input `goal`, found ";
     for (row, found) in [
-        (example! { "task" => "a" }, "no such input; the inputs of the row are `task`"),
+        (
+            example! { "task" => "a" },
+            "no such input; the inputs of the row are `task`",
+        ),
         (example! {}, "no such input; the row has no inputs"),
         (example! { "goal" => " " }, "an empty string"),
         (example! { "goal" => ["a"] }, "a list"),
@@ -309,9 +414,16 @@ async fn a_row_without_a_goal_fails_without_a_call() {
     // A run names the row.
     let devset = [example! { "task" => "a" }.with_inputs(["task"])];
     let turns = metric_fn("turns", |_, pred| pred.get("turns").and_then(Value::as_f64));
-    let evaluate = Evaluate::builder().devset(devset).metric(turns).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .devset(devset)
+        .metric(turns)
+        .build()
+        .unwrap();
     let error = evaluate.run(program).await.unwrap().first_error.unwrap();
-    assert!(error.contains("row `0`") && error.contains(expected), "{error}");
+    assert!(
+        error.contains("row `0`") && error.contains(expected),
+        "{error}"
+    );
     assert_eq!(lm.calls(), 0);
 
     let error = unconfigured(SimulatedUser::of(counting).forward_error(goal())).await;

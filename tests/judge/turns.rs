@@ -45,7 +45,12 @@ struct PoliteEnd {
 
 fn lines(request: &LmRequest) -> Vec<String> {
     let inputs = Prompt::parse(&request.messages[1].content).unwrap();
-    inputs[0].content.unwrap_or_default().lines().map(str::to_owned).collect()
+    inputs[0]
+        .content
+        .unwrap_or_default()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A model that finds each message with "please" polite.
@@ -66,15 +71,27 @@ fn conversation(texts: &[&str]) -> Prediction {
 async fn each_turn_is_judged_with_the_messages_before_it() {
     let lm = lm();
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
-    let pred =
-        conversation(&["Hello", "Sit down, please.", "Why?", "Because.", "Ah", "Wait, please."]);
+    let pred = conversation(&[
+        "Hello",
+        "Sit down, please.",
+        "Why?",
+        "Because.",
+        "Ah",
+        "Wait, please.",
+    ]);
     let score = judge.evaluate(&example! {}, &pred).await.unwrap();
     assert_eq!((score.value, score.cost_msats), (2.0 / 3.0, 30));
-    assert_eq!(score.details.as_deref(), Some("message 2 (1)\nmessage 4 (0)\nmessage 6 (1)"));
+    assert_eq!(
+        score.details.as_deref(),
+        Some("message 2 (1)\nmessage 4 (0)\nmessage 6 (1)")
+    );
     let mut shown: Vec<_> = lm.requests().iter().map(lines).collect();
     shown.sort_by_key(|lines| lines.last().cloned());
     let expected = [
-        vec!["message 1, user: \"Hello\"", "message 2, assistant: \"Sit down, please.\""],
+        vec![
+            "message 1, user: \"Hello\"",
+            "message 2, assistant: \"Sit down, please.\"",
+        ],
         vec![
             "message 1, assistant: \"Sit down, please.\"",
             "message 2, user: \"Why?\"",
@@ -87,20 +104,34 @@ async fn each_turn_is_judged_with_the_messages_before_it() {
         ],
     ];
     assert_eq!(shown, expected, "two messages before each turn");
-    assert_eq!(PoliteJudge::SPEC.range.map(|range| (range.min, range.max)), Some((0.0, 1.0)));
+    assert_eq!(
+        PoliteJudge::SPEC.range.map(|range| (range.min, range.max)),
+        Some((0.0, 1.0))
+    );
 }
 
 #[tokio::test]
 async fn the_reduction_is_the_declared_one() {
     let judge = AlwaysPoliteJudge::default().with_lm(lm());
     let min = async |texts: &[&str]| {
-        judge.evaluate(&example! {}, &conversation(texts)).await.unwrap().value
+        judge
+            .evaluate(&example! {}, &conversation(texts))
+            .await
+            .unwrap()
+            .value
     };
     assert_eq!(min(&["a", "please", "b", "please"]).await, 1.0);
     assert_eq!(min(&["a", "please", "b", "no"]).await, 0.0);
     let long = conversation(&["a", "b", "c", "d", "e", "f", "g", "h"]);
-    let error = judge.evaluate(&example! {}, &long).await.unwrap_err().to_string();
-    assert!(error.contains("the conversation has more than 3 turns; shorten it"), "{error}");
+    let error = judge
+        .evaluate(&example! {}, &long)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the conversation has more than 3 turns; shorten it"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -111,7 +142,11 @@ async fn a_conversation_without_turns_abstains_and_a_failed_turn_fails_the_row()
         { "role": "assistant", "content": " ", "tool_calls": [{ "id": "a", "name": "search", "args": {} }] },
     ]) };
     let error = judge.evaluate(&example! {}, &silent).await.unwrap_err();
-    assert_eq!(Outcome::from(error), Outcome::Abstained, "a message without text is no turn");
+    assert_eq!(
+        Outcome::from(error),
+        Outcome::Abstained,
+        "a message without text is no turn"
+    );
 
     let broken = ScriptedLm::new().otherwise(|request: &LmRequest| {
         match lines(request).last().unwrap().contains("please") {
@@ -120,13 +155,23 @@ async fn a_conversation_without_turns_abstains_and_a_failed_turn_fails_the_row()
         }
     });
     let judge = PoliteJudge::default().with_lm(broken);
-    let error = judge.evaluate(&example! {}, &conversation(&["a", "please", "b", "no"])).await;
+    let error = judge
+        .evaluate(&example! {}, &conversation(&["a", "please", "b", "no"]))
+        .await;
     let error = error.unwrap_err();
     assert!(error.to_string().contains("message 4: "), "{error}");
-    assert_eq!(error.cost_msats(), 30, "the paid turn, and the turn that was repaired");
+    assert_eq!(
+        error.cost_msats(),
+        30,
+        "the paid turn, and the turn that was repaired"
+    );
 
     let unknown = prediction! { "conversation" => json!([{ "role": "robot", "content": "beep" }]) };
-    let error = judge.evaluate(&example! {}, &unknown).await.unwrap_err().to_string();
+    let error = judge
+        .evaluate(&example! {}, &unknown)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("message 1: unknown role `robot`"), "{error}");
 }
 
@@ -142,7 +187,10 @@ fn replies(polite: &[bool]) -> Vec<Message> {
         .iter()
         .flat_map(|polite| {
             let reply = if *polite { "please" } else { "no" };
-            [Message::new(Role::User, "go on"), Message::new(Role::Assistant, reply)]
+            [
+                Message::new(Role::User, "go on"),
+                Message::new(Role::Assistant, reply),
+            ]
         })
         .collect()
 }
@@ -213,15 +261,26 @@ fn steps(step: &'static str, value: Value, last: Value) -> ScriptedLm {
 #[tokio::test]
 async fn the_shipped_judges_of_conversations_are_their_formulas() {
     let gold = example! { "topics" => ["travel"], "task" => "Book a room.", "goal" => "A room is booked." };
-    let pred =
-        conversation(&["A room in Rome?", "It costs 40 euros.", "Thanks", "You are welcome."]);
+    let pred = conversation(&[
+        "A room in Rome?",
+        "It costs 40 euros.",
+        "Thanks",
+        "You are welcome.",
+    ]);
     let trajectory = pred.get("conversation").unwrap().clone();
     let pred = prediction! { "conversation" => trajectory.clone(), "trajectory" => trajectory };
 
     let kept = ScriptedLm::new().otherwise(json!({ "reasoning": "r", "retained": true }));
-    let score = KnowledgeRetention::default().with_lm(kept).evaluate(&gold, &pred).await.unwrap();
+    let score = KnowledgeRetention::default()
+        .with_lm(kept)
+        .evaluate(&gold, &pred)
+        .await
+        .unwrap();
     assert_eq!((score.value, score.cost_msats), (1.0, 200));
-    assert_eq!(score.details.as_deref(), Some("message 2 (1): r\nmessage 4 (1): r"));
+    assert_eq!(
+        score.details.as_deref(),
+        Some("message 2 (1): r\nmessage 4 (1): r")
+    );
 
     let fulfilled =
         |item: u32, fulfilled: bool| json!({ "item": item, "reason": "", "fulfilled": fulfilled });
@@ -246,10 +305,19 @@ async fn the_shipped_judges_of_conversations_are_their_formulas() {
     let score = judge.evaluate(&gold, &pred).await.unwrap();
     let details = score.details.unwrap();
     assert_eq!(score.value, 0.0);
-    assert!(details.ends_with("message 4: nothing to judge"), "{details}");
+    assert!(
+        details.ends_with("message 4: nothing to judge"),
+        "{details}"
+    );
 
     let topic = |item: u32, answered: bool, allowed: bool| json!({ "item": item, "reason": "", "answered": answered, "allowed": allowed });
-    let verdicts = [(true, true), (true, false), (false, true), (true, true), (false, false)];
+    let verdicts = [
+        (true, true),
+        (true, false),
+        (false, true),
+        (true, true),
+        (false, false),
+    ];
     let verdicts: Value = (1..)
         .zip(verdicts)
         .map(|(item, (answered, allowed))| topic(item, answered, allowed))
@@ -261,18 +329,47 @@ async fn the_shipped_judges_of_conversations_are_their_formulas() {
         (TopicScore::Accuracy, 3.0 / 5.0),
     ];
     for (headline, expected) in topics {
-        let lm = steps("topics", json!(["a", "b", "c", "d", "e"]), json!({ "verdicts": verdicts }));
-        let judge = TopicAdherence::builder().headline(headline).with_lm(lm).build();
-        assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, expected, "{headline:?}");
+        let lm = steps(
+            "topics",
+            json!(["a", "b", "c", "d", "e"]),
+            json!({ "verdicts": verdicts }),
+        );
+        let judge = TopicAdherence::builder()
+            .headline(headline)
+            .with_lm(lm)
+            .build();
+        assert_eq!(
+            judge.evaluate(&gold, &pred).await.unwrap().value,
+            expected,
+            "{headline:?}"
+        );
     }
 
     let outcome = json!("The price is known.");
-    let lm =
-        steps("outcome", outcome.clone(), json!({ "reasoning": "no booking", "completion": 0.25 }));
-    let score = TaskCompletion::default().with_lm(lm).evaluate(&gold, &pred).await.unwrap();
-    assert_eq!((score.value, score.details.as_deref()), (0.25, Some("no booking")));
-    let lm = steps("outcome", outcome, json!({ "reasoning": "", "achieved": true }));
-    let score = GoalAccuracy::default().with_lm(lm).evaluate(&gold, &pred).await.unwrap();
+    let lm = steps(
+        "outcome",
+        outcome.clone(),
+        json!({ "reasoning": "no booking", "completion": 0.25 }),
+    );
+    let score = TaskCompletion::default()
+        .with_lm(lm)
+        .evaluate(&gold, &pred)
+        .await
+        .unwrap();
+    assert_eq!(
+        (score.value, score.details.as_deref()),
+        (0.25, Some("no booking"))
+    );
+    let lm = steps(
+        "outcome",
+        outcome,
+        json!({ "reasoning": "", "achieved": true }),
+    );
+    let score = GoalAccuracy::default()
+        .with_lm(lm)
+        .evaluate(&gold, &pred)
+        .await
+        .unwrap();
     assert_eq!(score.value, 1.0);
 }
 
@@ -280,8 +377,10 @@ async fn the_shipped_judges_of_conversations_are_their_formulas() {
 async fn the_arguments_of_each_call_are_judged() {
     let calls =
         json!([{ "name": "search", "args": { "city": "Rome" } }, { "name": "book", "args": {} }]);
-    let (gold, pred) =
-        (example! { "task" => "Book a room in Rome." }, prediction! { "trajectory" => calls });
+    let (gold, pred) = (
+        example! { "task" => "Book a room in Rome." },
+        prediction! { "trajectory" => calls },
+    );
     let verdict =
         |item: u32, correct: bool| json!({ "item": item, "reason": "", "correct": correct });
     let reply = json!({ "verdicts": [verdict(1, true), verdict(2, false)] });
@@ -308,14 +407,29 @@ async fn a_conversation_of_a_hundred_thousand_messages_is_judged_or_has_too_many
     };
     let shown = Arc::new(ScriptedLm::new().otherwise(json!({ "retained": true, "reasoning": "" })));
     let judge = KnowledgeRetention::default().with_lm(Arc::clone(&shown));
-    assert_eq!(judge.evaluate(&example! {}, &long(2)).await.unwrap().value, 1.0);
+    assert_eq!(
+        judge.evaluate(&example! {}, &long(2)).await.unwrap().value,
+        1.0
+    );
     let lines = lines(&shown.requests()[0]);
     assert!(
-        lines.iter().any(|line| line.starts_with("[.. ") && line.contains(" steps ")),
+        lines
+            .iter()
+            .any(|line| line.starts_with("[.. ") && line.contains(" steps ")),
         "{lines:?}"
     );
-    assert_eq!(lines.last().unwrap(), "message 100001, assistant: \"please\"");
-    let error = judge.evaluate(&example! {}, &long(101)).await.unwrap_err().to_string();
-    assert!(error.contains("the conversation has more than 100 turns"), "{error}");
+    assert_eq!(
+        lines.last().unwrap(),
+        "message 100001, assistant: \"please\""
+    );
+    let error = judge
+        .evaluate(&example! {}, &long(101))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the conversation has more than 100 turns"),
+        "{error}"
+    );
     assert_eq!(shown.calls(), 2, "no call for a row with too many turns");
 }

@@ -31,7 +31,11 @@ use dsrs_metrics::lm::{
 use server::{Answer, Server};
 
 const LATENCY: Duration = Duration::from_millis(50);
-const PRICE: Price = Price { input: 0.25, output: 2.0, cached_input: None };
+const PRICE: Price = Price {
+    input: 0.25,
+    output: 2.0,
+    cached_input: None,
+};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -95,15 +99,23 @@ async fn run(lm: Arc<dyn LanguageModel>, calls: u64, concurrency: usize) -> f64 
 }
 
 fn scripted() -> ScriptedLm {
-    ScriptedLm::new().otherwise("yes").usage(Usage::new(100, 10)).remember(0)
+    ScriptedLm::new()
+        .otherwise("yes")
+        .usage(Usage::new(100, 10))
+        .remember(0)
 }
 
 /// All layers but the client and the store.
 fn layers(inner: Timed) -> Arc<dyn LanguageModel> {
     let priced = Priced::new(inner, Prices::empty().with("scripted:lm", PRICE));
-    let limiter = RateLimiter::new().requests_per_minute(u32::MAX).tokens_per_minute(u32::MAX);
+    let limiter = RateLimiter::new()
+        .requests_per_minute(u32::MAX)
+        .tokens_per_minute(u32::MAX);
     let breaker = CircuitBreaker::new(RateLimit::new(priced, limiter), CircuitPolicy::default());
-    Arc::new(Metered::new(Retry::new(breaker, RetryPolicy::default()), Ledger::new()))
+    Arc::new(Metered::new(
+        Retry::new(breaker, RetryPolicy::default()),
+        Ledger::new(),
+    ))
 }
 
 async fn in_process() -> bool {
@@ -113,7 +125,11 @@ async fn in_process() -> bool {
     let mut passed = true;
     for (name, bare) in [("model alone", true), ("all layers", false)] {
         let (nanos, made) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
-        let timed = Timed { inner: scripted(), nanos: nanos.clone(), calls: made.clone() };
+        let timed = Timed {
+            inner: scripted(),
+            nanos: nanos.clone(),
+            calls: made.clone(),
+        };
         let lm = if bare { Arc::new(timed) } else { layers(timed) };
         let rate = run(lm, calls, CONCURRENCY).await;
         let latency = nanos.load(Ordering::Relaxed) as f64 / made.load(Ordering::Relaxed) as f64;
@@ -148,7 +164,10 @@ async fn over_http() -> bool {
         let now = resident_kib();
         slowest = slowest.min(rate);
         first = if tenth == 1 { now } else { first };
-        println!("  {} calls: {rate:.0} calls/s, {now} KiB resident", tenth * 20_000);
+        println!(
+            "  {} calls: {rate:.0} calls/s, {now} KiB resident",
+            tenth * 20_000
+        );
     }
     let grown = resident_kib().saturating_sub(first);
     println!("  grown by {grown} KiB from 20,000 to 200,000 calls");
@@ -160,7 +179,10 @@ async fn stored() {
     let store = Store::open(dir.path()).unwrap();
     let lm: Arc<dyn LanguageModel> = Arc::new(Stored::new(scripted(), store));
     println!("store, 256 at a time, 100,000 calls");
-    for name in ["stored, each written before it returns", "answered from the store"] {
+    for name in [
+        "stored, each written before it returns",
+        "answered from the store",
+    ] {
         let rate = run(Arc::clone(&lm), 100_000, 256).await;
         println!("  {name}: {rate:.0} calls/s");
     }
@@ -170,5 +192,6 @@ async fn stored() {
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
 }

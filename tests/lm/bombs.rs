@@ -40,7 +40,13 @@ const AFTER: &str = r#""}}]}"#;
 
 #[tokio::test]
 async fn replies_without_bound_are_stopped_at_the_limit() {
-    let bombs = [Bomb::Gzip, Bomb::Endless, Bomb::LongText, Bomb::LongError, Bomb::ManyValues];
+    let bombs = [
+        Bomb::Gzip,
+        Bomb::Endless,
+        Bomb::LongText,
+        Bomb::LongError,
+        Bomb::ManyValues,
+    ];
     let mut misses = Vec::new();
     for bomb in bombs {
         let reply = reply(bomb);
@@ -58,7 +64,11 @@ async fn replies_without_bound_are_stopped_at_the_limit() {
         };
         let result = complete(&url).await;
         let peak = memory("VmHWM").saturating_sub(before);
-        println!("{bomb:?}: peak +{} MiB; {}", peak / MIB, &result[..result.len().min(200)]);
+        println!(
+            "{bomb:?}: peak +{} MiB; {}",
+            peak / MIB,
+            &result[..result.len().min(200)]
+        );
         if peak > MOST {
             misses.push(format!("{bomb:?}: +{} MiB", peak / MIB));
         }
@@ -122,26 +132,41 @@ async fn serve(mut connection: TcpStream, bomb: Bomb, body: &[u8]) -> std::io::R
     };
     match bomb {
         Bomb::Gzip | Bomb::ManyValues => {
-            let encoding =
-                if matches!(bomb, Bomb::Gzip) { "content-encoding: gzip\r\n" } else { "" };
+            let encoding = if matches!(bomb, Bomb::Gzip) {
+                "content-encoding: gzip\r\n"
+            } else {
+                ""
+            };
             let length = format!("{encoding}content-length: {}", body.len());
-            connection.write_all(head("200 OK", &length).as_bytes()).await?;
+            connection
+                .write_all(head("200 OK", &length).as_bytes())
+                .await?;
             connection.write_all(body).await
         }
         Bomb::Endless => {
-            connection.write_all(head("200 OK", "transfer-encoding: chunked").as_bytes()).await?;
+            connection
+                .write_all(head("200 OK", "transfer-encoding: chunked").as_bytes())
+                .await?;
             let chunk = vec![b' '; MIB];
             for _ in 0..REPLY / MIB {
-                connection.write_all(format!("{MIB:x}\r\n").as_bytes()).await?;
+                connection
+                    .write_all(format!("{MIB:x}\r\n").as_bytes())
+                    .await?;
                 connection.write_all(&chunk).await?;
                 connection.write_all(b"\r\n").await?;
             }
             connection.write_all(b"0\r\n\r\n").await
         }
         Bomb::LongText | Bomb::LongError => {
-            let status = if matches!(bomb, Bomb::LongText) { "200 OK" } else { "400 Bad Request" };
+            let status = if matches!(bomb, Bomb::LongText) {
+                "200 OK"
+            } else {
+                "400 Bad Request"
+            };
             // Without a length, the end of the connection is the end of the body.
-            connection.write_all(head(status, "connection: close").as_bytes()).await?;
+            connection
+                .write_all(head(status, "connection: close").as_bytes())
+                .await?;
             connection.write_all(BEFORE.as_bytes()).await?;
             let piece = vec![b'x'; MIB];
             for _ in 0..REPLY / MIB {
@@ -160,8 +185,12 @@ async fn read_request(connection: &mut TcpStream) -> std::io::Result<()> {
         let read = connection.read(&mut piece).await?;
         request.extend(&piece[..read]);
         let text = String::from_utf8_lossy(&request);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
         if read == 0 || length.is_none_or(|length| body.len() >= length.parse().unwrap()) {
             return Ok(());
         }
@@ -178,5 +207,10 @@ fn reset_peak() -> Option<usize> {
 fn memory(name: &str) -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+    line.split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<usize>()
+        .unwrap()
+        * 1024
 }

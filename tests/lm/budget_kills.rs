@@ -42,15 +42,35 @@ impl Paid {
 
 fn command(dir: &Path, url: &str, budget: u64) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+    for name in [
+        "DSRS_LM",
+        "DSRS_PRICES",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         command.env_remove(name);
     }
-    command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    command.args(["score", "rows.jsonl", "-m", "polite", "--lm", "openai:gpt-6-luna"]);
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("OPENAI_API_KEY", "k")
+        .env("OPENAI_BASE_URL", url);
+    command.args([
+        "score",
+        "rows.jsonl",
+        "-m",
+        "polite",
+        "--lm",
+        "openai:gpt-6-luna",
+    ]);
     command.args(["--out", "out.jsonl", "--store", "store"]);
     // The calls in progress are reserved less than the budget, so that something is left after a kill.
     command.args(["--concurrency", "2", "--budget", &format!("{budget} msat")]);
-    command.current_dir(dir).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .current_dir(dir)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command
 }
 
@@ -61,7 +81,11 @@ async fn trap_41_a_budget_holds_over_kills() {
         let pred = json!({ "response": format!("answer {id}") });
         format!("{}\n", json!({ "id": id, "gold": {}, "pred": pred }))
     };
-    fs::write(dir.path().join("rows.jsonl"), (0..ROWS).map(row).collect::<String>()).unwrap();
+    fs::write(
+        dir.path().join("rows.jsonl"),
+        (0..ROWS).map(row).collect::<String>(),
+    )
+    .unwrap();
     let paid: Arc<Paid> = Arc::default();
     let of_server = Arc::clone(&paid);
     let server = Server::without_recording(move |received| of_server.answer(received)).await;
@@ -81,7 +105,10 @@ async fn trap_41_a_budget_holds_over_kills() {
         has_ended = child.wait().unwrap().code().is_some();
         killed += u64::from(!has_ended);
     }
-    assert!(killed > 2 && has_ended, "{killed} runs were killed before they ended");
+    assert!(
+        killed > 2 && has_ended,
+        "{killed} runs were killed before they ended"
+    );
     let msats = paid.msats.load(Ordering::SeqCst);
     println!(
         "{killed} kills: {msats} of {BUDGET} msat, {} calls",
@@ -95,8 +122,17 @@ async fn trap_41_a_budget_holds_over_kills() {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["scores"]["polite"].clone())
         .collect();
-    let of = |outcome: &str| outcomes.iter().filter(|it| it["outcome"] == outcome).count();
-    assert_eq!((outcomes.len(), of("scored") + of("skipped")), (60, 60), "{out}");
+    let of = |outcome: &str| {
+        outcomes
+            .iter()
+            .filter(|it| it["outcome"] == outcome)
+            .count()
+    };
+    assert_eq!(
+        (outcomes.len(), of("scored") + of("skipped")),
+        (60, 60),
+        "{out}"
+    );
     assert!(of("scored") > 0, "{out}");
 }
 
@@ -117,10 +153,15 @@ async fn the_same_command_pays_for_the_rows_that_the_budget_did_not_cover() {
         let before = paid.msats.load(Ordering::SeqCst);
         let mut command = command(dir.path(), &server.url("/v1/"), BUDGET);
         command.stderr(Stdio::piped());
-        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        let output = tokio::task::spawn_blocking(move || command.output().unwrap())
+            .await
+            .unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         let spent = paid.msats.load(Ordering::SeqCst) - before;
-        assert!(spent <= BUDGET && !err.contains("interrupted"), "{spent}: {err}");
+        assert!(
+            spent <= BUDGET && !err.contains("interrupted"),
+            "{spent}: {err}"
+        );
         let out = fs::read_to_string(dir.path().join("out.jsonl")).unwrap();
         scored.push(out.matches("\"outcome\":\"scored\"").count());
     }

@@ -45,11 +45,19 @@ fn safetensors(tensors: &[Tensor<'_>]) -> Vec<u8> {
         header.insert((*name).to_owned(), info);
     }
     let header = Value::Object(header).to_string();
-    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()
+    [
+        &(header.len() as u64).to_le_bytes()[..],
+        header.as_bytes(),
+        &data,
+    ]
+    .concat()
 }
 
 fn f32s(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
 }
 
 /// The vectors of the four tokens.
@@ -62,7 +70,11 @@ fn write(folder: &Path, tensors: &[Tensor<'_>], tokenizer: &Value) {
 }
 
 fn write_default(folder: &Path) {
-    write(folder, &[("embeddings", "F32", &[4, 2], f32s(&VECTORS))], &tokenizer());
+    write(
+        folder,
+        &[("embeddings", "F32", &[4, 2], f32s(&VECTORS))],
+        &tokenizer(),
+    );
 }
 
 async fn vectors(folder: &Path, texts: &[&str]) -> Vec<Vec<f32>> {
@@ -83,21 +95,43 @@ async fn the_vector_of_a_string_is_the_normalized_mean_of_its_tokens() {
     let found = vectors(dir.path(), &texts).await;
     // the cat: (1 + 3, 0 + 4); with two unknown words and another `the`: (1 + 3 + 1 + 0, 0 + 4 + 0 + 2).
     let (root, longer) = (0.5_f32.sqrt(), 61.0_f32.sqrt());
-    let expected = [[0.6, 0.8], [root, root], [5.0 / longer, 6.0 / longer], [0.0, 0.0], [0.0, 0.0]];
+    let expected = [
+        [0.6, 0.8],
+        [root, root],
+        [5.0 / longer, 6.0 / longer],
+        [0.0, 0.0],
+        [0.0, 0.0],
+    ];
     for ((text, found), expected) in texts.iter().zip(&found).zip(expected) {
         let is_close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-6;
-        assert!(found.iter().zip(&expected).all(is_close), "{text}: {found:?}, {expected:?}");
+        assert!(
+            found.iter().zip(&expected).all(is_close),
+            "{text}: {found:?}, {expected:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn all_types_of_numbers_weights_and_mappings_are_read() {
     let dir = tempfile::tempdir().unwrap();
-    let bytes = |numbers: &[i8]| numbers.iter().map(|number| number.cast_unsigned()).collect();
+    let bytes = |numbers: &[i8]| {
+        numbers
+            .iter()
+            .map(|number| number.cast_unsigned())
+            .collect()
+    };
     let half = [0x4880_u16, 0x4880, 0x3c00, 0, 0x4200, 0x4400, 0, 0x4000];
     let brain = VECTORS.map(|number| (number.to_bits() >> 16) as u16);
-    let halves = |numbers: &[u16]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let doubles = VECTORS.iter().flat_map(|number| f64::from(*number).to_le_bytes()).collect();
+    let halves = |numbers: &[u16]| {
+        numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect()
+    };
+    let doubles = VECTORS
+        .iter()
+        .flat_map(|number| f64::from(*number).to_le_bytes())
+        .collect();
     let shape = &[4, 2][..];
     let same: [Tensor<'_>; 5] = [
         ("embeddings", "I8", shape, bytes(&[9, 9, 1, 0, 3, 4, 0, 2])),
@@ -108,19 +142,36 @@ async fn all_types_of_numbers_weights_and_mappings_are_read() {
     ];
     for tensor in same {
         write(dir.path(), std::slice::from_ref(&tensor), &tokenizer());
-        assert_eq!(vectors(dir.path(), &["cat"]).await, [[0.6, 0.8]], "{}", tensor.1);
+        assert_eq!(
+            vectors(dir.path(), &["cat"]).await,
+            [[0.6, 0.8]],
+            "{}",
+            tensor.1
+        );
     }
     // Two rows for four tokens: `the` and `dog` have the second one, with the weights 1 and 5.
-    let mapping: Vec<u8> = [0_i64, 1, 0, 1].iter().flat_map(|row| row.to_le_bytes()).collect();
+    let mapping: Vec<u8> = [0_i64, 1, 0, 1]
+        .iter()
+        .flat_map(|row| row.to_le_bytes())
+        .collect();
     let weights = f32s(&[0.0, 1.0, 2.0, 5.0]);
     let tensors = [
-        ("embeddings", "F32", &[2, 2][..], f32s(&[1.0, 0.0, 0.0, 1.0])),
+        (
+            "embeddings",
+            "F32",
+            &[2, 2][..],
+            f32s(&[1.0, 0.0, 0.0, 1.0]),
+        ),
         ("weights", "F32", &[4][..], weights),
         ("mapping", "I64", &[4][..], mapping),
     ];
     write(dir.path(), &tensors, &tokenizer());
     let [short, long] = [2.0, 6.0].map(|number: f64| (number / 40.0_f64.sqrt()) as f32);
-    assert_eq!(vectors(dir.path(), &["the cat dog"]).await, [[short, long]], "(2, 1 + 5)");
+    assert_eq!(
+        vectors(dir.path(), &["the cat dog"]).await,
+        [[short, long]],
+        "(2, 1 + 5)"
+    );
 }
 
 #[tokio::test]
@@ -131,7 +182,11 @@ async fn the_identity_is_a_hash_of_the_files() {
     write_default(&copy);
     let mut changed = VECTORS;
     changed[0] = 8.0;
-    write(&other, &[("embeddings", "F32", &[4, 2], f32s(&changed))], &tokenizer());
+    write(
+        &other,
+        &[("embeddings", "F32", &[4, 2], f32s(&changed))],
+        &tokenizer(),
+    );
     let id = |folder: &Path| StaticEmbedder::open(folder).unwrap().id().to_owned();
     assert!(
         id(&one).starts_with("static:") && id(&one).len() == "static:".len() + 32,
@@ -142,7 +197,11 @@ async fn the_identity_is_a_hash_of_the_files() {
     assert_ne!(id(&one), id(&other));
     let mut renamed = tokenizer();
     renamed["model"]["vocab"] = json!({ "[UNK]": 0, "the": 1, "cat": 3, "dog": 2 });
-    write(&copy, &[("embeddings", "F32", &[4, 2], f32s(&VECTORS))], &renamed);
+    write(
+        &copy,
+        &[("embeddings", "F32", &[4, 2], f32s(&VECTORS))],
+        &renamed,
+    );
     assert_ne!(id(&one), id(&copy));
 }
 
@@ -164,7 +223,10 @@ fn damaged_and_hostile_files_are_errors() {
             vectors(&[1, 1 << 15], &vec![0.0; 1 << 15], "F32"),
             "expected vectors of 1 to 16384 numbers",
         ),
-        (vectors(&[4, 2], &[f32::NAN; 8], "F32"), "expected finite numbers, found NaN"),
+        (
+            vectors(&[4, 2], &[f32::NAN; 8], "F32"),
+            "expected finite numbers, found NaN",
+        ),
         (
             vectors(&[4, 2], &VECTORS, "I32"),
             "expected numbers of the type F16, BF16, F32, F64 or I8, found I32",
@@ -173,11 +235,20 @@ fn damaged_and_hostile_files_are_errors() {
             vectors(&[3, 2], &VECTORS[..6], "F32"),
             "tokenizer.json has 4 tokens, and model.safetensors the vectors of 3",
         ),
-        (vectors(&[usize::MAX, 2], &VECTORS, "F32"), "model.safetensors: "),
-        (vectors(&[4, 2], &VECTORS[..7], "F32"), "model.safetensors: "),
+        (
+            vectors(&[usize::MAX, 2], &VECTORS, "F32"),
+            "model.safetensors: ",
+        ),
+        (
+            vectors(&[4, 2], &VECTORS[..7], "F32"),
+            "model.safetensors: ",
+        ),
     ];
     for (error, expected) in cases {
-        assert!(error.starts_with("invalid embedding model `static:"), "{error}");
+        assert!(
+            error.starts_with("invalid embedding model `static:"),
+            "{error}"
+        );
         assert!(error.contains(expected), "{expected}: {error}");
     }
     // A header that claims more bytes than the file has, or than memory has.
@@ -191,10 +262,19 @@ fn damaged_and_hostile_files_are_errors() {
     assert!(error(folder).contains("expected a tensor `embeddings`, found [\"other\"]"));
 
     write_default(folder);
-    for tokenizer in ["", "{}", r#"{"model":{"type":"WordLevel"}}"#, "[", &"[".repeat(100_000)] {
+    for tokenizer in [
+        "",
+        "{}",
+        r#"{"model":{"type":"WordLevel"}}"#,
+        "[",
+        &"[".repeat(100_000),
+    ] {
         fs::write(folder.join("tokenizer.json"), tokenizer).unwrap();
         let error = error(folder);
-        assert!(error.contains("tokenizer.json: ") && error.len() < 1000, "{error}");
+        assert!(
+            error.contains("tokenizer.json: ") && error.len() < 1000,
+            "{error}"
+        );
     }
 }
 
@@ -204,7 +284,11 @@ async fn a_string_of_more_than_a_mebibyte_fails_its_row() {
     write_default(dir.path());
     let model = StaticEmbedder::open(dir.path()).unwrap();
     model.embed(&[&"cat ".repeat(1 << 18)]).await.unwrap();
-    let error = model.embed(&["x".repeat((1 << 20) + 1).as_str()]).await.unwrap_err().to_string();
+    let error = model
+        .embed(&["x".repeat((1 << 20) + 1).as_str()])
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(
         error.ends_with(
             "expected a string of at most 1048576 bytes, found 1048577 bytes; shorten it"
@@ -225,12 +309,23 @@ async fn a_named_folder_is_compared_like_the_model_itself() {
     ));
     let rows = [("the cat", "cat"), ("cat", "dog"), ("the", "dog")].map(|(gold, answer)| {
         let id = format!("{gold}, {answer}");
-        Pair::new(id, example! { "answer" => gold }, prediction! { "answer" => answer })
+        Pair::new(
+            id,
+            example! { "answer" => gold },
+            prediction! { "answer" => answer },
+        )
     });
     let metric = SemanticSimilarity::builder().embedder(name).build();
-    let result = Evaluate::builder().metric(metric).score(rows).await.unwrap();
-    let scores: Vec<_> =
-        result.results.iter().map(|row| row.outcomes[0].value().unwrap()).collect();
+    let result = Evaluate::builder()
+        .metric(metric)
+        .score(rows)
+        .await
+        .unwrap();
+    let scores: Vec<_> = result
+        .results
+        .iter()
+        .map(|row| row.outcomes[0].value().unwrap())
+        .collect();
     for (score, expected) in scores.iter().zip([0.989_949, 0.8, 0.0]) {
         assert!((score - expected).abs() < 1e-6, "{scores:?}");
     }
@@ -249,21 +344,35 @@ async fn score(
             json!({ "id": id, "gold": { "answer": ["the", "cat"] }, "pred": { "answer": answer } })
         )
     };
-    fs::write(dir.path().join("rows.jsonl"), row(1, "dog") + &row(2, "bird")).unwrap();
+    fs::write(
+        dir.path().join("rows.jsonl"),
+        row(1, "dog") + &row(2, "bird"),
+    )
+    .unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_scorer"));
     for name in ["DSRS_LM", "DSRS_EMBED", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
         command.env_remove(name);
     }
-    command.envs(variables.iter().copied()).args(["score", "rows.jsonl"]).args(args);
+    command
+        .envs(variables.iter().copied())
+        .args(["score", "rows.jsonl"])
+        .args(args);
     command.current_dir(dir.path());
     let ran = tokio::task::spawn_blocking(move || command.output().unwrap());
-    let Output { status, stdout, stderr } = ran.await.unwrap();
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = ran.await.unwrap();
     let out = dir.path().join("out.jsonl");
     if out.exists() {
         schema::validate_file(&out);
     }
     let lines = fs::read_to_string(out).unwrap_or_default();
-    let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (status.code(), text(stdout), text(stderr), lines)
 }
@@ -272,19 +381,27 @@ const METRIC: [&str; 2] = ["-m", "semantic_similarity"];
 
 #[tokio::test]
 async fn the_command_line_scores_with_a_folder() {
-    let by_option =
-        [&METRIC[..], &["--embed", "static:vectors", "--out", "out.jsonl", "--quiet"]].concat();
+    let by_option = [
+        &METRIC[..],
+        &["--embed", "static:vectors", "--out", "out.jsonl", "--quiet"],
+    ]
+    .concat();
     let (code, out, err, lines) = score(&by_option, &[]).await;
     assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
     let headline = "(mean of 1/2, 1 failed counted as 0; 0.8000 over the 1 scored)\n";
     assert!(out.ends_with(headline), "{out}");
-    let value = lines[0]["scores"]["semantic_similarity"]["value"].as_f64().unwrap();
+    let value = lines[0]["scores"]["semantic_similarity"]["value"]
+        .as_f64()
+        .unwrap();
     assert!((value - 0.8).abs() < 1e-6, "{lines:?}");
     let rest = [&METRIC[..], &["--quiet"]].concat();
     let (code, by_variable, _, _) = score(&rest, &[("DSRS_EMBED", "static:vectors")]).await;
     assert_eq!((code, by_variable), (Some(0), out.clone()));
-    let by_param =
-        [&rest[..], &["--param", "semantic_similarity.embedder=static:vectors"]].concat();
+    let by_param = [
+        &rest[..],
+        &["--param", "semantic_similarity.embedder=static:vectors"],
+    ]
+    .concat();
     let (code, of_param, err, _) = score(&by_param, &[]).await;
     assert_eq!((code, of_param), (Some(0), out), "{err}");
     let gated = [&by_option[..], &["--fail-under", "semantic_similarity=0.9"]].concat();
@@ -295,18 +412,28 @@ async fn the_command_line_scores_with_a_folder() {
 async fn the_command_line_names_what_to_set() {
     let missing = score(&METRIC, &[]).await;
     assert_eq!(missing.0, Some(2), "{}", missing.2);
-    assert!(missing.2.contains("--embed") && missing.2.contains("DSRS_EMBED"), "{}", missing.2);
+    assert!(
+        missing.2.contains("--embed") && missing.2.contains("DSRS_EMBED"),
+        "{}",
+        missing.2
+    );
     let folder = score(&[&METRIC[..], &["--embed", "static:nowhere"]].concat(), &[]).await;
     assert_eq!(folder.0, Some(2));
     assert!(
-        folder.2.contains("invalid embedding model `static:nowhere`: cannot read"),
+        folder
+            .2
+            .contains("invalid embedding model `static:nowhere`: cannot read"),
         "{}",
         folder.2
     );
     let offline = [&METRIC[..], &["--embed", "openai:m", "--offline"]].concat();
     let offline = score(&offline, &[]).await;
     assert_eq!(offline.0, Some(2));
-    assert!(offline.2.contains("no provider is called with `--offline`"), "{}", offline.2);
+    assert!(
+        offline.2.contains("no provider is called with `--offline`"),
+        "{}",
+        offline.2
+    );
     let (code, _, err, _) = score(&["-m", "em", "--embed", "static:vectors"], &[]).await;
     assert_eq!(code, Some(0));
     assert!(

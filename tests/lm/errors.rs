@@ -18,20 +18,38 @@ async fn failure(answer: Answer) -> LmError {
 }
 
 fn openai(status: u16, code: &str, message: &str) -> Answer {
-    Answer::json(status, &json!({ "error": { "message": message, "code": code } }))
+    Answer::json(
+        status,
+        &json!({ "error": { "message": message, "code": code } }),
+    )
 }
 
 #[test]
 fn a_missing_key_and_an_unknown_provider_are_reported_before_any_call() {
-    let build = |id: &str| Lm::builder(id).variables(|_| None).no_store().build().unwrap_err();
+    let build = |id: &str| {
+        Lm::builder(id)
+            .variables(|_| None)
+            .no_store()
+            .build()
+            .unwrap_err()
+    };
     let no_key = |id: &str| build(id).to_string();
     assert_eq!(
         no_key("openai:gpt-6-luna"),
         "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY"
     );
-    assert_eq!(no_key("anthropic:c"), "anthropic:c: missing API key; set ANTHROPIC_API_KEY");
-    assert_eq!(no_key("gemini:g"), "gemini:g: missing API key; set GEMINI_API_KEY");
-    assert_eq!(no_key("Google:g"), "gemini:g: missing API key; set GEMINI_API_KEY");
+    assert_eq!(
+        no_key("anthropic:c"),
+        "anthropic:c: missing API key; set ANTHROPIC_API_KEY"
+    );
+    assert_eq!(
+        no_key("gemini:g"),
+        "gemini:g: missing API key; set GEMINI_API_KEY"
+    );
+    assert_eq!(
+        no_key("Google:g"),
+        "gemini:g: missing API key; set GEMINI_API_KEY"
+    );
     for id in ["gpt-6-luna", "openai", "openai:", ":gpt", ""] {
         let expected = format!(
             "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
@@ -39,7 +57,10 @@ fn a_missing_key_and_an_unknown_provider_are_reported_before_any_call() {
         assert_eq!(build(id).to_string(), expected);
     }
     let error = build("nobody:gpt").to_string();
-    assert!(error.starts_with("unknown provider in model `nobody:gpt`; "), "{error}");
+    assert!(
+        error.starts_with("unknown provider in model `nobody:gpt`; "),
+        "{error}"
+    );
     assert_eq!(error.lines().count(), 1);
 }
 
@@ -55,13 +76,24 @@ fn invalid_base_urls_and_proxies_are_rejected() {
         "invalid base URL `example.org/v1`: expected a URL such as https://example.org/v1"
     );
     let error = build("example.org/v1?key=secret#secret");
-    assert!(error.starts_with("invalid base URL `example.org/v1`:"), "{error}");
-    let error = plain("openai:m", "http://127.0.0.1:9").proxy("http://u:secret@").build();
+    assert!(
+        error.starts_with("invalid base URL `example.org/v1`:"),
+        "{error}"
+    );
+    let error = plain("openai:m", "http://127.0.0.1:9")
+        .proxy("http://u:secret@")
+        .build();
     let error = error.unwrap_err();
     assert!(!format!("{error:?}").contains("secret"), "{error:?}");
     let error = error.to_string();
-    assert!(error.starts_with("invalid proxy `") && !error.contains("secret"), "{error}");
-    assert!(error.contains("expected a URL such as http://host:3128"), "{error}");
+    assert!(
+        error.starts_with("invalid proxy `") && !error.contains("secret"),
+        "{error}"
+    );
+    assert!(
+        error.contains("expected a URL such as http://host:3128"),
+        "{error}"
+    );
 }
 
 /// The innermost source of an error.
@@ -72,13 +104,25 @@ fn root_cause<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static)
 #[tokio::test]
 async fn the_probe_reports_an_unreachable_host_at_once() {
     // No server listens on a port that was just closed.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let url = format!("http://user:secret@127.0.0.1:{port}/v1?key=secret");
-    let lm = plain("openai:m", &url).retry(RetryPolicy::default()).build().unwrap();
+    let lm = plain("openai:m", &url)
+        .retry(RetryPolicy::default())
+        .build()
+        .unwrap();
     let begun = std::time::Instant::now();
     let error = lm.probe().await.unwrap_err();
-    assert!(begun.elapsed() < Duration::from_secs(5), "the probe does not retry");
-    let LmErrorKind::Unreachable { address, .. } = error.kind() else { panic!("{error}") };
+    assert!(
+        begun.elapsed() < Duration::from_secs(5),
+        "the probe does not retry"
+    );
+    let LmErrorKind::Unreachable { address, .. } = error.kind() else {
+        panic!("{error}")
+    };
     assert_eq!(address, &format!("http://127.0.0.1:{port}/v1/"));
     assert!(!error.to_string().contains("secret"), "{error}");
     assert!(error.to_string().contains("check the address"), "{error}");
@@ -96,7 +140,9 @@ async fn the_probe_reports_an_unknown_model_and_a_rejected_key() {
     })
     .await;
     let probe = |model: &str| {
-        let lm = plain(&format!("openai:{model}"), &server.url("/v1")).build().unwrap();
+        let lm = plain(&format!("openai:{model}"), &server.url("/v1"))
+            .build()
+            .unwrap();
         async move { lm.probe().await }
     };
     assert_eq!(probe("good").await.unwrap().unwrap().text, "{\"ok\":true}");
@@ -133,8 +179,13 @@ async fn a_prompt_that_is_too_long_is_a_permanent_error() {
         "This model's maximum context length is 128000 tokens.",
     ))
     .await;
-    let LmErrorKind::ContextLengthExceeded { message } = error.kind() else { panic!("{error}") };
-    assert_eq!(message, "This model's maximum context length is 128000 tokens.");
+    let LmErrorKind::ContextLengthExceeded { message } = error.kind() else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        message,
+        "This model's maximum context length is 128000 tokens."
+    );
     assert!(!error.is_transient());
 }
 
@@ -170,8 +221,16 @@ async fn transient_statuses_differ_from_permanent_ones() {
     for status in [400, 401, 402, 403, 404, 405, 413, 422] {
         assert!(!transient(status).await, "{status}");
     }
-    let quota = failure(openai(429, "insufficient_quota", "You exceeded your current quota")).await;
-    assert!(matches!(quota.kind(), LmErrorKind::QuotaExhausted { .. }), "{quota}");
+    let quota = failure(openai(
+        429,
+        "insufficient_quota",
+        "You exceeded your current quota",
+    ))
+    .await;
+    assert!(
+        matches!(quota.kind(), LmErrorKind::QuotaExhausted { .. }),
+        "{quota}"
+    );
     assert!(!quota.is_transient(), "waiting adds no credit");
 }
 
@@ -181,9 +240,18 @@ async fn retry_after_is_parsed_in_seconds_in_milliseconds_and_as_a_date() {
         let answer = Answer::error(429, "slow down").with_header(name, value);
         failure(answer).await.retry_after()
     };
-    assert_eq!(after("retry-after", "7".to_owned()).await, Some(Duration::from_secs(7)));
-    assert_eq!(after("retry-after", "1.5".to_owned()).await, Some(Duration::from_millis(1500)));
-    assert_eq!(after("retry-after-ms", "250".to_owned()).await, Some(Duration::from_millis(250)));
+    assert_eq!(
+        after("retry-after", "7".to_owned()).await,
+        Some(Duration::from_secs(7))
+    );
+    assert_eq!(
+        after("retry-after", "1.5".to_owned()).await,
+        Some(Duration::from_millis(1500))
+    );
+    assert_eq!(
+        after("retry-after-ms", "250".to_owned()).await,
+        Some(Duration::from_millis(250))
+    );
     assert_eq!(after("retry-after", "soon".to_owned()).await, None);
     // Out of range: the nearest bound. A year is the longest delay.
     let year = Some(Duration::from_secs(365 * 24 * 3600));
@@ -196,13 +264,22 @@ async fn retry_after_is_parsed_in_seconds_in_milliseconds_and_as_a_date() {
         ("NaN", None),
         ("0x10", None),
     ] {
-        assert_eq!(after("retry-after", value.to_owned()).await, expected, "{value}");
+        assert_eq!(
+            after("retry-after", value.to_owned()).await,
+            expected,
+            "{value}"
+        );
     }
-    assert_eq!(after("retry-after-ms", "-5".to_owned()).await, Some(Duration::ZERO));
+    assert_eq!(
+        after("retry-after-ms", "-5".to_owned()).await,
+        Some(Duration::ZERO)
+    );
     let past = "Wed, 21 Oct 2015 07:28:00 GMT".to_owned();
     assert_eq!(after("retry-after", past).await, Some(Duration::ZERO));
     let future = std::time::SystemTime::now() + Duration::from_secs(30);
-    let wait = after("retry-after", httpdate::fmt_http_date(future)).await.unwrap();
+    let wait = after("retry-after", httpdate::fmt_http_date(future))
+        .await
+        .unwrap();
     assert!((28..=30).contains(&wait.as_secs()), "{wait:?}");
 }
 
@@ -231,7 +308,9 @@ async fn json_is_a_reply_whatever_its_content_type_and_with_a_byte_order_mark() 
     ];
     for content_type in types {
         for mark in ["", "\u{feff}"] {
-            let answer = Answer::chat("yes").with_content_type(content_type).with_prefix(mark);
+            let answer = Answer::chat("yes")
+                .with_content_type(content_type)
+                .with_prefix(mark);
             let server = Server::start(move |_| answer.clone()).await;
             let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
             let reply = lm.complete(&ask("?")).await.unwrap();
@@ -246,37 +325,62 @@ async fn json_is_a_reply_whatever_its_content_type_and_with_a_byte_order_mark() 
 
 #[tokio::test]
 async fn trap_14_an_invalid_response_is_never_a_reply() {
-    let html = failure(Answer::html(200, "<html><body>Sign in to WiFi</body></html>")).await;
-    let LmErrorKind::InvalidReply { reason } = html.kind() else { panic!("{html}") };
+    let html = failure(Answer::html(
+        200,
+        "<html><body>Sign in to WiFi</body></html>",
+    ))
+    .await;
+    let LmErrorKind::InvalidReply { reason } = html.kind() else {
+        panic!("{html}")
+    };
     assert_eq!(
         reason,
         "expected JSON, found `text/html`: <html><body>Sign in to WiFi</body></html>"
     );
     let half = failure(Answer::chat("{}").truncated()).await;
-    let LmErrorKind::TruncatedReply { reason } = half.kind() else { panic!("{half}") };
-    assert!(reason.starts_with("invalid JSON (EOF while parsing"), "{half}");
+    let LmErrorKind::TruncatedReply { reason } = half.kind() else {
+        panic!("{half}")
+    };
+    assert!(
+        reason.starts_with("invalid JSON (EOF while parsing"),
+        "{half}"
+    );
     let untyped = failure(Answer::html(200, "no JSON").with_content_type(None)).await;
-    let LmErrorKind::InvalidReply { reason } = untyped.kind() else { panic!("{untyped}") };
+    let LmErrorKind::InvalidReply { reason } = untyped.kind() else {
+        panic!("{untyped}")
+    };
     assert_eq!(reason, "expected JSON, found no content type: no JSON");
     let packed = Answer::html(200, "\u{1}").with_header("content-encoding", "compress");
     let packed = failure(packed).await;
-    let LmErrorKind::InvalidReply { reason } = packed.kind() else { panic!("{packed}") };
+    let LmErrorKind::InvalidReply { reason } = packed.kind() else {
+        panic!("{packed}")
+    };
     assert_eq!(
         reason,
         "expected JSON, found the content encoding `compress`, which was not requested"
     );
     let corrupt = failure(Answer::chat("{}").with_header("content-encoding", "gzip")).await;
-    let LmErrorKind::InvalidReply { reason } = corrupt.kind() else { panic!("{corrupt}") };
+    let LmErrorKind::InvalidReply { reason } = corrupt.kind() else {
+        panic!("{corrupt}")
+    };
     assert!(reason.starts_with("cannot decode it ("), "{corrupt}");
     let other = failure(Answer::json(200, &json!({ "hello": "world" }))).await;
-    assert!(matches!(other.kind(), LmErrorKind::InvalidReply { .. }), "{other}");
+    assert!(
+        matches!(other.kind(), LmErrorKind::InvalidReply { .. }),
+        "{other}"
+    );
     let cut = failure(Answer::chat("{}").interrupted()).await;
-    let LmErrorKind::TruncatedReply { reason } = cut.kind() else { panic!("{cut}") };
+    let LmErrorKind::TruncatedReply { reason } = cut.kind() else {
+        panic!("{cut}")
+    };
     assert!(reason.starts_with("connection lost ("), "{cut}");
     // A gateway that reports an error with status 200.
     let error = json!({ "error": { "code": 503, "message": "no upstream" } });
     let within = failure(Answer::json(200, &error)).await;
-    assert_eq!(within.to_string(), "openai:m: provider returned status 503: no upstream");
+    assert_eq!(
+        within.to_string(),
+        "openai:m: provider returned status 503: no upstream"
+    );
     for (error, is_transient) in [
         (html, false),
         (untyped, false),
@@ -305,12 +409,21 @@ async fn an_invalid_chunk_is_reported_as_such() {
         connection.write_all(head.as_bytes()).await.unwrap();
         connection.write_all(b"zz\r\n{}").await.unwrap();
         // The connection remains open until the client has reported its error.
-        while connection.read(&mut request).await.is_ok_and(|read| read > 0) {}
+        while connection
+            .read(&mut request)
+            .await
+            .is_ok_and(|read| read > 0)
+        {}
     });
     let lm = plain("openai:m", &url).build().unwrap();
     let error = lm.complete(&ask("?")).await.unwrap_err();
-    let LmErrorKind::InvalidReply { reason } = error.kind() else { panic!("{error}") };
-    assert!(reason.starts_with("cannot decode it (") && reason.contains("chunk"), "{reason}");
+    let LmErrorKind::InvalidReply { reason } = error.kind() else {
+        panic!("{error}")
+    };
+    assert!(
+        reason.starts_with("cannot decode it (") && reason.contains("chunk"),
+        "{reason}"
+    );
     server.abort();
 }
 

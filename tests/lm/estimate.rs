@@ -22,7 +22,14 @@ use crate::server::{Answer, Received, Server, chat};
 const MODEL: &str = "openai:m";
 
 fn free_prompts() -> Prices {
-    Prices::empty().with(MODEL, Price { input: 0.0, output: 1.0, cached_input: None })
+    Prices::empty().with(
+        MODEL,
+        Price {
+            input: 0.0,
+            output: 1.0,
+            cached_input: None,
+        },
+    )
 }
 
 /// Say whether the answer is polite.
@@ -38,7 +45,10 @@ struct Polite {
 #[metric(tier = proxy, range = 0.0..=1.0, cost = "1 msat")]
 async fn filter(#[pred] answer: &str) -> dsrs_metrics::Result<f64> {
     let pred = prediction! { "answer" => answer };
-    Ok(PoliteJudge::default().evaluate(&example! {}, &pred).await?.value)
+    Ok(PoliteJudge::default()
+        .evaluate(&example! {}, &pred)
+        .await?
+        .value)
 }
 
 /// Grade the answer.
@@ -87,7 +97,11 @@ async fn evaluate(metric: impl Metric + 'static, repeats: Option<u32>, answers: 
     };
     let evaluate = builder.build().unwrap();
     let run = async { evaluate.score(rows(answers)).await };
-    let result = Settings::new().with(Models::new(lm)).scope(run).await.unwrap();
+    let result = Settings::new()
+        .with(Models::new(lm))
+        .scope(run)
+        .await
+        .unwrap();
     assert_eq!(result.rows, answers.len() as u64);
 }
 
@@ -99,11 +113,21 @@ async fn estimated(
     lm: LmBuilder,
 ) -> CallEstimate {
     let estimate = LmEstimate::new();
-    evaluate(metric, repeats, answers, lm.estimate(estimate.clone()).build().unwrap()).await;
+    evaluate(
+        metric,
+        repeats,
+        answers,
+        lm.estimate(estimate.clone()).build().unwrap(),
+    )
+    .await;
     let mut total = estimate.total();
     let by_purpose = estimate.by_purpose();
     let probe = &by_purpose[&("probe".to_owned(), MODEL.to_owned())];
-    assert_eq!((probe.calls, probe.worst_case_msats), (1, 32), "a probe has 32 tokens");
+    assert_eq!(
+        (probe.calls, probe.worst_case_msats),
+        (1, 32),
+        "a probe has 32 tokens"
+    );
     (total.calls, total.replies_msats) = (total.calls - 1, total.replies_msats - 32);
     total.worst_case_msats -= 32;
     total
@@ -121,7 +145,9 @@ fn msats(total: &CallEstimate) -> (u64, u64) {
 
 /// Answers all of these judges.
 fn any_verdict(received: &Received) -> Answer {
-    let name = received.body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default();
+    let name = received.body["response_format"]["json_schema"]["name"]
+        .as_str()
+        .unwrap_or_default();
     let is_low = received.prompt().contains("rude");
     Answer::chat(match name {
         "polite" if is_low => r#"{"polite": false}"#,
@@ -134,14 +160,20 @@ fn any_verdict(received: &Received) -> Answer {
 
 #[tokio::test]
 async fn a_run_of_one_judge_has_its_calls_repairs_and_attempts_and_makes_none() {
-    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (
+        Server::start(any_verdict).await,
+        tempfile::tempdir().unwrap(),
+    );
     let model = || model(&server, dir.path()).retry(RetryPolicy::default());
     let judge = PoliteJudge::default;
     let answers = ["a", "b", "c"];
     let before = estimated(judge(), None, &answers, model()).await;
     assert_eq!((calls(&before), msats(&before)), ((3, 0), (300, 6 * 600)));
     assert_eq!(server.received().len(), 0);
-    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "no store is created");
+    assert!(
+        std::fs::read_dir(dir.path()).unwrap().next().is_none(),
+        "no store is created"
+    );
 
     evaluate(judge(), None, &answers[..2], model().build().unwrap()).await;
     assert_eq!(server.received().len(), 3, "one probe");
@@ -152,50 +184,88 @@ async fn a_run_of_one_judge_has_its_calls_repairs_and_attempts_and_makes_none() 
     let refreshed = model().refresh(true);
     assert_eq!(estimated(judge(), None, &answers, refreshed).await, before);
     assert_eq!(server.received().len(), 3);
-    assert_eq!(std::fs::read(&file).unwrap(), content, "not even the order of use changes");
+    assert_eq!(
+        std::fs::read(&file).unwrap(),
+        content,
+        "not even the order of use changes"
+    );
 }
 
 #[tokio::test]
 async fn panels_both_orders_and_repeats_are_counted() {
-    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (
+        Server::start(any_verdict).await,
+        tempfile::tempdir().unwrap(),
+    );
     let model = || model(&server, dir.path());
     let panel = || PoliteJudge::builder().models(["default"; 3]).build();
     let three = estimated(panel(), Some(2), &["a", "b"], model()).await;
-    assert_eq!((calls(&three), msats(&three)), ((12, 0), (1200, 2400)), "without retries");
+    assert_eq!(
+        (calls(&three), msats(&three)),
+        ((12, 0), (1200, 2400)),
+        "without retries"
+    );
     let both = estimated(BetterJudge::default(), None, &["a", "b"], model()).await;
     assert_eq!((calls(&both), msats(&both)), ((4, 0), (40, 80)));
     // Of a panel that is partly in the store, the other judges are still called.
-    evaluate(PoliteJudge::default(), None, &["a", "b"], model().build().unwrap()).await;
+    evaluate(
+        PoliteJudge::default(),
+        None,
+        &["a", "b"],
+        model().build().unwrap(),
+    )
+    .await;
     let rest = estimated(panel(), None, &["a", "b"], model()).await;
     assert_eq!((calls(&rest), msats(&rest)), ((4, 2), (400, 800)));
 }
 
 #[tokio::test]
 async fn equal_calls_are_counted_since_a_reply_without_an_answer_is_not_stored() {
-    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (
+        Server::start(any_verdict).await,
+        tempfile::tempdir().unwrap(),
+    );
     let model = || model(&server, dir.path());
     let judge = PoliteJudge::default;
     let equal = estimated(judge(), None, &["a", "a", "a", "b"], model()).await;
     assert_eq!((calls(&equal), equal.replies_msats), ((4, 0), 400));
     let off = model().no_store();
-    assert_eq!(calls(&estimated(judge(), None, &["a", "a"], off).await), (2, 0));
+    assert_eq!(
+        calls(&estimated(judge(), None, &["a", "a"], off).await),
+        (2, 0)
+    );
 }
 
 /// A judge behind another judge: if its reply is not known, the gate may open.
 #[tokio::test]
 async fn behind_a_gate_whatever_may_be_called_is_counted() {
-    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (
+        Server::start(any_verdict).await,
+        tempfile::tempdir().unwrap(),
+    );
     let model = || model(&server, dir.path());
     let graded = || {
         let (proxy, truth) = (component(Filter), component(GradeJudge::default()));
-        Composite::builder("graded", gate([proxy], 0.5, [truth])).build().unwrap()
+        Composite::builder("graded", gate([proxy], 0.5, [truth]))
+            .build()
+            .unwrap()
     };
     let answers = ["kind", "rude"];
     let unknown = estimated(graded(), None, &answers, model()).await;
     assert_eq!((calls(&unknown), msats(&unknown)), ((4, 0), (220, 440)));
-    evaluate(PoliteJudge::default(), None, &answers, model().build().unwrap()).await;
+    evaluate(
+        PoliteJudge::default(),
+        None,
+        &answers,
+        model().build().unwrap(),
+    )
+    .await;
     let known = estimated(graded(), None, &answers, model()).await;
-    assert_eq!((calls(&known), msats(&known)), ((1, 2), (10, 20)), "the gate rejects `rude`");
+    assert_eq!(
+        (calls(&known), msats(&known)),
+        ((1, 2), (10, 20)),
+        "the gate rejects `rude`"
+    );
     evaluate(graded(), None, &answers, model().build().unwrap()).await;
     let all = estimated(graded(), None, &answers, model()).await;
     assert_eq!((calls(&all), msats(&all)), ((0, 3), (0, 0)));
@@ -205,7 +275,10 @@ async fn behind_a_gate_whatever_may_be_called_is_counted() {
         Composite::builder("nested", parts).build().unwrap()
     };
     let without = model().no_store();
-    assert_eq!(calls(&estimated(nested(), None, &answers, without).await), (4, 0));
+    assert_eq!(
+        calls(&estimated(nested(), None, &answers, without).await),
+        (4, 0)
+    );
 }
 
 /// A polite answer is graded, and any other one is compared in both orders.
@@ -214,35 +287,68 @@ struct Branched;
 
 #[tokio::test]
 async fn all_branches_of_a_tree_are_counted_until_the_answer_of_its_node_is_known() {
-    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (
+        Server::start(any_verdict).await,
+        tempfile::tempdir().unwrap(),
+    );
     let model = || model(&server, dir.path());
     let answers = ["kind", "rude"];
     let unknown = estimated(Branched, None, &answers, model()).await;
     assert_eq!((calls(&unknown), msats(&unknown)), ((8, 0), (260, 520)));
-    evaluate(PoliteJudge::default(), None, &answers, model().build().unwrap()).await;
+    evaluate(
+        PoliteJudge::default(),
+        None,
+        &answers,
+        model().build().unwrap(),
+    )
+    .await;
     let known = estimated(Branched, None, &answers, model()).await;
-    assert_eq!((calls(&known), msats(&known)), ((3, 2), (30, 60)), "1 grade, 2 orders");
+    assert_eq!(
+        (calls(&known), msats(&known)),
+        ((3, 2), (30, 60)),
+        "1 grade, 2 orders"
+    );
 }
 
 /// A function that makes a score of the error of a call.
 #[metric(tier = proxy, range = 0.0..=1.0, cost = "1 msat")]
 async fn lenient(#[pred] answer: &str) -> f64 {
     let pred = prediction! { "answer" => answer };
-    PoliteJudge::default().evaluate(&example! {}, &pred).await.map_or(0.0, |score| score.value)
+    PoliteJudge::default()
+        .evaluate(&example! {}, &pred)
+        .await
+        .map_or(0.0, |score| score.value)
 }
 
 #[tokio::test]
 async fn a_call_without_a_reply_is_no_score_whatever_a_function_makes_of_its_error() {
-    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (
+        Server::start(any_verdict).await,
+        tempfile::tempdir().unwrap(),
+    );
     let estimate = LmEstimate::new();
-    let lm = model(&server, dir.path()).no_store().estimate(estimate.clone());
+    let lm = model(&server, dir.path())
+        .no_store()
+        .estimate(estimate.clone());
     let lm = lm.build().unwrap();
-    let graded = gate([component(Lenient)], 0.5, [component(GradeJudge::default())]);
+    let graded = gate(
+        [component(Lenient)],
+        0.5,
+        [component(GradeJudge::default())],
+    );
     let graded = Composite::builder("graded", graded).build().unwrap();
     // The proxy is also a metric of its own, which is evaluated once per row.
-    let evaluate = Evaluate::builder().metric(Lenient).metric(graded).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(Lenient)
+        .metric(graded)
+        .build()
+        .unwrap();
     let run = async { evaluate.score(rows(&["a", "b"])).await };
-    let result = Settings::new().with(Models::new(lm)).scope(run).await.unwrap();
+    let result = Settings::new()
+        .with(Models::new(lm))
+        .scope(run)
+        .await
+        .unwrap();
     assert_eq!(result.failed_rows, 2);
     assert_eq!(estimate.total().calls, 1 + 2 + 2);
 }
@@ -261,16 +367,32 @@ async fn a_run_that_goes_as_badly_as_possible_costs_what_the_estimate_says() {
     let server = Server::start(move |received| {
         let is_probe = received.body["response_format"]["json_schema"]["name"] == "probe";
         // Each call is cut off, which is charged, and then answered by an invalid reply.
-        let is_first = received_before.lock().unwrap().insert(received.body.to_string());
+        let is_first = received_before
+            .lock()
+            .unwrap()
+            .insert(received.body.to_string());
         let answer = longest(received);
-        if is_first && !is_probe { answer.truncated() } else { answer }
+        if is_first && !is_probe {
+            answer.truncated()
+        } else {
+            answer
+        }
     })
     .await;
     let dir = tempfile::tempdir().unwrap();
-    let prices = Price { input: 3.0, output: 5.0, cached_input: None };
+    let prices = Price {
+        input: 3.0,
+        output: 5.0,
+        cached_input: None,
+    };
     let model = || {
-        let retry = RetryPolicy { max_attempts: 2, ..crate::quick(2) };
-        model(&server, dir.path()).prices(Prices::empty().with(MODEL, prices)).retry(retry)
+        let retry = RetryPolicy {
+            max_attempts: 2,
+            ..crate::quick(2)
+        };
+        model(&server, dir.path())
+            .prices(Prices::empty().with(MODEL, prices))
+            .retry(retry)
     };
     let estimate = LmEstimate::new();
     let lm = model().estimate(estimate.clone()).build().unwrap();
@@ -280,26 +402,42 @@ async fn a_run_that_goes_as_badly_as_possible_costs_what_the_estimate_says() {
     let ledger = lm.ledger().clone();
     evaluate(PoliteJudge::default(), None, &["a", "b", "c"], lm).await;
     let total = ledger.total();
-    assert_eq!((total.calls, total.failed, total.unpriced), (7, 0, 0), "{total:?}");
+    assert_eq!(
+        (total.calls, total.failed, total.unpriced),
+        (7, 0, 0),
+        "{total:?}"
+    );
     assert_eq!(estimate.total().calls, 4, "without repairs");
     assert_eq!(server.received().len(), 1 + 2 * 6);
     assert!(total.cost_msats <= worst, "{} of {worst}", total.cost_msats);
     // The replies are as long as they can be, and prompts are counted in bytes.
-    assert!(total.cost_msats > 6 * 2 * 500, "{} of {worst}", total.cost_msats);
+    assert!(
+        total.cost_msats > 6 * 2 * 500,
+        "{} of {worst}",
+        total.cost_msats
+    );
 }
 
 /// The stored first reply is read, so its repair is the only call.
 #[tokio::test]
 async fn the_repair_of_a_stored_reply_is_one_call() {
     let server =
-        Server::start(|received| match received.body["messages"].as_array().unwrap().len() {
-            0..=2 => Answer::chat("no verdict"),
-            _ => Answer::error(500, "down"),
-        })
+        Server::start(
+            |received| match received.body["messages"].as_array().unwrap().len() {
+                0..=2 => Answer::chat("no verdict"),
+                _ => Answer::error(500, "down"),
+            },
+        )
         .await;
     let dir = tempfile::tempdir().unwrap();
     let model = || model(&server, dir.path());
-    evaluate(PoliteJudge::default(), None, &["a"], model().build().unwrap()).await;
+    evaluate(
+        PoliteJudge::default(),
+        None,
+        &["a"],
+        model().build().unwrap(),
+    )
+    .await;
     let repair = estimated(PoliteJudge::default(), None, &["a"], model()).await;
     assert_eq!((calls(&repair), msats(&repair)), ((1, 1), (100, 100)));
 }

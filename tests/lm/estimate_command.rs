@@ -29,7 +29,10 @@ async fn half_stored(reply: fn(&Received) -> Answer) -> (tempfile::TempDir, Serv
     let (server, dir) = (Server::start(reply).await, tempfile::tempdir().unwrap());
     let url = server.url("/v1");
     let store = dir.path().join("store");
-    let variables = [("OPENAI_BASE_URL", url.as_str()), ("DSRS_STORE", store.to_str().unwrap())];
+    let variables = [
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("DSRS_STORE", store.to_str().unwrap()),
+    ];
     let ran = score(2, &["-m", "polite", "--lm", MODEL], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     (dir, server, url)
@@ -46,7 +49,10 @@ async fn the_command_prints_the_estimate_and_writes_nothing() {
     let content = std::fs::read(dir.path().join("store/store.sqlite")).unwrap();
     let outputs = ["--junit", "junit.xml"];
     let ran = command(dir.path(), &url, &outputs).await;
-    assert_eq!((ran.code, ran.err.as_str(), ran.lines.len()), (Some(0), "", 0));
+    assert_eq!(
+        (ran.code, ran.err.as_str(), ran.lines.len()),
+        (Some(0), "", 0)
+    );
     assert_eq!(
         ran.out,
         "judge polite version 1, openai:m: 2 calls, 2 stored replies\n\
@@ -64,7 +70,10 @@ async fn the_command_prints_the_estimate_and_writes_nothing() {
         keys.map(|key| it[key].as_u64().unwrap())
     };
     assert_eq!(amounts(&printed), [7, 2, 6 * 4096 + 32, 6 * 12 * 4096 + 32]);
-    assert_eq!((&printed["rows"], &printed["unpriced"]), (&json!(4), &json!([])));
+    assert_eq!(
+        (&printed["rows"], &printed["unpriced"]),
+        (&json!(4), &json!([]))
+    );
     let judge = &printed["by_purpose"][0];
     assert_eq!(
         (&judge["purpose"], &judge["model"]),
@@ -72,14 +81,20 @@ async fn the_command_prints_the_estimate_and_writes_nothing() {
     );
     assert_eq!(amounts(judge), [6, 2, 6 * 4096, 6 * 12 * 4096]);
     assert_eq!(server.received().len(), before, "no call");
-    assert_eq!(std::fs::read(dir.path().join("store/store.sqlite")).unwrap(), content);
+    assert_eq!(
+        std::fs::read(dir.path().join("store/store.sqlite")).unwrap(),
+        content
+    );
 }
 
 #[tokio::test]
 async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
     let (dir, _server, url) = half_stored(polite).await;
     for (budget, line) in [
-        ("98335 msat", "--budget 98335 msat does not cover the worst case\n"),
+        (
+            "98335 msat",
+            "--budget 98335 msat does not cover the worst case\n",
+        ),
         ("98336 msat", "--budget 98336 msat covers the worst case\n"),
     ] {
         let ran = command(dir.path(), &url, &["--budget", budget]).await;
@@ -88,46 +103,87 @@ async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
     let unpriced = ["--lm", "openai:own"];
     let variables = [("OPENAI_BASE_URL", url.as_str())];
     let run = async |args: &[&str]| {
-        let args = [&["-m", "polite", "--no-store", "--estimate"], &unpriced[..], args].concat();
+        let args = [
+            &["-m", "polite", "--no-store", "--estimate"],
+            &unpriced[..],
+            args,
+        ]
+        .concat();
         score(3, &args, &variables).await
     };
     let ran = run(&[]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let line = "no price for openai:own, so that 4 of 4 calls are in no amount; add it to the price table (DSRS_PRICES=FILE)\n";
-    assert!(ran.out.ends_with(line) && ran.out.contains("at most 0 msat"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with(line) && ran.out.contains("at most 0 msat"),
+        "{}",
+        ran.out
+    );
     let ran = run(&["--budget", "1 sat"]).await;
-    refused(&ran, "openai:own: no price for this model, so the budget cannot be enforced");
+    refused(
+        &ran,
+        "openai:own: no price for this model, so the budget cannot be enforced",
+    );
     let ran = run(&["--budget", "1 sat", "--allow-unpriced"]).await;
-    assert!(ran.out.contains("no price for openai:own"), "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("no price for openai:own"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
 }
 
 #[tokio::test]
 async fn a_run_that_calls_no_model_costs_nothing() {
-    let mapped = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
+    let mapped = [
+        "--map",
+        "gold.answer=gold.response",
+        "--map",
+        "pred.answer=pred.response",
+    ];
     let ran = score(3, &[&["-m", "f1", "--estimate"], &mapped[..]].concat(), &[]).await;
     assert_eq!(
         (ran.code, &*ran.out),
-        (Some(0), "no metric of this run calls a language model; the run costs nothing\n")
+        (
+            Some(0),
+            "no metric of this run calls a language model; the run costs nothing\n"
+        )
     );
     let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate"], &[]).await;
     let nothing = "with --offline no language model is called; the run costs nothing\n";
     assert_eq!((ran.code, &*ran.out), (Some(0), nothing), "{}", ran.err);
-    let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate", "--json"], &[]).await;
+    let ran = score(
+        3,
+        &["-m", "semantic_f1", "--offline", "--estimate", "--json"],
+        &[],
+    )
+    .await;
     let printed: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((&printed["calls"], &printed["worst_case_msats"]), (&json!(0), &json!(0)));
+    assert_eq!(
+        (&printed["calls"], &printed["worst_case_msats"]),
+        (&json!(0), &json!(0))
+    );
     assert_eq!(printed["by_purpose"], json!([]));
 }
 
 #[tokio::test]
 async fn an_unusable_model_or_store_is_an_error_as_in_a_run() {
     let none = score(3, &["-m", "polite", "--estimate"], &[]).await;
-    refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
+    refused(
+        &none,
+        "metric `polite`: no language model is configured; set DSRS_LM=provider:model",
+    );
     let nobody = score(3, &["-m", "polite", "--lm", "nobody:m", "--estimate"], &[]).await;
     refused(&nobody, "unknown provider in model `nobody:m`");
     let (dir, _server, url) = half_stored(polite).await;
     let open = Store::open(dir.path().join("store")).unwrap();
     let beside = command(dir.path(), &url, &[]).await;
-    assert!(beside.out.contains("3 calls, 2 stored replies"), "{}{}", beside.out, beside.err);
+    assert!(
+        beside.out.contains("3 calls, 2 stored replies"),
+        "{}{}",
+        beside.out,
+        beside.err
+    );
     // As a process that was killed leaves it.
     let killed = tempfile::tempdir().unwrap();
     std::fs::create_dir(killed.path().join("store")).unwrap();
@@ -136,7 +192,12 @@ async fn an_unusable_model_or_store_is_an_error_as_in_a_run() {
         std::fs::copy(from, killed.path().join("store").join(file)).unwrap();
     }
     let ran = command(killed.path(), &url, &[]).await;
-    assert!(ran.out.contains("3 calls, 2 stored replies"), "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("3 calls, 2 stored replies"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
     std::fs::write(killed.path().join("store/store.sqlite"), "no store").unwrap();
     let damaged = command(killed.path(), &url, &[]).await;
     refused(&damaged, "it is not a database; move the file away");
@@ -158,7 +219,8 @@ async fn replies_of_a_model_that_rejects_a_parameter_are_found() {
     .await;
     let ran = command(dir.path(), &url, &[]).await;
     assert!(
-        ran.out.starts_with("judge polite version 1, openai:m: 2 calls, 2 stored replies\n"),
+        ran.out
+            .starts_with("judge polite version 1, openai:m: 2 calls, 2 stored replies\n"),
         "{}",
         ran.out
     );

@@ -35,7 +35,12 @@ fn rows() -> Vec<Pair> {
         Pair::new(id, gold.collect::<Example>(), pred.collect::<Prediction>())
     };
     vec![
-        row("three contexts", "In Paris.", json!(["a", "b", "c"]), &messages),
+        row(
+            "three contexts",
+            "In Paris.",
+            json!(["a", "b", "c"]),
+            &messages,
+        ),
         row("long", &long, json!([long]), &messages),
         row("nothing", "", json!([]), &json!([])),
     ]
@@ -52,18 +57,26 @@ fn value(schema: &Value, root: &Value) -> Value {
     if let Some(label) = schema["enum"].as_array().and_then(|labels| labels.first()) {
         return label.clone();
     }
-    if let Some(first) = ["anyOf", "oneOf"].iter().find_map(|key| schema[*key].as_array()) {
+    if let Some(first) = ["anyOf", "oneOf"]
+        .iter()
+        .find_map(|key| schema[*key].as_array())
+    {
         return value(&first[0], root);
     }
-    match schema["type"].as_str().or_else(|| schema["type"][0].as_str()) {
+    match schema["type"]
+        .as_str()
+        .or_else(|| schema["type"][0].as_str())
+    {
         Some("object") => {
             let fields = schema["properties"].as_object().unwrap().iter();
-            fields.map(|(name, schema)| (name.clone(), value(schema, root))).collect()
+            fields
+                .map(|(name, schema)| (name.clone(), value(schema, root)))
+                .collect()
         }
         Some("array") if schema["items"]["type"] == "integer" => json!([]),
-        Some("array") => {
-            (1..=2).map(|index| numbered(value(&schema["items"], root), index)).collect()
-        }
+        Some("array") => (1..=2)
+            .map(|index| numbered(value(&schema["items"], root), index))
+            .collect(),
         Some("boolean") => json!(true),
         Some("integer" | "number") => json!(1),
         Some("string") => json!("Some words of the judge."),
@@ -102,12 +115,16 @@ fn reply(received: &Received) -> Answer {
         let name = name.rsplit_once('`').unwrap().1;
         let count = after.split_once(' ').unwrap().0.parse().unwrap();
         let item = answer[name][0].clone();
-        answer[name] = (1..=count).map(|index| numbered(item.clone(), index)).collect();
+        answer[name] = (1..=count)
+            .map(|index| numbered(item.clone(), index))
+            .collect();
     }
     let text = answer.to_string();
     let messages = received.body["messages"].as_array().unwrap();
-    let prompt: usize =
-        messages.iter().map(|message| message["content"].as_str().unwrap().len()).sum();
+    let prompt: usize = messages
+        .iter()
+        .map(|message| message["content"].as_str().unwrap().len())
+        .sum();
     let mut reply = chat(&text, "stop");
     reply["usage"] = json!({ "prompt_tokens": prompt, "completion_tokens": text.len() });
     Answer::json(200, &reply)
@@ -119,7 +136,11 @@ async fn run(
     server: &Server,
     build: impl Fn(LmBuilder) -> LmBuilder,
 ) -> EvaluationResult {
-    let price = || Price { input: 1.0, output: 2.0, cached_input: None };
+    let price = || Price {
+        input: 1.0,
+        output: 2.0,
+        cached_input: None,
+    };
     let prices = Prices::empty().with(MODEL, price()).with(EMBEDDER, price());
     let lm = |id| build(plain(id, &server.url("/v1")).prices(prices.clone()));
     let embedder = lm(EMBEDDER).build_embedder().unwrap();
@@ -131,7 +152,10 @@ async fn run(
         .await
         .unwrap();
     let evaluate = Evaluate::builder().metrics([metric]).build().unwrap();
-    settings.scope(async { evaluate.score(rows()).await }).await.unwrap()
+    settings
+        .scope(async { evaluate.score(rows()).await })
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -145,7 +169,9 @@ async fn no_shipped_judge_makes_a_call_or_costs_an_amount_that_its_estimate_lack
         "conversations",
         "tool calls and agents",
     ];
-    let groups = registry.groups().filter(|(group, _)| groups.contains(group));
+    let groups = registry
+        .groups()
+        .filter(|(group, _)| groups.contains(group));
     let names = groups
         .flat_map(|(_, entries)| entries)
         .filter(|entry| entry.create(&Params::default()).is_ok())
@@ -155,7 +181,11 @@ async fn no_shipped_judge_makes_a_call_or_costs_an_amount_that_its_estimate_lack
         let (estimate, ledger, before) =
             (LmEstimate::new(), Ledger::new(), server.received().len());
         let result = run(&name, &server, |lm| lm.estimate(estimate.clone())).await;
-        assert_eq!((result.rows, server.received().len()), (3, before), "{name}");
+        assert_eq!(
+            (result.rows, server.received().len()),
+            (3, before),
+            "{name}"
+        );
         let estimated = estimate.total();
         if estimated.calls == 0 {
             continue;
@@ -163,11 +193,15 @@ async fn no_shipped_judge_makes_a_call_or_costs_an_amount_that_its_estimate_lack
         let result = run(&name, &server, |lm| lm.ledger(ledger.clone())).await;
         assert_eq!(result.failed_rows, 0, "{name}: {:?}", result.first_error);
         let received = server.received().split_off(before);
-        let repairs =
-            received.iter().filter(|call| call.prompt().starts_with("Your previous reply is"));
+        let repairs = received
+            .iter()
+            .filter(|call| call.prompt().starts_with("Your previous reply is"));
         let (calls, paid) = ((received.len() - repairs.count()) as u64, ledger.total());
         assert_eq!(paid.calls, received.len() as u64);
-        assert!(paid.cost_msats <= estimated.worst_case_msats, "{name}: {paid:?} {estimated:?}");
+        assert!(
+            paid.cost_msats <= estimated.worst_case_msats,
+            "{name}: {paid:?} {estimated:?}"
+        );
         assert_eq!(calls, estimated.calls, "{name}: without repairs");
         judges += 1;
     }

@@ -25,7 +25,10 @@ struct Polite {
 /// The rows of all evals. Each eval adds one of its own, so that its calls are partly those of the others.
 fn rows(own: &str) -> Vec<Example> {
     let row = |reply: String| example! { "reply" => reply };
-    (0..8).map(|n| row(format!("reply {n}"))).chain([row(format!("only {own}"))]).collect()
+    (0..8)
+        .map(|n| row(format!("reply {n}")))
+        .chain([row(format!("only {own}"))])
+        .collect()
 }
 
 macro_rules! evals {
@@ -49,12 +52,25 @@ evals! { e01 e02 e03 e04 e05 e06 e07 e08 e09 e10 e11 e12 }
 /// A test binary of this file, with its own target folder, store and server.
 fn command(folder: &Path, server: &Server) -> Command {
     let mut command = Command::new(folder.join("target/debug/deps/evals"));
-    for name in ["DSRS_LM", "DSRS_BUDGET", "DSRS_UPDATE", "DSRS_PRICES", "GITHUB_ACTIONS"] {
+    for name in [
+        "DSRS_LM",
+        "DSRS_BUDGET",
+        "DSRS_UPDATE",
+        "DSRS_PRICES",
+        "GITHUB_ACTIONS",
+    ] {
         command.env_remove(name);
     }
-    command.env("OPENAI_BASE_URL", server.url("/v1")).env("OPENAI_API_KEY", "sk-test-0123456789");
-    command.env("DSRS_STORE", folder.join("store")).env("NO_PROXY", "127.0.0.1");
-    command.env("NEXTEST_RUN_ID", "one-run-of-tests").stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .env("OPENAI_BASE_URL", server.url("/v1"))
+        .env("OPENAI_API_KEY", "sk-test-0123456789");
+    command
+        .env("DSRS_STORE", folder.join("store"))
+        .env("NO_PROXY", "127.0.0.1");
+    command
+        .env("NEXTEST_RUN_ID", "one-run-of-tests")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -112,7 +128,11 @@ async fn twelve_evals_of_one_process_pay_no_call_twice() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("test result: ok. 12 passed"), "{text}");
     let calls = calls(&server);
-    assert_eq!((calls.len(), calls.values().max()), (8 + 12, Some(&1)), "{calls:?}");
+    assert_eq!(
+        (calls.len(), calls.values().max()),
+        (8 + 12, Some(&1)),
+        "{calls:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -123,7 +143,10 @@ async fn evals_in_processes_of_their_own_pay_for_no_stored_call() {
             let test = format!("evals::{name}_eval");
             let mut command = command(folder.path(), &server);
             // As nextest starts them.
-            command.args(["--exact", &test, "--nocapture", "--ignored"]).spawn().unwrap()
+            command
+                .args(["--exact", &test, "--nocapture", "--ignored"])
+                .spawn()
+                .unwrap()
         };
         let ends = |process: Child| {
             let output = process.wait_with_output().unwrap();
@@ -137,7 +160,11 @@ async fn evals_in_processes_of_their_own_pay_for_no_stored_call() {
         running.into_iter().for_each(ends);
     });
     let found = calls(&server);
-    assert_eq!((found.len(), found.values().max()), (8 + 12, Some(&1)), "{found:?}");
+    assert_eq!(
+        (found.len(), found.values().max()),
+        (8 + 12, Some(&1)),
+        "{found:?}"
+    );
     // Once more: all replies are in the store.
     let (code, text) = tokio::task::block_in_place(|| {
         output(command(folder.path(), &server).args(["--ignored", "evals::e", "--test-threads=12"]))
@@ -157,8 +184,13 @@ async fn trap_41_the_budget_of_a_run_of_tests_holds_over_its_processes() {
         let start = |name: &&str| {
             let test = format!("evals::{name}_eval");
             let mut command = command(folder.path(), &server);
-            command.env("DSRS_PRICES", &prices).env("DSRS_BUDGET", "1 sat");
-            command.args(["--exact", &test, "--nocapture", "--ignored"]).spawn().unwrap()
+            command
+                .env("DSRS_PRICES", &prices)
+                .env("DSRS_BUDGET", "1 sat");
+            command
+                .args(["--exact", &test, "--nocapture", "--ignored"])
+                .spawn()
+                .unwrap()
         };
         let running: Vec<_> = NAMES[..4].iter().map(start).collect();
         let text = |process: std::process::Child| {
@@ -169,15 +201,19 @@ async fn trap_41_the_budget_of_a_run_of_tests_holds_over_its_processes() {
         running.into_iter().map(text).collect::<Vec<_>>()
     });
     // A call may cost more than the whole budget, so none is made.
-    assert!(texts.iter().all(|text| text.contains("the budget of")), "{texts:?}");
+    assert!(
+        texts.iter().all(|text| text.contains("the budget of")),
+        "{texts:?}"
+    );
     assert_eq!(calls(&server), BTreeMap::new());
 }
 
 /// An eval that declares no model, with a judge that has one.
 #[test]
 fn a_model_that_is_not_declared_is_not_called() {
-    let lm =
-        Lm::builder("openai:my-model").key("sk-test-0123456789").base_url("http://127.0.0.1:9/v1");
+    let lm = Lm::builder("openai:my-model")
+        .key("sk-test-0123456789")
+        .base_url("http://127.0.0.1:9/v1");
     let lm = lm.no_proxy().no_store().build().unwrap();
     let source = dsrs_metrics::__private::evals::Source {
         name: "undeclared",
@@ -220,8 +256,14 @@ fn an_eval_with_a_model_is_ignored_unless_it_is_asked_for() {
 /// Appends a line to the file that a variable names, and ends the process after as many lines as another one says.
 fn called(line: &str) {
     use std::io::Write as _;
-    let Ok(path) = std::env::var("EVAL_CALLS") else { return };
-    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&path).unwrap();
+    let Ok(path) = std::env::var("EVAL_CALLS") else {
+        return;
+    };
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&path)
+        .unwrap();
     writeln!(file, "{line}").unwrap();
     let lines = std::fs::read_to_string(&path).unwrap().lines().count();
     if std::env::var("EVAL_DIES_AFTER").is_ok_and(|after| after == lines.to_string()) {
@@ -259,7 +301,10 @@ async fn trap_22_an_eval_that_was_killed_continues_from_its_store() {
     assert_ne!(code, Some(0), "{text}");
     let (code, text) = run(false);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("100.00%") && text.contains("(9/9, 0 failed)"), "{text}");
+    assert!(
+        text.contains("100.00%") && text.contains("(9/9, 0 failed)"),
+        "{text}"
+    );
     let calls = std::fs::read_to_string(&calls_file).unwrap();
     // The row in which the process died is run again, the rows before it are not.
     let expected: Vec<String> = [0, 1, 2, 3, 3, 4, 5, 6, 7]
@@ -271,7 +316,13 @@ async fn trap_22_an_eval_that_was_killed_continues_from_its_store() {
     // The next run calls the program for every row, since nothing is known about what it reads.
     let (code, text) = run(false);
     assert_eq!(code, Some(0), "{text}");
-    assert_eq!(std::fs::read_to_string(&calls_file).unwrap().lines().count(), 10 + 9);
+    assert_eq!(
+        std::fs::read_to_string(&calls_file)
+            .unwrap()
+            .lines()
+            .count(),
+        10 + 9
+    );
 }
 
 /// An eval whose calls are recorded, in the judge and in the program.
@@ -296,12 +347,16 @@ async fn an_eval_is_recorded_once_and_runs_offline_as_an_ordinary_test() {
     let run = |update: &str, is_offline: bool| {
         let mut command = command(folder.path(), &server);
         // No `--ignored`: it is an ordinary test.
-        command.args(["--exact", "evals::replayed_eval", "--nocapture"]).env("DSRS_UPDATE", update);
+        command
+            .args(["--exact", "evals::replayed_eval", "--nocapture"])
+            .env("DSRS_UPDATE", update);
         command
             .env("CARGO_MANIFEST_DIR", folder.path())
             .env("CARGO_PKG_NAME", "dsrs-metrics-tests");
         if is_offline {
-            command.env_remove("OPENAI_API_KEY").env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
+            command
+                .env_remove("OPENAI_API_KEY")
+                .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
         }
         tokio::task::block_in_place(|| output(&mut command))
     };
@@ -333,8 +388,10 @@ async fn an_eval_is_recorded_once_and_runs_offline_as_an_ordinary_test() {
 
     // A call that was not recorded is an error that names it, although the other rows pass the gate.
     let text = String::from_utf8(recorded).unwrap();
-    let without: Vec<&str> =
-        text.lines().filter(|line| !line.contains("only only replayed")).collect();
+    let without: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.contains("only only replayed"))
+        .collect();
     std::fs::write(&replay, without.join("\n") + "\n").unwrap();
     let (code, text) = run("no", true);
     assert_ne!(code, Some(0));

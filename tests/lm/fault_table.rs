@@ -54,7 +54,10 @@ const MIX: [Fault; 10] = [
 
 impl Fault {
     fn is_reply(self) -> bool {
-        matches!(self, Self::OutOfRange | Self::Missing | Self::HalfVerdict | Self::Slow)
+        matches!(
+            self,
+            Self::OutOfRange | Self::Missing | Self::HalfVerdict | Self::Slow
+        )
     }
 
     /// A part of the error of the row.

@@ -100,14 +100,24 @@ struct Seen {
 }
 
 fn answer(seen: &Mutex<HashMap<usize, Seen>>, received: &Received) -> Answer {
-    let call: usize = received.prompt().strip_prefix("call ").unwrap().parse().unwrap();
+    let call: usize = received
+        .prompt()
+        .strip_prefix("call ")
+        .unwrap()
+        .parse()
+        .unwrap();
     let mut seen = seen.lock().unwrap();
     let seen = seen.entry(call).or_default();
     let attempt = seen.attempts;
     seen.attempts += 1;
-    seen.too_early |= seen.not_before.take().is_some_and(|then| Instant::now() < then);
+    seen.too_early |= seen
+        .not_before
+        .take()
+        .is_some_and(|then| Instant::now() < then);
     let reply = Answer::chat(&format!("reply {call}"));
-    let Some(fault) = fault(call, attempt) else { return reply };
+    let Some(fault) = fault(call, attempt) else {
+        return reply;
+    };
     let busy = || Answer::error(429, "slow down");
     match fault {
         Fault::Busy => busy(),
@@ -151,12 +161,21 @@ fn matches(error: &LmError, fault: Fault) -> bool {
 
 fn check(call: usize, result: &Result<LmReply, LmError>, seen: &Seen) {
     let (outcome, attempts) = expected(call);
-    assert_eq!(seen.attempts, attempts, "call {call}: attempts of {result:?}");
-    assert!(!seen.too_early, "call {call} was retried before Retry-After had elapsed");
+    assert_eq!(
+        seen.attempts, attempts,
+        "call {call}: attempts of {result:?}"
+    );
+    assert!(
+        !seen.too_early,
+        "call {call} was retried before Retry-After had elapsed"
+    );
     match (result, outcome) {
         (Ok(reply), None) => assert_eq!(reply.text, format!("reply {call}")),
         (Err(error), Some(fault)) => {
-            assert!(matches(error, fault), "call {call}: {fault:?} became {error:?}");
+            assert!(
+                matches(error, fault),
+                "call {call}: {fault:?} became {error:?}"
+            );
             assert_eq!(error.attempts(), attempts, "call {call}: {error:?}");
         }
         (result, outcome) => panic!("call {call}: {outcome:?} became {result:?}"),
@@ -168,7 +187,9 @@ async fn five_thousand_calls_with_every_kind_of_fault() {
     let seen: Arc<Mutex<HashMap<usize, Seen>>> = Arc::default();
     let shared = Arc::clone(&seen);
     let server = Server::without_recording(move |received| answer(&shared, received)).await;
-    let lm = plain("openai:m", &server.url("/v1")).timeout(TIMEOUT).retry(quick(ATTEMPTS));
+    let lm = plain("openai:m", &server.url("/v1"))
+        .timeout(TIMEOUT)
+        .retry(quick(ATTEMPTS));
     let lm = lm.build().unwrap();
     let calls = futures_util::stream::iter(0..CALLS).map(|call| {
         let lm = lm.clone();
@@ -177,13 +198,26 @@ async fn five_thousand_calls_with_every_kind_of_fault() {
     let results: Vec<_> = calls.buffer_unordered(CONCURRENCY).collect().await;
 
     let seen = seen.lock().unwrap();
-    assert_eq!((results.len(), seen.len()), (CALLS, CALLS), "no call is lost");
+    assert_eq!(
+        (results.len(), seen.len()),
+        (CALLS, CALLS),
+        "no call is lost"
+    );
     for (call, result) in &results {
         check(*call, result, &seen[call]);
     }
     let failed = results.iter().filter(|(_, result)| result.is_err()).count() as u64;
     assert!(failed > 200, "some calls fail: {failed}");
-    let CallTotals { calls, failed: counted, usage, .. } = lm.ledger().total();
+    let CallTotals {
+        calls,
+        failed: counted,
+        usage,
+        ..
+    } = lm.ledger().total();
     assert_eq!((calls, counted), (CALLS as u64, failed));
-    assert_eq!(usage.prompt_tokens, Some((CALLS as u64 - failed) * 100), "counted once per call");
+    assert_eq!(
+        usage.prompt_tokens,
+        Some((CALLS as u64 - failed) * 100),
+        "counted once per call"
+    );
 }

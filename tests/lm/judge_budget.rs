@@ -56,7 +56,12 @@ pub(crate) struct Moody {
 
 impl Moody {
     pub(crate) fn new(seed: u64, answers: fn(&LmRequest) -> (u64, &'static str)) -> Self {
-        Self { seed, answers, charged: Arc::default(), calls: Arc::default() }
+        Self {
+            seed,
+            answers,
+            charged: Arc::default(),
+            calls: Arc::default(),
+        }
     }
 
     fn charge(&self, msats: u64) -> u64 {
@@ -77,14 +82,20 @@ impl LanguageModel for Moody {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let text = request.messages.iter().map(|message| message.content.len() as u64);
+        let text = request
+            .messages
+            .iter()
+            .map(|message| message.content.len() as u64);
         let mut mood =
             (self.seed ^ (call << 20) ^ text.sum::<u64>()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mood ^= mood >> 31;
         tokio::time::sleep(Duration::from_micros(mood % 300)).await;
         let (most, answer) = (self.answers)(request);
         let reply = LmReply::new(answer);
-        let busy = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
+        let busy = LmErrorKind::RateLimited {
+            retry_after: None,
+            message: String::new(),
+        };
         match mood % 8 {
             // Not a verdict: the judge asks for a repair.
             0 | 1 => Ok(LmReply::new("hm").with_cost_msats(self.charge(mood % (most + 1)))),
@@ -97,7 +108,9 @@ impl LanguageModel for Moody {
             }
             // Interrupted, at a price that is known; not retried.
             4 => {
-                let refused = LmErrorKind::Other { reason: "refused".to_owned() };
+                let refused = LmErrorKind::Other {
+                    reason: "refused".to_owned(),
+                };
                 let cost = self.charge(mood % (most + 1));
                 Err(LmError::new(self.id(), refused).with_cost_msats(Some(cost)))
             }
@@ -108,7 +121,14 @@ impl LanguageModel for Moody {
 
 pub(crate) fn retried(model: Moody) -> Retry<Moody> {
     let (initial_delay, max_delay) = (Duration::from_micros(50), Duration::from_micros(200));
-    Retry::new(model, RetryPolicy { initial_delay, max_delay, ..RetryPolicy::default() })
+    Retry::new(
+        model,
+        RetryPolicy {
+            initial_delay,
+            max_delay,
+            ..RetryPolicy::default()
+        },
+    )
 }
 
 proptest! {
@@ -156,14 +176,24 @@ pub(crate) fn check_budget(
     (concurrency, budget): (usize, u64),
 ) -> Result<(), TestCaseError> {
     let worst = judge.cost_estimate();
-    let scorer = Scorer::builder().metric(judge).budget_msats(budget).build().unwrap();
+    let scorer = Scorer::builder()
+        .metric(judge)
+        .budget_msats(budget)
+        .build()
+        .unwrap();
     let rows = (0..rows).map(|row| {
-        Pair::new(row.to_string(), example! {}, prediction! { "answer" => "x".repeat(row) })
+        Pair::new(
+            row.to_string(),
+            example! {},
+            prediction! { "answer" => "x".repeat(row) },
+        )
     });
     let rows: Vec<_> = rows.collect();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).enable_time().build().unwrap();
-    let result = runtime.block_on(scorer.score_all(rows, concurrency)).unwrap();
+    let result = runtime
+        .block_on(scorer.score_all(rows, concurrency))
+        .unwrap();
     let report = scorer.budget();
     prop_assert_eq!((report.overrun, report.reserved), (0, 0));
     prop_assert!(report.spent <= budget);
@@ -186,13 +216,19 @@ pub(crate) fn charged_by(rows: &[RowScore]) -> u64 {
 fn the_cost_of_a_judge_is_that_of_its_panel_with_repairs() {
     let model = Moody::new(0, polite);
     let cost = |judges: usize| {
-        let judge = PoliteJudge::builder().models((0..judges).map(|_| model.clone())).build();
-        assert_eq!(judge.cost_estimate(), Metric::<Example, Prediction>::cost_estimate(&judge));
+        let judge = PoliteJudge::builder()
+            .models((0..judges).map(|_| model.clone()))
+            .build();
+        assert_eq!(
+            judge.cost_estimate(),
+            Metric::<Example, Prediction>::cost_estimate(&judge)
+        );
         judge.cost_estimate()
     };
     assert_eq!([1, 3, 10].map(cost), [180, 540, 1800]);
-    let pair =
-        dsrs_metrics::judge::shipped::PairwisePreference::builder().models(["a:b", "a:c"]).build();
+    let pair = dsrs_metrics::judge::shipped::PairwisePreference::builder()
+        .models(["a:b", "a:c"])
+        .build();
     // The declared 200 msat are the cost of both orders.
     assert_eq!(pair.cost_estimate(), 800);
 }

@@ -48,11 +48,19 @@ pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)
     inherited.iter().for_each(|name| {
         command.env_remove(name);
     });
-    command.env("NO_PROXY", "127.0.0.1").envs(variables.iter().copied());
-    command.args(["score", "rows.jsonl", "--out", "out.jsonl"]).args(args);
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .envs(variables.iter().copied());
+    command
+        .args(["score", "rows.jsonl", "--out", "out.jsonl"])
+        .args(args);
     command.current_dir(dir.path());
     let ran = tokio::task::spawn_blocking(move || command.output().unwrap());
-    let Output { status, stdout, stderr } = ran.await.unwrap();
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = ran.await.unwrap();
     let out = String::from_utf8(stdout).unwrap();
     schema::validate_output(&out);
     schema::validate_file(&dir.path().join("out.jsonl"));
@@ -61,7 +69,10 @@ pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)
         code: status.code(),
         out,
         err: String::from_utf8(stderr).unwrap(),
-        lines: lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        lines: lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
         files: std::fs::read_dir(dir.path()).unwrap().count(),
     }
 }
@@ -86,7 +97,11 @@ pub(crate) fn verdict(received: &Received) -> Answer {
 pub(crate) fn refused(ran: &Ran, expected: &str) {
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
     assert_eq!((ran.err.lines().count(), ran.files), (1, 1), "{}", ran.err);
-    assert!(ran.err.starts_with("error: ") && ran.err.contains(expected), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("error: ") && ran.err.contains(expected),
+        "{}",
+        ran.err
+    );
 }
 
 pub(crate) const MODEL: &str = "openai:gpt-6-luna";
@@ -98,14 +113,28 @@ async fn trap_38_no_output_is_the_store_or_the_price_file() {
         ("store/store.sqlite", "the store store/store.sqlite"),
         ("./prices.json", "DSRS_PRICES prices.json"),
     ] {
-        let args = ["-m", "polite", "--lm", "openai:gpt-6-luna", "--markdown", output];
+        let args = [
+            "-m",
+            "polite",
+            "--lm",
+            "openai:gpt-6-luna",
+            "--markdown",
+            output,
+        ];
         let ran = score(1, &args, &variables).await;
         let message = format!(
             "error: --markdown {output} and {file} are the same file; choose another file for --markdown\n"
         );
         assert_eq!((ran.code, ran.err), (Some(2), message));
     }
-    let own = ["-m", "polite", "--store", "own", "--markdown", "own/store.sqlite-wal"];
+    let own = [
+        "-m",
+        "polite",
+        "--store",
+        "own",
+        "--markdown",
+        "own/store.sqlite-wal",
+    ];
     let ran = score(1, &own, &variables).await;
     refused(
         &ran,
@@ -116,38 +145,93 @@ async fn trap_38_no_output_is_the_store_or_the_price_file() {
 #[tokio::test]
 async fn an_unusable_model_is_reported_before_the_first_row() {
     let none = score(3, &["-m", "polite"], &[]).await;
-    refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
+    refused(
+        &none,
+        "metric `polite`: no language model is configured; set DSRS_LM=provider:model",
+    );
     let no_key = score(3, &["-m", "polite", "--lm", MODEL], &[]).await;
-    refused(&no_key, "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY");
-    let nobody = score(3, &["-m", "f1,polite", "--lm", "nobody:m"], &[("DSRS_LM", MODEL)]).await;
+    refused(
+        &no_key,
+        "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY",
+    );
+    let nobody = score(
+        3,
+        &["-m", "f1,polite", "--lm", "nobody:m"],
+        &[("DSRS_LM", MODEL)],
+    )
+    .await;
     refused(&nobody, "unknown provider in model `nobody:m`");
-    let misspelt = score(3, &["-m", "polite", "--lm", "opnai:m"], &[("DSRS_LM", MODEL)]).await;
+    let misspelt = score(
+        3,
+        &["-m", "polite", "--lm", "opnai:m"],
+        &[("DSRS_LM", MODEL)],
+    )
+    .await;
     refused(&misspelt, "did you mean `openai:m`?");
-    let empty = score(3, &["-m", "semantic_f1", "--lm", " "], &[("DSRS_LM", MODEL)]).await;
-    assert_eq!((empty.code, empty.out.as_str(), empty.files), (Some(2), "", 1));
+    let empty = score(
+        3,
+        &["-m", "semantic_f1", "--lm", " "],
+        &[("DSRS_LM", MODEL)],
+    )
+    .await;
+    assert_eq!(
+        (empty.code, empty.out.as_str(), empty.files),
+        (Some(2), "", 1)
+    );
     assert!(
-        empty.err.contains("'--lm <PROVIDER:MODEL>': expected provider:model"),
+        empty
+            .err
+            .contains("'--lm <PROVIDER:MODEL>': expected provider:model"),
         "{}",
         empty.err
     );
-    let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
-    let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-store"], &here).await;
+    let here = [
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
+    ];
+    let nowhere = score(
+        3,
+        &["-m", "semantic_f1", "--lm", MODEL, "--no-store"],
+        &here,
+    )
+    .await;
     refused(&nowhere, "openai:gpt-6-luna: cannot connect to ");
 
     let server = Server::start(|_| Answer::error(404, "no such model")).await;
     let url = server.url("/v1");
-    let there = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_LM", MODEL)];
+    let there = [
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("DSRS_LM", MODEL),
+    ];
     let unknown = score(3, &["-m", "semantic_f1,polite", "--no-store"], &there).await;
-    refused(&unknown, "openai:gpt-6-luna: model not found; check the name of the model");
-    assert_eq!(server.received().len(), 1, "two judges, one model, one probe");
+    refused(
+        &unknown,
+        "openai:gpt-6-luna: model not found; check the name of the model",
+    );
+    assert_eq!(
+        server.received().len(),
+        1,
+        "two judges, one model, one probe"
+    );
 }
 
 #[tokio::test]
 async fn trap_43_no_model_and_no_word_of_offline_is_an_error() {
     let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
     for variables in [&[][..], &[("DSRS_LM", "")], &[("DSRS_LM", " ")]] {
-        let args = ["-m", "semantic_f1", "--fail-under", "semantic_f1=0.1", "--store", "s"];
-        refused(&score(3, &args, variables).await, &format!("metric `semantic_f1`: {sentence}"));
+        let args = [
+            "-m",
+            "semantic_f1",
+            "--fail-under",
+            "semantic_f1=0.1",
+            "--store",
+            "s",
+        ];
+        refused(
+            &score(3, &args, variables).await,
+            &format!("metric `semantic_f1`: {sentence}"),
+        );
     }
     let args = ["-m", "semantic_f1,polite", "--offline"];
     let expected = "metric `polite`: the judge has no offline stand-in; set DSRS_LM=provider:model";
@@ -158,15 +242,31 @@ async fn trap_43_no_model_and_no_word_of_offline_is_an_error() {
 async fn offline_takes_precedence_over_the_model_of_the_environment_and_says_so() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
-    let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_LM", MODEL)];
+    let here = [
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("DSRS_LM", MODEL),
+    ];
     let ran = score(3, &["-m", "semantic_f1", "--offline"], &here).await;
     assert_eq!(
         (ran.code, ran.err.as_str()),
-        (Some(0), "warning: --offline: the model of DSRS_LM, openai:gpt-6-luna, is not called\n")
+        (
+            Some(0),
+            "warning: --offline: the model of DSRS_LM, openai:gpt-6-luna, is not called\n"
+        )
     );
-    assert!(ran.out.ends_with("(mean of 3/3, 0 failed; judge: offline-lexical)\n"), "{}", ran.out);
+    assert!(
+        ran.out
+            .ends_with("(mean of 3/3, 0 failed; judge: offline-lexical)\n"),
+        "{}",
+        ran.out
+    );
     assert_eq!(server.received().len(), 0);
-    let quiet = score(3, &["-m", "semantic_f1", "--offline", "-q"], &[("DSRS_LM", "nobody:m")]);
+    let quiet = score(
+        3,
+        &["-m", "semantic_f1", "--offline", "-q"],
+        &[("DSRS_LM", "nobody:m")],
+    );
     assert_eq!(quiet.await.err, "");
 }
 
@@ -179,7 +279,12 @@ async fn with_an_unknown_model_no_row_is_judged_offline_in_its_place() {
 
 #[tokio::test]
 async fn a_run_without_judges_needs_no_model() {
-    let mapped = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
+    let mapped = [
+        "--map",
+        "gold.answer=gold.response",
+        "--map",
+        "pred.answer=pred.response",
+    ];
     let args = [&["-m", "f1"], &mapped[..]].concat();
     let ran = score(3, &args, &[("DSRS_LM", "nobody:m")]).await;
     assert_eq!((ran.code, ran.lines.len()), (Some(0), 3), "{}", ran.err);
@@ -201,7 +306,10 @@ async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     // 60 * 0.1 + 40 * 0.01 + 10 * 0.5 msat per call, rounded up.
     let polite = &report["metrics"]["polite"];
-    assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(1.0), &json!(4 * 12)));
+    assert_eq!(
+        (&polite["score"], &polite["cost_msats"]),
+        (&json!(1.0), &json!(4 * 12))
+    );
     assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 12);
     let totals = "4 rows: 0 as before, 4 evaluated; 8 results that cost something: 0 from the store, 8 paid for\nlanguage models: 9 calls (0 cached, 0 failed), 900 prompt + 90 completion tokens, 108 msat; of these 1 probe, 12 msat\n";
     assert_eq!(ran.err, totals);
@@ -214,8 +322,16 @@ async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     );
     assert_eq!(server.received().len(), 10);
     let refreshed = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;
-    assert_eq!((refreshed.err.as_str(), server.received().len()), (totals, 19));
-    let without = score(4, &[&args[..], &["--no-store", "--quiet"]].concat(), &variables).await;
+    assert_eq!(
+        (refreshed.err.as_str(), server.received().len()),
+        (totals, 19)
+    );
+    let without = score(
+        4,
+        &[&args[..], &["--no-store", "--quiet"]].concat(),
+        &variables,
+    )
+    .await;
     assert_eq!((without.err.as_str(), server.received().len()), ("", 28));
     for ran in [&ran, &again, &refreshed] {
         assert!(!format!("{}{}{:?}", ran.out, ran.err, ran.lines).contains("sk-secret"));
@@ -227,7 +343,15 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", MODEL, "--no-store", "--budget", "2600 msat"];
+    let args = [
+        "-m",
+        "polite",
+        "--lm",
+        MODEL,
+        "--no-store",
+        "--budget",
+        "2600 msat",
+    ];
     let ran = score(60, &args, &variables).await;
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     let of = |outcome: &str| {
@@ -237,14 +361,27 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     let (scored, skipped) = (of("scored"), of("skipped"));
     assert_eq!(scored + skipped, 60, "{:?}", ran.lines);
     assert!(scored > 5 && skipped > 5, "{scored} scored");
-    assert_eq!(server.received().len(), scored + 1, "no requests for skipped rows");
+    assert_eq!(
+        server.received().len(),
+        scored + 1,
+        "no requests for skipped rows"
+    );
     assert!(scored as u64 * 12 <= 2600);
     let counts = format!(", 100.00] ({scored}/{scored}, 0 failed, {skipped} skipped)\n");
-    assert!(ran.out.starts_with("polite  100.00% [") && ran.out.ends_with(&counts), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("polite  100.00% [") && ran.out.ends_with(&counts),
+        "{}",
+        ran.out
+    );
     let expected = format!(
         "polite: --budget did not cover {skipped} of 60 rows, which were skipped; a call may cost up to "
     );
-    let (msats, last) = ran.err.strip_prefix(&expected).unwrap().split_once(" msat\n").unwrap();
+    let (msats, last) = ran
+        .err
+        .strip_prefix(&expected)
+        .unwrap()
+        .split_once(" msat\n")
+        .unwrap();
     let msats: u64 = msats.parse().unwrap();
     assert!((12..2600).contains(&msats), "{msats}");
     // A call that the budget refused was not made, so it did not fail.
@@ -252,7 +389,10 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
         "language models: {} calls (0 cached, 0 failed; {skipped} more refused by the budget), ",
         scored + 1
     );
-    assert!(last.starts_with(&totals) && last.lines().count() == 1, "{last}");
+    assert!(
+        last.starts_with(&totals) && last.lines().count() == 1,
+        "{last}"
+    );
 }
 
 #[tokio::test]
@@ -260,17 +400,34 @@ async fn trap_23_a_model_without_a_price_is_rejected_under_a_budget_unless_allow
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", "openai:own", "--no-store", "--budget", "1 msat"];
+    let args = [
+        "-m",
+        "polite",
+        "--lm",
+        "openai:own",
+        "--no-store",
+        "--budget",
+        "1 msat",
+    ];
     let ran = score(3, &args, &variables).await;
-    refused(&ran, "openai:own: no price for this model, so the budget cannot be enforced");
+    refused(
+        &ran,
+        "openai:own: no price for this model, so the budget cannot be enforced",
+    );
     assert_eq!(server.received().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let expected = "0 msat (plus 4 attempts of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
     assert!(ran.err.ends_with(expected), "{}", ran.err);
-    let costs: Vec<_> =
-        ran.lines.iter().map(|l| l["scores"]["polite"]["cost_msats"].clone()).collect();
-    assert_eq!(costs, [10; 3], "the declared cost; the budget is not charged");
+    let costs: Vec<_> = ran
+        .lines
+        .iter()
+        .map(|l| l["scores"]["polite"]["cost_msats"].clone())
+        .collect();
+    assert_eq!(
+        costs, [10; 3],
+        "the declared cost; the budget is not charged"
+    );
 }
 
 #[tokio::test]
@@ -292,7 +449,15 @@ async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
             ("DSRS_MSATS_PER_USD", rate),
         ];
         async move {
-            let args = ["-m", "polite", "--lm", MODEL, "--no-store", "--budget", budget];
+            let args = [
+                "-m",
+                "polite",
+                "--lm",
+                MODEL,
+                "--no-store",
+                "--budget",
+                budget,
+            ];
             score(1, &args, &variables).await
         }
     };

@@ -15,12 +15,18 @@ const ROWS: usize = 5000;
 
 fn check(row: usize, outcome: &Outcome, attempts: [u32; 2]) {
     let (fault, tries) = expected(row);
-    assert_eq!(attempts, tries, "row {row}: attempts; it ended in {outcome:?}");
+    assert_eq!(
+        attempts, tries,
+        "row {row}: attempts; it ended in {outcome:?}"
+    );
     match (outcome, fault) {
         (Outcome::Scored(scored), None) => assert_eq!(scored.score.value, score(row), "row {row}"),
         (Outcome::MetricFailed { error }, Some(fault)) => {
             let error = error.to_string();
-            assert!(error.contains(fault.message()), "row {row}: {fault:?} became {error}");
+            assert!(
+                error.contains(fault.message()),
+                "row {row}: {fault:?} became {error}"
+            );
         }
         (outcome, fault) => panic!("row {row}: {fault:?} became {outcome:?}"),
     }
@@ -35,7 +41,11 @@ async fn trap_14_five_thousand_judged_rows_with_every_kind_of_fault() {
     let lm = plain("openai:judge-faults", &server.url("/v1")).timeout(Duration::from_secs(60));
     let lm = lm.retry(quick(ATTEMPTS)).build().unwrap();
     let judge = GradedJudge::default().with_lm(lm.clone());
-    let evaluate = Evaluate::builder().metric(judge).concurrency(200).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(judge)
+        .concurrency(200)
+        .build()
+        .unwrap();
     let rows = (0..ROWS).map(|row| {
         let pred = prediction! { "answer" => format!("answer {row}") };
         Pair::new(row.to_string(), example! {}, pred)
@@ -43,15 +53,24 @@ async fn trap_14_five_thousand_judged_rows_with_every_kind_of_fault() {
     let result = evaluate.score(rows).await.unwrap();
 
     let seen = seen.lock().unwrap();
-    assert_eq!((result.results.len(), seen.len()), (ROWS, ROWS), "no row is lost");
+    assert_eq!(
+        (result.results.len(), seen.len()),
+        (ROWS, ROWS),
+        "no row is lost"
+    );
     for (row, judged) in result.results.iter().enumerate() {
         assert_eq!(judged.id, row.to_string(), "no row is judged twice");
         check(row, &judged.outcomes[0], seen[&row]);
     }
-    let expected_scores: Vec<f64> =
-        (0..ROWS).filter(|row| expected(*row).0.is_none()).map(score).collect();
+    let expected_scores: Vec<f64> = (0..ROWS)
+        .filter(|row| expected(*row).0.is_none())
+        .map(score)
+        .collect();
     let summary = &result.metrics[0];
-    let (scored, failed) = (expected_scores.len() as u64, (ROWS - expected_scores.len()) as u64);
+    let (scored, failed) = (
+        expected_scores.len() as u64,
+        (ROWS - expected_scores.len()) as u64,
+    );
     assert_eq!((summary.scored, summary.failed), (scored, failed));
     assert!(failed > 200, "some rows fail: {failed}");
     let mean = expected_scores.iter().sum::<f64>() / expected_scores.len() as f64;

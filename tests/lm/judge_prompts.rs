@@ -44,9 +44,19 @@ async fn another_prompt_is_another_call_and_the_same_one_is_stored() {
     let call = MetricCall::new(&gold, &pred).with_trace(&trace);
     for _ in 0..2 {
         judge().answer(call).await.unwrap();
-        assert_eq!(model.calls(), 7, "a trace without steps is not an absent trace");
+        assert_eq!(
+            model.calls(),
+            7,
+            "a trace without steps is not an absent trace"
+        );
     }
     let inputs = example! { "answer" => "Please." };
-    dsrs_metrics::runs::Module::forward(&judge(), inputs).await.unwrap();
-    assert_eq!(model.calls(), 7, "a module reads the stored reply of the row");
+    dsrs_metrics::runs::Module::forward(&judge(), inputs)
+        .await
+        .unwrap();
+    assert_eq!(
+        model.calls(),
+        7,
+        "a module reads the stored reply of the row"
+    );
 }

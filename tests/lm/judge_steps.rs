@@ -10,7 +10,11 @@ use crate::judge_budget::{Moody, check_budget, retried};
 
 #[tokio::test]
 async fn a_panel_with_steps_stays_within_its_budget() {
-    let price = Price { input: 0.0, output: 1.0, cached_input: None };
+    let price = Price {
+        input: 0.0,
+        output: 1.0,
+        cached_input: None,
+    };
     let (gold, pred) = (example! {}, prediction! { "answer" => "Paris." });
     for limit in (0..=3000).step_by(250) {
         let budget = LmBudget::msats(limit);
@@ -29,8 +33,15 @@ async fn a_panel_with_steps_stays_within_its_budget() {
         let outcomes =
             futures_util::future::join_all((0..8).map(|_| judge.evaluate(&gold, &pred))).await;
         let scored = outcomes.iter().filter(|outcome| outcome.is_ok()).count() as u64;
-        assert!(budget.spent_msats() <= limit, "{} of {limit}", budget.spent_msats());
-        assert!(scored * 1200 <= budget.spent_msats(), "each reply of 200 tokens is paid");
+        assert!(
+            budget.spent_msats() <= limit,
+            "{} of {limit}",
+            budget.spent_msats()
+        );
+        assert!(
+            scored * 1200 <= budget.spent_msats(),
+            "each reply of 200 tokens is paid"
+        );
         for error in outcomes.into_iter().filter_map(Result::err) {
             assert!(matches!(Outcome::from(error), Outcome::Skipped { .. }));
         }

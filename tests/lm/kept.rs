@@ -35,13 +35,34 @@ fn variants() -> Vec<LmRequest> {
         ask("!"),
         ask("?").system("?"),
         ask("?").assistant("?"),
-        sampled(Sampling { temperature: Some(0.0), ..none }),
-        sampled(Sampling { temperature: Some(0.5), ..none }),
-        sampled(Sampling { top_p: Some(0.5), ..none }),
-        sampled(Sampling { max_tokens: Some(4096), ..none }),
-        sampled(Sampling { max_tokens: Some(16), ..none }),
-        sampled(Sampling { seed: Some(0), ..none }),
-        sampled(Sampling { seed: Some(1), ..none }),
+        sampled(Sampling {
+            temperature: Some(0.0),
+            ..none
+        }),
+        sampled(Sampling {
+            temperature: Some(0.5),
+            ..none
+        }),
+        sampled(Sampling {
+            top_p: Some(0.5),
+            ..none
+        }),
+        sampled(Sampling {
+            max_tokens: Some(4096),
+            ..none
+        }),
+        sampled(Sampling {
+            max_tokens: Some(16),
+            ..none
+        }),
+        sampled(Sampling {
+            seed: Some(0),
+            ..none
+        }),
+        sampled(Sampling {
+            seed: Some(1),
+            ..none
+        }),
         with_schema(
             r#"{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}}"#,
         ),
@@ -61,8 +82,18 @@ async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal(
     let dir = tempfile::tempdir().unwrap();
     let build = |is_stored: bool, is_limited| {
         let lm = plain("openai:gpt-6-luna", &server.url("/v1"));
-        let lm = if is_stored { lm.store(dir.path()) } else { lm.no_store() };
-        if is_limited { lm.budget(LmBudget::msats(1 << 40)) } else { lm }.build().unwrap()
+        let lm = if is_stored {
+            lm.store(dir.path())
+        } else {
+            lm.no_store()
+        };
+        if is_limited {
+            lm.budget(LmBudget::msats(1 << 40))
+        } else {
+            lm
+        }
+        .build()
+        .unwrap()
     };
     let mut bodies = HashSet::new();
     for is_limited in [false, true] {
@@ -71,7 +102,10 @@ async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal(
             direct.complete(&request).await.unwrap();
             let mut body = server.received().last().unwrap().body.clone();
             if is_limited && request.sampling.max_tokens.is_none() {
-                let added = body.as_object_mut().unwrap().remove("max_completion_tokens");
+                let added = body
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("max_completion_tokens");
                 assert_eq!(added, Some(json!(4096)));
             }
             let body = body.to_string();
@@ -79,7 +113,11 @@ async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal(
             assert_eq!(reply.cached, !bodies.insert(body.clone()), "{body}");
         }
     }
-    assert_eq!(bodies.len(), 14, "the same replies with and without a budget");
+    assert_eq!(
+        bodies.len(),
+        14,
+        "the same replies with and without a budget"
+    );
 }
 
 async fn is_stored(reply: LmReply) -> bool {
@@ -128,8 +166,12 @@ async fn judged(store: &Store, refresh: bool, lm: &Arc<ScriptedLm>) -> Result<f6
     let lm = Stored::new(Arc::clone(lm), store.clone());
     let lm = if refresh { lm.refresh().unwrap() } else { lm };
     let judge = GradedJudge::default().with_lm(lm);
-    let scored = judge.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await;
-    scored.map(|score| score.value).map_err(|error| error.to_string())
+    let scored = judge
+        .evaluate(&example! {}, &prediction! { "answer" => "Paris" })
+        .await;
+    scored
+        .map(|score| score.value)
+        .map_err(|error| error.to_string())
 }
 
 #[tokio::test]
@@ -138,9 +180,16 @@ async fn an_invalid_verdict_is_not_paid_for_twice_and_a_refresh_calls_again() {
     let lm = ScriptedLm::new().replies(["hm", "hm again", r#"{"score": 0.5}"#]);
     let lm = Arc::new(lm);
     let failed = judged(&store, false, &lm).await.unwrap_err();
-    assert!(failed.contains("returned no verdict after one repair"), "{failed}");
+    assert!(
+        failed.contains("returned no verdict after one repair"),
+        "{failed}"
+    );
     assert_eq!(lm.calls(), 2);
-    assert_eq!(judged(&store, false, &lm).await, Err(failed), "the same error");
+    assert_eq!(
+        judged(&store, false, &lm).await,
+        Err(failed),
+        "the same error"
+    );
     assert_eq!(lm.calls(), 2, "at no cost");
     assert_eq!(judged(&store, true, &lm).await, Ok(0.5));
     assert_eq!(judged(&store, false, &lm).await, Ok(0.5));
@@ -152,11 +201,18 @@ async fn the_next_run_calls_again_for_a_truncated_filtered_or_refused_reply() {
     for (stop_reason, expected) in [
         (StopReason::Length, "was truncated"),
         (StopReason::Filtered, "filter withheld"),
-        (StopReason::Refusal("no".to_owned()), "declined to judge: no"),
+        (
+            StopReason::Refusal("no".to_owned()),
+            "declined to judge: no",
+        ),
     ] {
         let (_dir, store) = open();
         let truncated = LmReply::new(r#"{"score"#).with_stop_reason(stop_reason);
-        let lm = Arc::new(ScriptedLm::new().replies([truncated]).otherwise(r#"{"score": 0.5}"#));
+        let lm = Arc::new(
+            ScriptedLm::new()
+                .replies([truncated])
+                .otherwise(r#"{"score": 0.5}"#),
+        );
         let failed = judged(&store, false, &lm).await.unwrap_err();
         assert!(failed.contains(expected), "{failed}");
         assert_eq!(judged(&store, false, &lm).await, Ok(0.5));
@@ -168,8 +224,10 @@ async fn the_next_run_calls_again_for_a_truncated_filtered_or_refused_reply() {
 #[tokio::test]
 async fn the_score_of_a_stored_reply_has_the_calls_and_the_cost_that_were_paid() {
     let (_dir, store) = open();
-    let scripted =
-        ScriptedLm::new().otherwise(r#"{"score": 0.5}"#).usage(Usage::new(40, 2)).cost(42);
+    let scripted = ScriptedLm::new()
+        .otherwise(r#"{"score": 0.5}"#)
+        .usage(Usage::new(40, 2))
+        .cost(42);
     let lm = Arc::new(Stored::new(scripted, store));
     let judge = GradedJudge::default().with_lm(lm);
     let (gold, pred) = (example! {}, prediction! { "answer" => "Paris" });
@@ -177,7 +235,9 @@ async fn the_score_of_a_stored_reply_has_the_calls_and_the_cost_that_were_paid()
     for _ in 0..2 {
         let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
         let metadata = scored.metadata().unwrap();
-        let tokens = metadata.get("usage").map(|usage| usage["prompt_tokens"].clone());
+        let tokens = metadata
+            .get("usage")
+            .map(|usage| usage["prompt_tokens"].clone());
         counts.push((metadata["calls"].clone(), tokens, scored.score.cost_msats));
     }
     assert_eq!(counts[0], (json!(1), Some(json!(40)), 42));

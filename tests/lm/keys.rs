@@ -41,7 +41,10 @@ async fn a_key_in_a_provider_message_is_removed() {
     let messages = [
         format!("Incorrect API key provided: {KEY}. You can find it at ..."),
         "Incorrect API key provided: sk-proj-********cdef.".to_owned(),
-        format!("Received API Key = {KEY}, Key Hash (Token) = {}", "0123456789abcdef".repeat(4)),
+        format!(
+            "Received API Key = {KEY}, Key Hash (Token) = {}",
+            "0123456789abcdef".repeat(4)
+        ),
         format!("header 'Authorization: Bearer {KEY}' is malformed"),
         format!("key prefix {} is unknown", &KEY[..18]),
     ];
@@ -51,7 +54,11 @@ async fn a_key_in_a_provider_message_is_removed() {
             let server = Server::start(move |_| answer.clone()).await;
             let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
             let error = lm.complete(&ask("?")).await.unwrap_err();
-            for text in [error.to_string(), format!("{error:?}"), format!("{error:#?}")] {
+            for text in [
+                error.to_string(),
+                format!("{error:?}"),
+                format!("{error:#?}"),
+            ] {
                 assert!(!leaks(&text) && !text.contains("cdef"), "{status}: {text}");
             }
         }
@@ -60,8 +67,11 @@ async fn a_key_in_a_provider_message_is_removed() {
 
 #[tokio::test]
 async fn debug_contains_neither_keys_nor_passwords() {
-    let builder = plain("openai:m", "http://user:verysecret@127.0.0.1:1/v1?k=verysecret")
-        .proxy("http://user:verysecret@127.0.0.1:2");
+    let builder = plain(
+        "openai:m",
+        "http://user:verysecret@127.0.0.1:1/v1?k=verysecret",
+    )
+    .proxy("http://user:verysecret@127.0.0.1:2");
     assert!(!leaks(&format!("{builder:?}")));
     let lm = builder.build().unwrap();
     let shown = format!("{lm:?} {:?}", lm.endpoint());
@@ -84,7 +94,10 @@ async fn neither_the_log_nor_the_store_contains_a_key() {
         _ => Answer::chat("yes"),
     })
     .await;
-    let lm: Lm = plain("openai:m", &server.url("/v1")).store(dir.path()).build().unwrap();
+    let lm: Lm = plain("openai:m", &server.url("/v1"))
+        .store(dir.path())
+        .build()
+        .unwrap();
     // The runtime of this test has one thread, so the subscriber receives the log of the whole
     // client.
     let guard = tracing::subscriber::set_default(subscriber);
@@ -92,11 +105,17 @@ async fn neither_the_log_nor_the_store_contains_a_key() {
     lm.complete(&ask("fail")).await.unwrap_err();
     drop(guard);
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
-    assert!(log.contains("reqwest") || log.contains("hyper"), "nothing was logged: {log}");
+    assert!(
+        log.contains("reqwest") || log.contains("hyper"),
+        "nothing was logged: {log}"
+    );
     assert!(!leaks(&log), "the log contains the key");
     let path = lm.store().unwrap().path().to_owned();
     drop(lm);
     let bytes = std::fs::read(path).unwrap();
     let stored = String::from_utf8_lossy(&bytes);
-    assert!(stored.contains("openai:m") && !leaks(&stored), "the store contains the key");
+    assert!(
+        stored.contains("openai:m") && !leaks(&stored),
+        "the store contains the key"
+    );
 }

@@ -17,18 +17,25 @@ use crate::ask;
 
 fn rate_limited(retry_after: Option<u64>) -> LmError {
     let retry_after = retry_after.map(Duration::from_secs);
-    let kind = LmErrorKind::RateLimited { retry_after, message: String::new() };
+    let kind = LmErrorKind::RateLimited {
+        retry_after,
+        message: String::new(),
+    };
     LmError::new("scripted:lm", kind)
 }
 
 fn disconnected() -> LmError {
-    let kind = LmErrorKind::Disconnected { reason: "reset".to_owned() };
+    let kind = LmErrorKind::Disconnected {
+        reason: "reset".to_owned(),
+    };
     LmError::new("scripted:lm", kind)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_waits_for_retry_after_and_little_longer() {
-    let lm = ScriptedLm::new().replies([rate_limited(Some(7))]).otherwise("yes");
+    let lm = ScriptedLm::new()
+        .replies([rate_limited(Some(7))])
+        .otherwise("yes");
     let lm = Retry::new(lm, RetryPolicy::default());
     let begun = Instant::now();
     assert_eq!(lm.complete(&ask("?")).await.unwrap().text, "yes");
@@ -40,7 +47,13 @@ async fn a_retry_waits_for_retry_after_and_little_longer() {
 async fn delays_double_and_have_jitter() {
     let waited = |max_attempts| async move {
         let lm = ScriptedLm::new().otherwise(disconnected());
-        let lm = Retry::new(lm, RetryPolicy { max_attempts, ..RetryPolicy::default() });
+        let lm = Retry::new(
+            lm,
+            RetryPolicy {
+                max_attempts,
+                ..RetryPolicy::default()
+            },
+        );
         let begun = Instant::now();
         lm.complete(&ask("?")).await.unwrap_err();
         begun.elapsed().as_secs_f64()
@@ -49,7 +62,10 @@ async fn delays_double_and_have_jitter() {
     let six = waited(6).await;
     assert!((15.5..31.1).contains(&six), "{six}");
     let (one, other) = (waited(6).await, waited(6).await);
-    assert!(one != six || other != six, "without jitter all workers retry at once");
+    assert!(
+        one != six || other != six,
+        "without jitter all workers retry at once"
+    );
     assert!(waited(1).await < 0.001);
 }
 
@@ -58,15 +74,24 @@ async fn a_call_fails_at_once_if_retry_after_exceeds_its_limit() {
     let lm = ScriptedLm::new().otherwise(rate_limited(Some(3600)));
     let lm = Retry::new(Arc::new(lm), RetryPolicy::default());
     let begun = Instant::now();
-    assert_eq!(lm.complete(&ask("?")).await.unwrap_err(), rate_limited(Some(3600)));
+    assert_eq!(
+        lm.complete(&ask("?")).await.unwrap_err(),
+        rate_limited(Some(3600))
+    );
     assert_eq!(begun.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
 async fn retries_are_bounded_and_the_error_has_the_number_of_attempts() {
     let scripted = ScriptedLm::new().otherwise(disconnected());
-    let policy = RetryPolicy { max_attempts: 4, ..RetryPolicy::default() };
-    let error = Retry::new(&scripted, policy).complete(&ask("?")).await.unwrap_err();
+    let policy = RetryPolicy {
+        max_attempts: 4,
+        ..RetryPolicy::default()
+    };
+    let error = Retry::new(&scripted, policy)
+        .complete(&ask("?"))
+        .await
+        .unwrap_err();
     assert_eq!(scripted.calls(), 4);
     assert_eq!(
         error.to_string(),
@@ -78,7 +103,9 @@ async fn retries_are_bounded_and_the_error_has_the_number_of_attempts() {
 
 #[tokio::test(start_paused = true)]
 async fn permanent_errors_are_not_retried() {
-    let kind = LmErrorKind::MissingApiKey { variable: "K".to_owned() };
+    let kind = LmErrorKind::MissingApiKey {
+        variable: "K".to_owned(),
+    };
     let error = LmError::new("scripted:lm", kind);
     let scripted = ScriptedLm::new().otherwise(error.clone());
     let lm = Retry::new(&scripted, RetryPolicy::default());
@@ -89,14 +116,23 @@ async fn permanent_errors_are_not_retried() {
 #[tokio::test(start_paused = true)]
 async fn the_cost_includes_failed_attempts() {
     let paid = |msats| {
-        let kind = LmErrorKind::Disconnected { reason: "reset".to_owned() };
+        let kind = LmErrorKind::Disconnected {
+            reason: "reset".to_owned(),
+        };
         LmError::new("scripted:lm", kind).with_cost_msats(Some(msats))
     };
-    let script = [Err(paid(3)), Err(paid(4)), Ok(LmReply::new("yes").with_cost_msats(5))];
+    let script = [
+        Err(paid(3)),
+        Err(paid(4)),
+        Ok(LmReply::new("yes").with_cost_msats(5)),
+    ];
     let lm = Retry::new(ScriptedLm::new().replies(script), RetryPolicy::default());
     assert_eq!(lm.complete(&ask("?")).await.unwrap().cost_msats, Some(12));
     let lm = Retry::new(ScriptedLm::new().otherwise(paid(3)), RetryPolicy::default());
-    assert_eq!(lm.complete(&ask("?")).await.unwrap_err().cost_msats(), Some(18));
+    assert_eq!(
+        lm.complete(&ask("?")).await.unwrap_err().cost_msats(),
+        Some(18)
+    );
 }
 
 /// The times in seconds at which calls that arrive at once are made.
@@ -104,10 +140,12 @@ async fn starts(limiter: RateLimiter, calls: usize, request: LmRequest, usage: U
     let begun = Instant::now();
     let starts: Arc<std::sync::Mutex<Vec<f64>>> = Arc::default();
     let recorded = Arc::clone(&starts);
-    let lm = ScriptedLm::new().usage(usage).otherwise(move |_: &LmRequest| {
-        recorded.lock().unwrap().push(begun.elapsed().as_secs_f64());
-        "yes"
-    });
+    let lm = ScriptedLm::new()
+        .usage(usage)
+        .otherwise(move |_: &LmRequest| {
+            recorded.lock().unwrap().push(begun.elapsed().as_secs_f64());
+            "yes"
+        });
     let lm = RateLimit::new(lm, limiter);
     let all = (0..calls).map(|_| lm.complete(&request));
     for reply in futures_util::future::join_all(all).await {
@@ -120,8 +158,12 @@ async fn starts(limiter: RateLimiter, calls: usize, request: LmRequest, usage: U
 
 /// The largest number of calls in any 60 seconds.
 fn max_per_minute(starts: &[f64]) -> usize {
-    let within =
-        |first: &f64| starts.iter().filter(|at| (*first..first + 60.0).contains(at)).count();
+    let within = |first: &f64| {
+        starts
+            .iter()
+            .filter(|at| (*first..first + 60.0).contains(at))
+            .count()
+    };
     starts.iter().map(within).max().unwrap_or(0)
 }
 
@@ -135,22 +177,35 @@ async fn no_minute_exceeds_the_limit_and_most_of_it_is_used() {
         let most = max_per_minute(&starts);
         assert!(most <= limit as usize, "{most} > {limit}");
         // The calls of three minutes; a tenth of the limit may be lost to the initial burst.
-        assert!(*starts.last().unwrap() <= 200.0, "{limit}: {:?}", starts.last());
+        assert!(
+            *starts.last().unwrap() <= 200.0,
+            "{limit}: {:?}",
+            starts.last()
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn unused_reserved_tokens_are_returned() {
-    let request =
-        ask("?").with_sampling(Sampling { max_tokens: Some(10_000), ..Sampling::default() });
+    let request = ask("?").with_sampling(Sampling {
+        max_tokens: Some(10_000),
+        ..Sampling::default()
+    });
     let limiter = || RateLimiter::new().tokens_per_minute(60_000);
     // 10,000 reserved and 100 used per call: the other calls use the rest.
     let frugal = starts(limiter(), 60, request.clone(), Usage::new(90, 10)).await;
     assert!(*frugal.last().unwrap() < 10.0, "{:?}", frugal.last());
     let greedy = starts(limiter(), 12, request, Usage::new(1, 9_999)).await;
     let tokens = max_per_minute(&greedy) * 10_000;
-    assert!(tokens <= 70_000, "a call may end after its minute: {tokens}");
-    assert!((50.0..130.0).contains(greedy.last().unwrap()), "{:?}", greedy.last());
+    assert!(
+        tokens <= 70_000,
+        "a call may end after its minute: {tokens}"
+    );
+    assert!(
+        (50.0..130.0).contains(greedy.last().unwrap()),
+        "{:?}",
+        greedy.last()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -163,7 +218,10 @@ async fn models_share_a_limiter_and_a_cancelled_call_takes_nothing() {
     let request = ask("?");
     let cancelled = tokio::time::timeout(Duration::from_secs(5), b.complete(&request)).await;
     let cancelled = cancelled.unwrap_err().to_string();
-    assert_eq!(cancelled, "deadline has elapsed", "the call of the other model counts");
+    assert_eq!(
+        cancelled, "deadline has elapsed",
+        "the call of the other model counts"
+    );
     b.complete(&request).await.unwrap();
     let waited = begun.elapsed().as_secs_f64();
     assert!((29.0..31.0).contains(&waited), "{waited}");
@@ -175,22 +233,34 @@ async fn models_share_a_limiter_and_a_cancelled_call_takes_nothing() {
 async fn layers_add_no_waits_at_a_thousand_concurrent_calls() {
     let usage = Usage::new(100, 10);
     let scripted = ScriptedLm::new().otherwise("yes").usage(usage).remember(0);
-    let price = Price { input: 1.0, output: 1.0, cached_input: None };
+    let price = Price {
+        input: 1.0,
+        output: 1.0,
+        cached_input: None,
+    };
     let prices = Prices::empty().with("scripted:lm", price);
     let priced = Priced::new(scripted.latency(Duration::from_millis(50)), prices);
     let priced = priced.budget(LmBudget::msats(u64::MAX / 2));
-    let limiter = RateLimiter::new().requests_per_minute(u32::MAX).tokens_per_minute(u32::MAX);
+    let limiter = RateLimiter::new()
+        .requests_per_minute(u32::MAX)
+        .tokens_per_minute(u32::MAX);
     let breaker = CircuitBreaker::new(RateLimit::new(priced, limiter), CircuitPolicy::default());
     let lm = Metered::new(Retry::new(breaker, RetryPolicy::default()), Ledger::new());
     let request = ask("?");
     let begun = Instant::now();
     let calls = (0..20_000).map(|_| lm.complete(&request));
-    let replies: Vec<_> = futures_util::stream::iter(calls).buffer_unordered(1000).collect().await;
+    let replies: Vec<_> = futures_util::stream::iter(calls)
+        .buffer_unordered(1000)
+        .collect()
+        .await;
     let is_expected =
         |reply: &&Result<LmReply, LmError>| reply.as_ref().is_ok_and(|r| r.text == "yes");
     assert_eq!(replies.iter().filter(is_expected).count(), 20_000);
     let share = 20_000.0 / begun.elapsed().as_secs_f64() / (1000.0 / 0.05);
-    assert!(share >= 0.98, "throughput is {share} of concurrency / latency");
+    assert!(
+        share >= 0.98,
+        "throughput is {share} of concurrency / latency"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,7 +285,10 @@ async fn a_failing_provider_gets_no_calls_until_one_trial_call() {
     let calls = scripted.calls();
     for _ in 0..1000 {
         let error = lm.complete(&ask("?")).await.unwrap_err();
-        assert!(matches!(error.kind(), LmErrorKind::CircuitOpen { .. }), "{error}");
+        assert!(
+            matches!(error.kind(), LmErrorKind::CircuitOpen { .. }),
+            "{error}"
+        );
     }
     assert_eq!(scripted.calls(), calls, "no calls are made");
     let error = lm.complete(&ask("?")).await.unwrap_err();
@@ -229,7 +302,10 @@ async fn a_failing_provider_gets_no_calls_until_one_trial_call() {
     tokio::time::advance(Duration::from_secs(31)).await;
     assert_eq!(lm.complete(&ask("?")).await, Err(disconnected()));
     let error = lm.complete(&ask("?")).await.unwrap_err();
-    assert!(matches!(error.kind(), LmErrorKind::CircuitOpen { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), LmErrorKind::CircuitOpen { .. }),
+        "{error}"
+    );
     is_up.store(1, Ordering::SeqCst);
     tokio::time::advance(Duration::from_secs(31)).await;
     for _ in 0..3 {

@@ -90,7 +90,11 @@ impl Proxy {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("config.yaml");
         std::fs::write(&config, CONFIG).unwrap();
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         let child = Command::new(program)
             .arg("--config")
             .arg(&config)
@@ -102,7 +106,11 @@ impl Proxy {
             .spawn()
             .unwrap();
         let url = format!("http://127.0.0.1:{port}/v1");
-        let mut proxy = Self { child, url, _folder: folder };
+        let mut proxy = Self {
+            child,
+            url,
+            _folder: folder,
+        };
         proxy.wait().await;
         Some(proxy)
     }
@@ -126,16 +134,26 @@ impl Proxy {
     }
 
     fn retrying(&self, name: &str, policy: RetryPolicy) -> Lm {
-        let prices =
-            Prices::empty().with("openai:*", Price { input: 1.0, output: 2.0, cached_input: None });
-        let lm = plain(&format!("openai:{name}"), &self.url).key(KEY).prices(prices);
+        let prices = Prices::empty().with(
+            "openai:*",
+            Price {
+                input: 1.0,
+                output: 2.0,
+                cached_input: None,
+            },
+        );
+        let lm = plain(&format!("openai:{name}"), &self.url)
+            .key(KEY)
+            .prices(prices);
         lm.retry(policy).build().unwrap()
     }
 }
 
 #[tokio::test]
 async fn a_real_openai_compatible_server_end_to_end() {
-    let Some(proxy) = Proxy::start().await else { return };
+    let Some(proxy) = Proxy::start().await else {
+        return;
+    };
     replies_and_their_cost(&proxy).await;
     errors(&proxy).await;
     rate_limits(&proxy).await;
@@ -169,23 +187,49 @@ async fn replies_and_their_cost(proxy: &Proxy) {
 }
 
 async fn errors(proxy: &Proxy) {
-    let broken = proxy.retrying("broken", quick(3)).complete(&ask("?")).await.unwrap_err();
-    assert!(matches!(broken.kind(), LmErrorKind::Status { status: 500, .. }), "{broken}");
+    let broken = proxy
+        .retrying("broken", quick(3))
+        .complete(&ask("?"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(broken.kind(), LmErrorKind::Status { status: 500, .. }),
+        "{broken}"
+    );
     assert_eq!(broken.attempts(), 3);
 
-    let busy = proxy.retrying("busy", quick(3)).complete(&ask("?")).await.unwrap_err();
-    assert!(matches!(busy.kind(), LmErrorKind::RateLimited { .. }), "{busy}");
+    let busy = proxy
+        .retrying("busy", quick(3))
+        .complete(&ask("?"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(busy.kind(), LmErrorKind::RateLimited { .. }),
+        "{busy}"
+    );
     assert_eq!(busy.attempts(), 3);
 
     let short = proxy.model("short").complete(&ask("?")).await.unwrap_err();
-    assert!(matches!(short.kind(), LmErrorKind::ContextLengthExceeded { .. }), "{short}");
+    assert!(
+        matches!(short.kind(), LmErrorKind::ContextLengthExceeded { .. }),
+        "{short}"
+    );
 
     let nobody = proxy.model("nobody").probe().await.unwrap_err();
-    assert!(matches!(nobody.kind(), LmErrorKind::ModelNotFound { .. }), "{nobody}");
+    assert!(
+        matches!(nobody.kind(), LmErrorKind::ModelNotFound { .. }),
+        "{nobody}"
+    );
 
-    let wrong = plain("openai:judge", &proxy.url).key("sk-wrong-key-0123").build().unwrap();
+    let wrong = plain("openai:judge", &proxy.url)
+        .key("sk-wrong-key-0123")
+        .build()
+        .unwrap();
     let wrong = wrong.probe().await.unwrap_err();
-    assert!(matches!(wrong.kind(), LmErrorKind::ApiKeyRejected { .. }), "{wrong}");
+    assert!(
+        matches!(wrong.kind(), LmErrorKind::ApiKeyRejected { .. }),
+        "{wrong}"
+    );
     assert!(!wrong.to_string().contains("sk-wrong"), "{wrong}");
 
     for error in [broken, busy, short, nobody, wrong] {
@@ -206,7 +250,10 @@ async fn rate_limits(proxy: &Proxy) {
         assert!(passed <= 10, "no limit was met");
     };
     assert!(passed >= 5, "{passed}: {error}");
-    assert!(matches!(error.kind(), LmErrorKind::RateLimited { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), LmErrorKind::RateLimited { .. }),
+        "{error}"
+    );
     let delay = error.retry_after().expect("the proxy asks for a delay");
     assert!((1..=60).contains(&delay.as_secs()), "{delay:?}");
 }
@@ -223,7 +270,11 @@ struct Polite {
 /// Judges twelve rows, one at a time.
 async fn judged(lm: Lm) -> Result<EvaluationResult, EvaluateError> {
     let judge = PoliteJudge::default().with_lm(lm);
-    let evaluate = Evaluate::builder().metric(judge).concurrency(1).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(judge)
+        .concurrency(1)
+        .build()
+        .unwrap();
     let row = |id: u32| {
         let pred = prediction! { "response" => format!("Here you are, number {id}.") };
         Pair::new(id.to_string(), example! {}, pred)
@@ -234,51 +285,106 @@ async fn judged(lm: Lm) -> Result<EvaluationResult, EvaluateError> {
 async fn judges(proxy: &Proxy) {
     let fine = judged(proxy.model("verdict")).await.unwrap();
     assert_eq!(fine.first_error, None);
-    assert_eq!(fine.to_string(), "polite  100.00% [75.75, 100.00] (12/12, 0 failed)");
+    assert_eq!(
+        fine.to_string(),
+        "polite  100.00% [75.75, 100.00] (12/12, 0 failed)"
+    );
     // The proxy rejects a temperature of 0 for this model, as OpenAI does.
     let scored = fine.results[0].outcomes[0].scored().unwrap();
-    assert_eq!(scored.metadata().unwrap()["omitted_params"], json!(["temperature"]));
+    assert_eq!(
+        scored.metadata().unwrap()["omitted_params"],
+        json!(["temperature"])
+    );
     // 10 tokens of prompt at 1 and 20 of reply at 2.
     assert_eq!(fine.metrics[0].cost_msats, 12 * 50);
 
     let talker = judged(proxy.model("talker")).await.unwrap();
-    assert_eq!((talker.metrics[0].scored, talker.metrics[0].failed), (0, 12));
+    assert_eq!(
+        (talker.metrics[0].scored, talker.metrics[0].failed),
+        (0, 12)
+    );
     let error = talker.first_error.unwrap();
-    assert!(error.contains("returned no verdict after one repair"), "{error}");
-    assert_eq!(talker.metrics[0].cost_msats, 12 * 2 * 50, "with a repair, which is paid for");
+    assert!(
+        error.contains("returned no verdict after one repair"),
+        "{error}"
+    );
+    assert_eq!(
+        talker.metrics[0].cost_msats,
+        12 * 2 * 50,
+        "with a repair, which is paid for"
+    );
 
     for (model, expected) in [("broken", "status 500"), ("busy", "rate limit exceeded")] {
         let failed = judged(proxy.retrying(model, quick(2))).await.unwrap();
-        assert_eq!((failed.metrics[0].scored, failed.metrics[0].failed), (0, 12), "{model}");
+        assert_eq!(
+            (failed.metrics[0].scored, failed.metrics[0].failed),
+            (0, 12),
+            "{model}"
+        );
         let error = failed.first_error.unwrap();
-        assert!(error.contains(expected) && error.contains("after 2 attempts"), "{error}");
+        assert!(
+            error.contains(expected) && error.contains("after 2 attempts"),
+            "{error}"
+        );
     }
     let limited = judged(proxy.model("limited-verdict")).await.unwrap();
     let summary = &limited.metrics[0];
-    assert!(summary.failed > 0 && summary.scored + summary.failed == 12, "{limited}");
-    assert_eq!(summary.mean_scored, (summary.scored > 0).then_some(1.0), "{limited}");
+    assert!(
+        summary.failed > 0 && summary.scored + summary.failed == 12,
+        "{limited}"
+    );
+    assert_eq!(
+        summary.mean_scored,
+        (summary.scored > 0).then_some(1.0),
+        "{limited}"
+    );
     assert!(limited.first_error.unwrap().contains("rate limit exceeded"));
 
     let nobody = judged(proxy.model("nobody")).await.unwrap_err();
     assert!(matches!(nobody, EvaluateError::NotReady { .. }), "{nobody}");
-    assert!(nobody.to_string().starts_with("metric `polite`: openai:nobody: model not found"));
+    assert!(
+        nobody
+            .to_string()
+            .starts_with("metric `polite`: openai:nobody: model not found")
+    );
 }
 
 async fn judges_on_the_command_line(proxy: &Proxy) {
     let folder = tempfile::tempdir().unwrap();
     let row = |id: u32| {
         let gold = json!({ "question": "Where?", "response": "in Paris" });
-        format!("{}\n", json!({ "id": id, "gold": gold, "pred": { "response": "Paris" } }))
+        format!(
+            "{}\n",
+            json!({ "id": id, "gold": gold, "pred": { "response": "Paris" } })
+        )
     };
-    std::fs::write(folder.path().join("rows.jsonl"), (0..10).map(row).collect::<String>()).unwrap();
+    std::fs::write(
+        folder.path().join("rows.jsonl"),
+        (0..10).map(row).collect::<String>(),
+    )
+    .unwrap();
     let run = async |model: &str, key: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-        command.args(["score", "rows.jsonl", "-m", "semantic_f1,polite", "--json", "--no-store"]);
+        command.args([
+            "score",
+            "rows.jsonl",
+            "-m",
+            "semantic_f1,polite",
+            "--json",
+            "--no-store",
+        ]);
         command.args(["--param", "semantic_f1.models=openai:shares"]);
-        command.args(["--lm", model]).current_dir(folder.path()).env_remove("DSRS_LM");
-        command.env("OPENAI_BASE_URL", &proxy.url).env("OPENAI_API_KEY", key);
+        command
+            .args(["--lm", model])
+            .current_dir(folder.path())
+            .env_remove("DSRS_LM");
+        command
+            .env("OPENAI_BASE_URL", &proxy.url)
+            .env("OPENAI_API_KEY", key);
         command.env("NO_PROXY", "127.0.0.1");
-        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+            .await
+            .unwrap()
     };
     let fine = run("openai:verdict", KEY).await;
     let stderr = String::from_utf8(fine.stderr).unwrap();
@@ -300,7 +406,14 @@ async fn judges_on_the_command_line(proxy: &Proxy) {
     ] {
         let refused = run(model, key).await;
         let stderr = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!((refused.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
-        assert!(stderr.contains(expected) && !stderr.contains("sk-wrong"), "{stderr}");
+        assert_eq!(
+            (refused.status.code(), stderr.lines().count()),
+            (Some(2), 1),
+            "{stderr}"
+        );
+        assert!(
+            stderr.contains(expected) && !stderr.contains("sk-wrong"),
+            "{stderr}"
+        );
     }
 }

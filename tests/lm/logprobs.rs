@@ -25,7 +25,10 @@ fn request() -> LmRequest {
 fn token(text: &str, logprob: f64, top: &[(&str, f64)]) -> Value {
     let one = |text: &str, logprob: f64| json!({ "token": text, "bytes": text.as_bytes(), "logprob": logprob });
     let mut token = one(text, logprob);
-    token["top_logprobs"] = top.iter().map(|(text, logprob)| one(text, *logprob)).collect();
+    token["top_logprobs"] = top
+        .iter()
+        .map(|(text, logprob)| one(text, *logprob))
+        .collect();
     token
 }
 
@@ -84,19 +87,37 @@ async fn openai_returns_the_tokens_from_the_field_on() {
     let reply = lm.complete(&whole).await.unwrap();
     assert_eq!(reply.logprobs[1], TokenLogprobs::new("\u{20ac}", -0.75, []));
     let body = &server.received()[0].body;
-    assert_eq!((&body["logprobs"], &body["top_logprobs"]), (&json!(true), &json!(20)));
-    assert!(lm.complete(&ask("Grade.")).await.unwrap().logprobs.is_empty(), "not asked for");
+    assert_eq!(
+        (&body["logprobs"], &body["top_logprobs"]),
+        (&json!(true), &json!(20))
+    );
+    assert!(
+        lm.complete(&ask("Grade."))
+            .await
+            .unwrap()
+            .logprobs
+            .is_empty(),
+        "not asked for"
+    );
     assert_eq!(server.received()[2].body.get("logprobs"), None);
 }
 
 #[tokio::test]
 async fn some_providers_return_fewer_alternatives() {
     let server = Server::start(|_| Answer::chat("{}")).await;
-    for (provider, top) in [("xai:grok-4", 8), ("fireworks:llama-v4", 5), ("deepseek:chat", 20)] {
+    for (provider, top) in [
+        ("xai:grok-4", 8),
+        ("fireworks:llama-v4", 5),
+        ("deepseek:chat", 20),
+    ] {
         let lm = plain(provider, &server.url("/v1")).build().unwrap();
         assert!(lm.complete(&request()).await.unwrap().logprobs.is_empty());
         let received = server.received();
-        assert_eq!(received.last().unwrap().body["top_logprobs"], top, "{provider}");
+        assert_eq!(
+            received.last().unwrap().body["top_logprobs"],
+            top,
+            "{provider}"
+        );
     }
 }
 
@@ -122,7 +143,9 @@ async fn gemini_returns_chosen_tokens_and_candidates() {
         )
     })
     .await;
-    let lm = plain("gemini:gemini-3.8-flash", &server.url("/v1beta")).build().unwrap();
+    let lm = plain("gemini:gemini-3.8-flash", &server.url("/v1beta"))
+        .build()
+        .unwrap();
     let reply = lm.complete(&request()).await.unwrap();
     let expected = [
         TokenLogprobs::new("{\"grade\":", 0.0, [("{\"grade\":", 0.0)]),
@@ -131,13 +154,18 @@ async fn gemini_returns_chosen_tokens_and_candidates() {
     ];
     assert_eq!(reply.logprobs, expected);
     let config = &server.received()[0].body["generationConfig"];
-    assert_eq!((&config["responseLogprobs"], &config["logprobs"]), (&json!(true), &json!(20)));
+    assert_eq!(
+        (&config["responseLogprobs"], &config["logprobs"]),
+        (&json!(true), &json!(20))
+    );
 }
 
 #[tokio::test]
 async fn anthropic_has_no_log_probabilities() {
     let server = Server::start(|_| Answer::chat("{}")).await;
-    let lm = plain("anthropic:claude-haiku-5-5", &server.url("/v1")).build().unwrap();
+    let lm = plain("anthropic:claude-haiku-5-5", &server.url("/v1"))
+        .build()
+        .unwrap();
     let error = lm.complete(&request()).await.unwrap_err();
     assert!(
         matches!(error.kind(), LmErrorKind::ParameterUnsupported { parameter, .. } if parameter == "logprobs")
@@ -148,7 +176,12 @@ async fn anthropic_has_no_log_probabilities() {
 fn evaluate(lm: impl LanguageModel + 'static) -> Evaluate {
     let judge = GradedJudge::default().with_lm(lm);
     let devset = [example! { "text" => "a" }, example! { "text" => "b" }];
-    Evaluate::builder().devset(devset).inputs(["text"]).metric(judge).build().unwrap()
+    Evaluate::builder()
+        .devset(devset)
+        .inputs(["text"])
+        .metric(judge)
+        .build()
+        .unwrap()
 }
 
 async fn program(inputs: Example) -> Prediction {
@@ -161,7 +194,11 @@ async fn a_run_asks_for_log_probabilities_before_its_first_row() {
     let lm = plain("openai:model-a", &server.url("/v1")).build().unwrap();
     let result = evaluate(lm).run(program).await.unwrap();
     assert_eq!(result.score, Some(7.5));
-    let asked = server.received().iter().map(|it| it.body["logprobs"] == true).collect::<Vec<_>>();
+    let asked = server
+        .received()
+        .iter()
+        .map(|it| it.body["logprobs"] == true)
+        .collect::<Vec<_>>();
     assert_eq!(asked, [false, true, true, true], "two probes and two rows");
 }
 
@@ -178,11 +215,18 @@ async fn a_model_without_log_probabilities_is_an_error_before_the_first_row() {
     .await;
     let anthropic = Server::start(|_| {
         let content = json!([{ "type": "text", "text": "{\"ok\":true}" }]);
-        Answer::json(200, &json!({ "content": content, "stop_reason": "end_turn" }))
+        Answer::json(
+            200,
+            &json!({ "content": content, "stop_reason": "end_turn" }),
+        )
     })
     .await;
     let cases = [
-        ("openai:model-b", &ignores, "openai:model-b: the reply has no log probabilities"),
+        (
+            "openai:model-b",
+            &ignores,
+            "openai:model-b: the reply has no log probabilities",
+        ),
         (
             "openai:o9",
             &rejects,
@@ -198,8 +242,11 @@ async fn a_model_without_log_probabilities_is_an_error_before_the_first_row() {
         let lm = plain(id, &server.url("/v1")).build().unwrap();
         let error = evaluate(lm).run(program).await.unwrap_err().to_string();
         assert_eq!(error, format!("metric `graded`: {reason}{instead}"));
-        let prompts =
-            server.received().iter().filter(|it| it.body.to_string().contains("Grade the")).count();
+        let prompts = server
+            .received()
+            .iter()
+            .filter(|it| it.body.to_string().contains("Grade the"))
+            .count();
         assert_eq!(prompts, 0, "no row was judged");
     }
 }

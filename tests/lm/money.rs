@@ -11,14 +11,21 @@ use dsrs_metrics::lm::{
 use crate::ask;
 
 /// A dollar per million tokens: a token costs one msat.
-const PRICE: Price = Price { input: 1.0, output: 1.0, cached_input: None };
+const PRICE: Price = Price {
+    input: 1.0,
+    output: 1.0,
+    cached_input: None,
+};
 
 fn prices() -> Prices {
     Prices::empty().with("scripted:lm", PRICE)
 }
 
 fn limited(text: &str, max_tokens: u32) -> LmRequest {
-    ask(text).with_sampling(Sampling { max_tokens: Some(max_tokens), ..Sampling::default() })
+    ask(text).with_sampling(Sampling {
+        max_tokens: Some(max_tokens),
+        ..Sampling::default()
+    })
 }
 
 #[tokio::test]
@@ -39,7 +46,11 @@ async fn trap_23_an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(30, 12));
     let lm = Priced::new(&scripted, Prices::shipped()).budget(LmBudget::msats(1_000_000));
     let unpriced = LmError::new("scripted:lm", LmErrorKind::Unpriced);
-    assert_eq!(lm.probe().await, Err(unpriced.clone()), "reported before any row is paid for");
+    assert_eq!(
+        lm.probe().await,
+        Err(unpriced.clone()),
+        "reported before any row is paid for"
+    );
     assert_eq!(lm.complete(&ask("?")).await, Err(unpriced));
     assert_eq!(scripted.calls(), 0);
     let lm = lm.allow_unpriced(true);
@@ -62,7 +73,12 @@ async fn trap_23_a_budget_is_never_exceeded_at_any_concurrency() {
     let done = done.len() as u64;
     for rejected in rejected {
         let error = rejected.unwrap_err();
-        let LmErrorKind::BudgetExceeded { needed_msats, remaining_msats, .. } = error.kind() else {
+        let LmErrorKind::BudgetExceeded {
+            needed_msats,
+            remaining_msats,
+            ..
+        } = error.kind()
+        else {
             panic!("{error}")
         };
         assert!(needed_msats > remaining_msats);
@@ -74,10 +90,20 @@ async fn trap_23_a_budget_is_never_exceeded_at_any_concurrency() {
     while lm.complete(&request).await.is_ok() {
         assert!(budget.spent_msats() <= 20_000);
     }
-    assert!(20_000 - budget.spent_msats() < 300, "{}", budget.spent_msats());
+    assert!(
+        20_000 - budget.spent_msats() < 300,
+        "{}",
+        budget.spent_msats()
+    );
     let error = lm.complete(&request).await.unwrap_err().to_string();
-    assert!(error.starts_with("scripted:lm: budget exceeded: the call may cost "), "{error}");
-    assert!(error.ends_with(" of 20000 msat are left; raise the budget"), "{error}");
+    assert!(
+        error.starts_with("scripted:lm: budget exceeded: the call may cost "),
+        "{error}"
+    );
+    assert!(
+        error.ends_with(" of 20000 msat are left; raise the budget"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -86,7 +112,11 @@ async fn under_a_budget_every_call_has_max_tokens() {
     let lm = Priced::new(&scripted, prices()).budget(LmBudget::msats(1_000_000));
     lm.complete(&ask("?")).await.unwrap();
     lm.complete(&limited("?", 7)).await.unwrap();
-    let limits: Vec<_> = scripted.requests().iter().map(|r| r.sampling.max_tokens).collect();
+    let limits: Vec<_> = scripted
+        .requests()
+        .iter()
+        .map(|r| r.sampling.max_tokens)
+        .collect();
     assert_eq!(limits, [Some(4096), Some(7)]);
 }
 
@@ -100,13 +130,30 @@ async fn the_budget_is_charged_for_interrupted_calls_and_not_for_rejected_ones()
         budget.spent_msats()
     };
     let (retry_after, message) = (None, String::new);
-    assert_eq!(spent(LmErrorKind::RateLimited { retry_after, message: message() }).await, 0);
-    let status = LmErrorKind::Status { status: 503, retry_after, message: message() };
+    assert_eq!(
+        spent(LmErrorKind::RateLimited {
+            retry_after,
+            message: message()
+        })
+        .await,
+        0
+    );
+    let status = LmErrorKind::Status {
+        status: 503,
+        retry_after,
+        message: message(),
+    };
     assert_eq!(spent(status).await, 0);
     for kind in [
-        LmErrorKind::Timeout { limit: Duration::from_secs(1) },
-        LmErrorKind::Disconnected { reason: String::new() },
-        LmErrorKind::InvalidReply { reason: String::new() },
+        LmErrorKind::Timeout {
+            limit: Duration::from_secs(1),
+        },
+        LmErrorKind::Disconnected {
+            reason: String::new(),
+        },
+        LmErrorKind::InvalidReply {
+            reason: String::new(),
+        },
     ] {
         let msats = spent(kind).await;
         assert!((1000..1200).contains(&msats), "{msats}");
@@ -116,7 +163,9 @@ async fn the_budget_is_charged_for_interrupted_calls_and_not_for_rejected_ones()
 #[tokio::test]
 async fn a_cancelled_call_counts_as_spent() {
     let budget = LmBudget::msats(100_000);
-    let slow = ScriptedLm::new().otherwise("yes").latency(Duration::from_secs(60));
+    let slow = ScriptedLm::new()
+        .otherwise("yes")
+        .latency(Duration::from_secs(60));
     let lm = Priced::new(slow, prices()).budget(budget.clone());
     let request = limited("?", 1000);
     let cancelled = tokio::time::timeout(Duration::from_millis(5), lm.complete(&request)).await;
@@ -130,17 +179,27 @@ async fn a_ledger_has_totals_by_purpose_and_overall() {
     let ledger = Ledger::new();
     let mut cached = LmReply::new("again").with_cost_msats(0);
     cached.cached = true;
-    let broken = LmErrorKind::InvalidReply { reason: String::new() };
+    let broken = LmErrorKind::InvalidReply {
+        reason: String::new(),
+    };
     let broken = LmError::new("scripted:lm", broken).with_cost_msats(Some(5));
     let scripted = ScriptedLm::new()
         .when("cached", cached)
         .when("broken", broken)
         .when("unpriced", LmReply::new("?").with_usage(Usage::new(1, 1)))
-        .otherwise(LmReply::new("yes").with_usage(Usage::new(40, 2)).with_cost_msats(42));
+        .otherwise(
+            LmReply::new("yes")
+                .with_usage(Usage::new(40, 2))
+                .with_cost_msats(42),
+        );
     let lm = Metered::new(scripted, ledger.clone());
-    for (purpose, text) in
-        [("a", "x"), ("a", "cached"), ("a", "broken"), ("b", "x"), ("b", "unpriced")]
-    {
+    for (purpose, text) in [
+        ("a", "x"),
+        ("a", "cached"),
+        ("a", "broken"),
+        ("b", "x"),
+        ("b", "unpriced"),
+    ] {
         let _ = lm.complete(&LmRequest::new(purpose).user(text)).await;
     }
     let a = CallTotals {
@@ -163,7 +222,11 @@ async fn a_ledger_has_totals_by_purpose_and_overall() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ledger_loses_no_call_of_concurrent_threads() {
     let ledger = Ledger::new();
-    let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(2, 1)).cost(3).remember(0);
+    let scripted = ScriptedLm::new()
+        .otherwise("yes")
+        .usage(Usage::new(2, 1))
+        .cost(3)
+        .remember(0);
     let lm = Arc::new(Metered::new(scripted, ledger.clone()));
     let workers: Vec<_> = (0..16)
         .map(|_| {
@@ -188,19 +251,35 @@ async fn a_ledger_loses_no_call_of_concurrent_threads() {
 #[tokio::test]
 async fn a_reply_with_more_tokens_than_allowed_is_recorded() {
     let budget = LmBudget::msats(1000);
-    let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(20, 900));
+    let scripted = ScriptedLm::new()
+        .otherwise("yes")
+        .usage(Usage::new(20, 900));
     let lm = Priced::new(scripted, prices()).budget(budget.clone());
     assert_eq!(budget.overrun(), None);
     lm.complete(&limited("?", 900)).await.unwrap();
     assert_eq!((budget.overrun(), budget.overrun_msats()), (None, 0));
     let budget = LmBudget::msats(1000);
-    let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(20, 900));
+    let scripted = ScriptedLm::new()
+        .otherwise("yes")
+        .usage(Usage::new(20, 900));
     let lm = Priced::new(scripted, prices()).budget(budget.clone());
     lm.complete(&limited("?", 300)).await.unwrap();
     let error = lm.complete(&limited("?", 300)).await.unwrap_err();
-    assert!(matches!(error.kind(), LmErrorKind::BudgetExceeded { remaining_msats: 80, .. }));
+    assert!(matches!(
+        error.kind(),
+        LmErrorKind::BudgetExceeded {
+            remaining_msats: 80,
+            ..
+        }
+    ));
     let overrun = budget.overrun().unwrap();
-    assert_eq!((overrun.replies, overrun.tokens, overrun.max_tokens), (1, 900, 300));
-    assert_eq!(overrun.to_string(), "scripted:lm reported 900 tokens for a reply limited to 300");
+    assert_eq!(
+        (overrun.replies, overrun.tokens, overrun.max_tokens),
+        (1, 900, 300)
+    );
+    assert_eq!(
+        overrun.to_string(),
+        "scripted:lm reported 900 tokens for a reply limited to 300"
+    );
     assert_eq!((budget.spent_msats(), budget.overrun_msats()), (920, 0));
 }

@@ -9,7 +9,11 @@ use crate::server::{Answer, Received, Server};
 const PANEL: &str = "semantic_f1.models=openai:gpt-6-luna,openai:gpt-6-luna,openai:gpt-6-sol";
 
 fn by_model(received: &Received) -> Answer {
-    let value = if received.body["model"] == "gpt-6-sol" { 0.0 } else { 1.0 };
+    let value = if received.body["model"] == "gpt-6-sol" {
+        0.0
+    } else {
+        1.0
+    };
     Answer::chat(&json!({ "reasoning": "r", "recall": value, "precision": value }).to_string())
 }
 
@@ -23,14 +27,25 @@ fn without_one(received: &Received) -> Answer {
 }
 
 async fn run(server: &Server, rows: usize, args: &[&str]) -> Ran {
-    let panel = ["--param", PANEL, "--param", "semantic_f1.aggregation=average"];
+    let panel = [
+        "--param",
+        PANEL,
+        "--param",
+        "semantic_f1.aggregation=average",
+    ];
     run_one_judge(server, rows, &[&panel[..], args].concat()).await
 }
 
 async fn run_one_judge(server: &Server, rows: usize, args: &[&str]) -> Ran {
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let common = ["-m", "semantic_f1", "--lm", "openai:gpt-6-luna", "--no-store"];
+    let common = [
+        "-m",
+        "semantic_f1",
+        "--lm",
+        "openai:gpt-6-luna",
+        "--no-store",
+    ];
     score(rows, &[&common[..], args].concat(), &variables).await
 }
 
@@ -42,13 +57,24 @@ async fn trap_28_a_budget_never_changes_the_panel() {
         let args = ["--budget", "55000 msat", "--concurrency", concurrency];
         let ran = run(&server, 60, &args).await;
         assert_eq!(ran.code, Some(1), "{}", ran.err);
-        let scores: Vec<_> = ran.lines.iter().map(|line| &line["scores"]["semantic_f1"]).collect();
+        let scores: Vec<_> = ran
+            .lines
+            .iter()
+            .map(|line| &line["scores"]["semantic_f1"])
+            .collect();
         let of = |outcome: &str| -> Vec<&&Value> {
-            scores.iter().filter(|score| score["outcome"] == outcome).collect()
+            scores
+                .iter()
+                .filter(|score| score["outcome"] == outcome)
+                .collect()
         };
         let (scored, skipped) = (of("scored"), of("skipped"));
         assert_eq!(scored.len() + skipped.len(), 60);
-        assert!(scored.len() > 5 && skipped.len() > 5, "{} scored", scored.len());
+        assert!(
+            scored.len() > 5 && skipped.len() > 5,
+            "{} scored",
+            scored.len()
+        );
         for score in &scored {
             // (1 + 1 + 0) / 3: all three judges, on every row with a score.
             assert_eq!(score["value"], 2.0 / 3.0, "{score}");
@@ -62,9 +88,15 @@ async fn trap_28_a_budget_never_changes_the_panel() {
         assert!(ran.out.starts_with("semantic_f1  0.6667 ["), "{}", ran.out);
         assert!(ran.out.contains(&headline), "{}", ran.out);
         // 12 msat a call, 228 of the expensive one.
-        let cost: u64 = scores.iter().map(|score| score["cost_msats"].as_u64().unwrap_or(0)).sum();
+        let cost: u64 = scores
+            .iter()
+            .map(|score| score["cost_msats"].as_u64().unwrap_or(0))
+            .sum();
         let calls = server.received().split_off(before);
-        let dear = calls.iter().filter(|call| call.body["model"] == "gpt-6-sol").count() as u64;
+        let dear = calls
+            .iter()
+            .filter(|call| call.body["model"] == "gpt-6-sol")
+            .count() as u64;
         let total = dear * 228 + (calls.len() as u64 - dear) * 12;
         // One probe of each model belongs to no row.
         assert_eq!(cost, total - 228 - 12, "{}", ran.err);
@@ -83,12 +115,34 @@ async fn a_panel_whose_replies_are_stored_needs_no_reservation() {
         ("OPENAI_BASE_URL", url.as_str()),
         ("DSRS_STORE", store.path().to_str().unwrap()),
     ];
-    let args = ["-m", "semantic_f1", "--lm", "openai:gpt-6-luna", "--param", PANEL];
+    let args = [
+        "-m",
+        "semantic_f1",
+        "--lm",
+        "openai:gpt-6-luna",
+        "--param",
+        PANEL,
+    ];
     let first = score(3, &args, &variables).await;
-    assert_eq!((first.code, server.received().len()), (Some(0), 3 * 3 + 2), "{}", first.err);
+    assert_eq!(
+        (first.code, server.received().len()),
+        (Some(0), 3 * 3 + 2),
+        "{}",
+        first.err
+    );
     // Enough for the probes, and less than a call of a judge.
-    let again = score(3, &[&args[..], &["--budget", "5000 msat"]].concat(), &variables).await;
-    assert_eq!((again.code, server.received().len()), (Some(0), 3 * 3 + 4), "{}", again.err);
+    let again = score(
+        3,
+        &[&args[..], &["--budget", "5000 msat"]].concat(),
+        &variables,
+    )
+    .await;
+    assert_eq!(
+        (again.code, server.received().len()),
+        (Some(0), 3 * 3 + 4),
+        "{}",
+        again.err
+    );
     assert_eq!(again.lines, first.lines);
 }
 
@@ -117,7 +171,13 @@ async fn trap_28_a_judge_that_fails_shows_in_headline_json_and_exit_code() {
     assert_eq!(allowed.code, Some(0), "{}", allowed.err);
     let report: Value = serde_json::from_str(&allowed.out).unwrap();
     let metric = &report["metrics"]["semantic_f1"];
-    assert_eq!((&metric["judged_in_part"], metric.get("judged_without_quorum")), (&json!(4), None));
+    assert_eq!(
+        (
+            &metric["judged_in_part"],
+            metric.get("judged_without_quorum")
+        ),
+        (&json!(4), None)
+    );
 }
 
 #[tokio::test]

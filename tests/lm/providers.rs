@@ -44,11 +44,21 @@ fn code(cell: &'static str) -> Vec<&'static str> {
 fn rows() -> Vec<Row> {
     let (_, section) = GUIDE.split_once("\n## Providers\n").unwrap();
     let section = section.split("\n## ").next().unwrap();
-    let rows = section.lines().filter(|line| line.starts_with("| `")).map(|line| {
-        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [name, keys, address, format] = cells[..] else { panic!("{line}") };
-        Row { names: code(name), keys: code(keys), address: code(address)[0], format }
-    });
+    let rows = section
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+            let [name, keys, address, format] = cells[..] else {
+                panic!("{line}")
+            };
+            Row {
+                names: code(name),
+                keys: code(keys),
+                address: code(address)[0],
+                format,
+            }
+        });
     rows.collect()
 }
 
@@ -71,13 +81,19 @@ fn any_format() -> Value {
 }
 
 fn unknown(id: &str) -> (String, LmErrorKind) {
-    let error = Lm::builder(id).variables(|_| None).no_store().build().unwrap_err();
+    let error = Lm::builder(id)
+        .variables(|_| None)
+        .no_store()
+        .build()
+        .unwrap_err();
     (error.to_string(), error.kind().clone())
 }
 
 #[test]
 fn the_guide_has_a_row_for_each_provider() {
-    let (_, LmErrorKind::UnknownProvider { known, .. }) = unknown("nobody:m") else { panic!() };
+    let (_, LmErrorKind::UnknownProvider { known, .. }) = unknown("nobody:m") else {
+        panic!()
+    };
     let rows = rows();
     let names: Vec<_> = rows.iter().map(|row| row.names[0]).collect();
     assert_eq!(names.join(", "), known);
@@ -90,20 +106,36 @@ async fn each_provider_is_called_at_its_path_with_its_key() {
     let server = Server::start(|_| Answer::json(200, &any_format())).await;
     for row in rows() {
         let (path, header, key) = row.call();
-        for (name, variable) in
-            row.names.iter().flat_map(|name| row.keys.iter().map(move |key| (name, key)))
+        for (name, variable) in row
+            .names
+            .iter()
+            .flat_map(|name| row.keys.iter().map(move |key| (name, key)))
         {
-            let lm = model(name, variable).base_url(server.url(row.path())).build().unwrap();
+            let lm = model(name, variable)
+                .base_url(server.url(row.path()))
+                .build()
+                .unwrap();
             assert_eq!(lm.id(), format!("{}:m", row.names[0]));
             assert_eq!(lm.complete(&ask("?")).await.unwrap().text, "yes", "{row:?}");
             let received = server.received().pop().unwrap();
             assert_eq!(received.path, format!("{}{path}", row.path()), "{row:?}");
             assert_eq!(received.header(header), key, "{row:?}");
         }
-        let [variable, ..] = row.keys[..] else { panic!("{row:?}") };
+        let [variable, ..] = row.keys[..] else {
+            panic!("{row:?}")
+        };
         let lm = model(row.names[0], variable).base_url(server.url(row.path()));
-        let error = lm.max_reply_bytes(100).build().unwrap().complete(&ask("?")).await.unwrap_err();
-        let too_large = LmErrorKind::ReplyTooLarge { limit: 100, unit: "bytes" };
+        let error = lm
+            .max_reply_bytes(100)
+            .build()
+            .unwrap()
+            .complete(&ask("?"))
+            .await
+            .unwrap_err();
+        let too_large = LmErrorKind::ReplyTooLarge {
+            limit: 100,
+            unit: "bytes",
+        };
         assert_eq!(error.kind(), &too_large, "{row:?}");
     }
 }
@@ -117,7 +149,10 @@ async fn without_a_setting_each_provider_is_called_at_the_address_of_the_guide()
     })
     .await;
     for row in rows() {
-        let lm = model(row.names[0], row.keys[0]).proxy(proxy.url("")).build().unwrap();
+        let lm = model(row.names[0], row.keys[0])
+            .proxy(proxy.url(""))
+            .build()
+            .unwrap();
         assert_eq!(lm.endpoint(), None, "{row:?}");
         let result = lm.complete(&ask("?")).await;
         let received = proxy.received().pop().unwrap();
@@ -127,15 +162,25 @@ async fn without_a_setting_each_provider_is_called_at_the_address_of_the_guide()
             // A local server. It needs no key.
             assert_eq!(result.unwrap().text, "yes", "{row:?}");
             assert_eq!(received.header("host"), host, "{row:?}");
-            assert_eq!(received.path, format!("{}{}", row.path(), row.call().0), "{row:?}");
+            assert_eq!(
+                received.path,
+                format!("{}{}", row.path(), row.call().0),
+                "{row:?}"
+            );
             assert!(model(row.names[0], "UNSET").build().is_ok(), "{row:?}");
             continue;
         }
         let error = result.unwrap_err();
-        let LmErrorKind::Unreachable { address, .. } = error.kind() else { panic!("{error}") };
+        let LmErrorKind::Unreachable { address, .. } = error.kind() else {
+            panic!("{error}")
+        };
         assert_eq!(address, row.address);
         assert_eq!(received.header("host"), format!("{host}:443"), "{row:?}");
-        assert_eq!(received.header(row.call().1), "", "the proxy receives no key: {row:?}");
+        assert_eq!(
+            received.header(row.call().1),
+            "",
+            "the proxy receives no key: {row:?}"
+        );
         let missing = model(row.names[0], "UNSET").build().unwrap_err();
         let variable = row.keys[0].to_owned();
         assert_eq!(missing.kind(), &LmErrorKind::MissingApiKey { variable });
@@ -146,7 +191,10 @@ async fn without_a_setting_each_provider_is_called_at_the_address_of_the_guide()
 async fn requests_have_what_single_providers_expect() {
     let server = Server::start(|_| Answer::json(200, &any_format())).await;
     let send = async |id: &str| {
-        let lm = Lm::builder(id).variables(|_| None).base_url(server.url("/v1")).no_proxy();
+        let lm = Lm::builder(id)
+            .variables(|_| None)
+            .base_url(server.url("/v1"))
+            .no_proxy();
         let lm = lm.key(KEY).no_store().build().unwrap();
         let schema = ReplySchema::new("s", json!({ "type": "object", "properties": {} }));
         lm.complete(&ask("?").with_schema(schema)).await.unwrap();
@@ -155,15 +203,27 @@ async fn requests_have_what_single_providers_expect() {
     let fireworks = send("fireworks:qwen3").await;
     assert_eq!(fireworks.body["model"], "accounts/fireworks/models/qwen3");
     assert_eq!(fireworks.body["max_tokens"], 512_000);
-    assert_eq!(send("fireworks_ai:team/own").await.body["model"], "team/own");
+    assert_eq!(
+        send("fireworks_ai:team/own").await.body["model"],
+        "team/own"
+    );
     assert_eq!(send("openai:m").await.body.get("max_tokens"), None);
     let github = send("github_copilot:openai/gpt-6-luna").await;
     assert_eq!(github.header("accept"), "application/vnd.github+json");
     let minimax = send("opencode_go:MiniMax-M3").await;
-    assert_eq!((minimax.path.as_str(), minimax.header("x-api-key")), ("/v1/messages", KEY));
+    assert_eq!(
+        (minimax.path.as_str(), minimax.header("x-api-key")),
+        ("/v1/messages", KEY)
+    );
     assert_eq!(send("opencode_go:glm-5").await.path, "/v1/chat/completions");
-    assert_eq!(send("zai:glm-5").await.body["response_format"]["type"], "json_object");
-    assert_eq!(send("cohere:command-a").await.body["response_format"]["type"], "json_schema");
+    assert_eq!(
+        send("zai:glm-5").await.body["response_format"]["type"],
+        "json_object"
+    );
+    assert_eq!(
+        send("cohere:command-a").await.body["response_format"]["type"],
+        "json_schema"
+    );
 }
 
 const ANY_SERVER: &str =

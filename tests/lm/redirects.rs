@@ -20,7 +20,10 @@ async fn no_redirect_is_followed_and_the_error_names_the_target() {
             let lm = plain(model, &server.url("/v1")).build().unwrap();
             let error = lm.complete(&ask("?")).await.unwrap_err();
             let location = other.url("/elsewhere");
-            let expected = LmErrorKind::Redirected { status, location: location.clone() };
+            let expected = LmErrorKind::Redirected {
+                status,
+                location: location.clone(),
+            };
             assert_eq!(error.kind(), &expected, "{model}");
             assert_eq!(
                 error.to_string(),
@@ -32,7 +35,11 @@ async fn no_redirect_is_followed_and_the_error_names_the_target() {
             assert_eq!(server.received().len(), 1, "{model}");
         }
     }
-    assert_eq!(other.received().len(), 0, "no key and no prompt has left for the other address");
+    assert_eq!(
+        other.received().len(),
+        0,
+        "no key and no prompt has left for the other address"
+    );
 }
 
 #[tokio::test]
@@ -42,13 +49,25 @@ async fn the_limit_of_a_reply_is_configurable() {
         let lm = plain("openai:m", &server.url("/v1"));
         lm.variables(move |name| (name == "DSRS_MAX_REPLY_BYTES").then(|| variable.to_owned()))
     };
-    let too_large = LmErrorKind::ReplyTooLarge { limit: 4000, unit: "bytes" };
+    let too_large = LmErrorKind::ReplyTooLarge {
+        limit: 4000,
+        unit: "bytes",
+    };
     for lm in [limited("4000"), limited("100000").max_reply_bytes(4000)] {
         let error = lm.build().unwrap().complete(&ask("?")).await.unwrap_err();
         assert_eq!(error.kind(), &too_large);
-        assert_eq!((error.is_transient(), error.cost_msats()), (false, None), "it may be charged");
+        assert_eq!(
+            (error.is_transient(), error.cost_msats()),
+            (false, None),
+            "it may be charged"
+        );
     }
-    let reply = limited("6000").build().unwrap().complete(&ask("?")).await.unwrap();
+    let reply = limited("6000")
+        .build()
+        .unwrap()
+        .complete(&ask("?"))
+        .await
+        .unwrap();
     assert_eq!(reply.text.len(), 5000);
     for invalid in ["0", "-1", "8MiB"] {
         let error = limited(invalid).build().unwrap_err().to_string();

@@ -22,11 +22,18 @@ async fn fails_with(status: u16, code: &str, message: &str, expected: &str, requ
     let server = Server::start(move |_| Answer::json(status, &body)).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", url.as_str())];
-    let ran =
-        score(3, &["-m", "semantic_f1,polite", "--lm", MODEL, "--no-store"], &variables).await;
+    let ran = score(
+        3,
+        &["-m", "semantic_f1,polite", "--lm", MODEL, "--no-store"],
+        &variables,
+    )
+    .await;
     refused(&ran, expected);
     assert!(
-        ran.err.ends_with(&format!("; provider message: {}\n", message.replace(KEY, "***"))),
+        ran.err.ends_with(&format!(
+            "; provider message: {}\n",
+            message.replace(KEY, "***")
+        )),
         "{}",
         ran.err
     );
@@ -74,7 +81,15 @@ async fn a_budget_below_the_cost_of_one_call_is_reported_before_any_call() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", MODEL, "--no-store", "--budget", "20 msat"];
+    let args = [
+        "-m",
+        "polite",
+        "--lm",
+        MODEL,
+        "--no-store",
+        "--budget",
+        "20 msat",
+    ];
     let ran = score(3, &args, &variables).await;
     refused(&ran, "and 20 of 20 msat are left; raise the budget");
     assert_eq!(server.received().len(), 0);
@@ -92,10 +107,16 @@ async fn a_row_that_is_too_long_fails_alone_with_an_instruction() {
     .await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let ran = score(3, &["-m", "polite", "--lm", MODEL, "--no-store"], &variables).await;
+    let ran = score(
+        3,
+        &["-m", "polite", "--lm", MODEL, "--no-store"],
+        &variables,
+    )
+    .await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(
-        ran.out.starts_with("polite  66.67% [20.77, 93.85] (2/3, 1 failed counted as 0; "),
+        ran.out
+            .starts_with("polite  66.67% [20.77, 93.85] (2/3, 1 failed counted as 0; "),
         "{}",
         ran.out
     );
@@ -110,7 +131,12 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let fields = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
+    let fields = [
+        "--map",
+        "gold.answer=gold.response",
+        "--map",
+        "pred.answer=pred.response",
+    ];
     let warning = "warning: --lm openai:gpt-6-luna: no metric of this run uses this model\n";
     let f1 = [&["-m", "f1", "--lm", MODEL], &fields[..]].concat();
     let ran = score(2, &f1, &variables).await;
@@ -120,9 +146,21 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
     assert_eq!(server.received().len(), 0);
     // A judge with models of its own does not use it either.
     let panel = "polite.models=openai:other";
-    let own = ["-m", "polite", "--lm", MODEL, "--param", panel, "--no-store"];
+    let own = [
+        "-m",
+        "polite",
+        "--lm",
+        MODEL,
+        "--param",
+        panel,
+        "--no-store",
+    ];
     let ran = score(2, &own, &variables).await;
-    assert!(ran.code == Some(0) && ran.err.starts_with(warning), "{}", ran.err);
+    assert!(
+        ran.code == Some(0) && ran.err.starts_with(warning),
+        "{}",
+        ran.err
+    );
     let used = score(
         2,
         &[
@@ -139,7 +177,11 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
         &variables,
     )
     .await;
-    assert!(used.code == Some(0) && !used.err.contains("warning"), "{}", used.err);
+    assert!(
+        used.code == Some(0) && !used.err.contains("warning"),
+        "{}",
+        used.err
+    );
 }
 
 #[tokio::test]
@@ -152,13 +194,21 @@ async fn the_variables_of_proxy_and_organization_apply() {
         ("OPENAI_ORG_ID", "org-7"),
         ("HTTP_PROXY", url.as_str()),
     ];
-    let ran = score(2, &["-m", "polite", "--lm", MODEL, "--no-store"], &variables).await;
+    let ran = score(
+        2,
+        &["-m", "polite", "--lm", MODEL, "--no-store"],
+        &variables,
+    )
+    .await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let all = proxy.received();
     assert_eq!(all.len(), 3);
     for received in all {
         assert_eq!(
-            (received.header("host"), received.header("openai-organization")),
+            (
+                received.header("host"),
+                received.header("openai-organization")
+            ),
             ("provider.invalid", "org-7")
         );
     }
@@ -180,14 +230,27 @@ async fn the_models_of_a_panel_share_the_rate_limit_and_the_ledger() {
         ("DSRS_REQUESTS_PER_MINUTE", "600"),
     ];
     let panel = "polite.models=openai:a,openai:b";
-    let ran = score(40, &["-m", "polite", "--param", panel, "--no-store"], &variables).await;
+    let ran = score(
+        40,
+        &["-m", "polite", "--param", panel, "--no-store"],
+        &variables,
+    )
+    .await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.starts_with("language models: 82 calls "), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("language models: 82 calls "),
+        "{}",
+        ran.err
+    );
     assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 800 msat, as declared by judges for calls of unknown cost\n"), "{}", ran.err);
     // 60 calls at once, the others at intervals of a tenth of a second; separate limiters would not
     // delay any call.
     let times = times.lock().unwrap();
-    let took = times.iter().max().unwrap().duration_since(*times.iter().min().unwrap());
+    let took = times
+        .iter()
+        .max()
+        .unwrap()
+        .duration_since(*times.iter().min().unwrap());
     assert_eq!(times.len(), 82);
     assert!(took.as_secs_f64() > 1.8, "{took:?}");
 }
@@ -209,8 +272,13 @@ async fn a_key_in_a_provider_message_is_in_no_output() {
     let ran = score(3, &["-m", "polite", "--lm", MODEL, "--json"], &variables).await;
     assert_eq!(ran.lines.len(), 3, "{}", ran.err);
     let stored = std::fs::read(store.path().join("store.sqlite")).unwrap();
-    let written =
-        format!("{}{}{:?}{}", ran.out, ran.err, ran.lines, String::from_utf8_lossy(&stored));
+    let written = format!(
+        "{}{}{:?}{}",
+        ran.out,
+        ran.err,
+        ran.lines,
+        String::from_utf8_lossy(&stored)
+    );
     assert!(
         written.contains("Incorrect API key provided: ***"),
         "the provider's message is printed"
@@ -249,7 +317,10 @@ async fn a_key_in_a_refusal_or_a_reply_is_in_no_output() {
     let args = ["-m", "polite", "--lm", MODEL];
     let ran = score(2, &args, &variables).await;
     let lines = format!("{:?}", ran.lines);
-    assert!(lines.contains("declined to judge: no, *** is not mine"), "{lines}");
+    assert!(
+        lines.contains("declined to judge: no, *** is not mine"),
+        "{lines}"
+    );
     assert!(lines.contains("the key is ***"), "{lines}");
     for written in [
         ran.out,

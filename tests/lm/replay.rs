@@ -33,10 +33,19 @@ fn served(received: &Received) -> Answer {
 
 fn verdict(received: &Received, is_equivalent: fn(usize) -> bool) -> Answer {
     let text = received.body["messages"].to_string();
-    let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
-    let answer = text.split("answer ").skip(1).find_map(|rest| digits(rest).parse().ok());
+    let digits = |rest: &str| {
+        rest.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+    };
+    let answer = text
+        .split("answer ")
+        .skip(1)
+        .find_map(|rest| digits(rest).parse().ok());
     let equivalent = is_equivalent(answer.unwrap_or(0));
-    Answer::chat(&format!(r#"{{"reasoning":"because","equivalent":{equivalent}}}"#))
+    Answer::chat(&format!(
+        r#"{{"reasoning":"because","equivalent":{equivalent}}}"#
+    ))
 }
 
 /// How an evaluation is run. Without a URL, its models have neither an address of their own nor a key.
@@ -51,15 +60,27 @@ struct Run {
 
 impl Run {
     fn offline() -> Self {
-        Self { url: None, store: None, prompt: "Question", concurrency: 8, repeats: 1 }
+        Self {
+            url: None,
+            store: None,
+            prompt: "Question",
+            concurrency: 8,
+            repeats: 1,
+        }
     }
 
     fn with(server: &Server) -> Self {
-        Self { url: Some(server.url("/v1")), ..Self::offline() }
+        Self {
+            url: Some(server.url("/v1")),
+            ..Self::offline()
+        }
     }
 
     fn set_up(&self, builder: LmBuilder) -> LmBuilder {
-        let builder = builder.variables(|_| None).no_proxy().retry(RetryPolicy::never());
+        let builder = builder
+            .variables(|_| None)
+            .no_proxy()
+            .retry(RetryPolicy::never());
         let builder = match &self.store {
             Some(dir) => builder.store(dir),
             None => builder.no_store(),
@@ -86,8 +107,12 @@ impl Run {
             }
         };
         let row = |row: u32| example! { "question" => row % 10, "answer" => "five" };
-        let evaluate = Evaluate::builder().devset((0..12).map(row)).inputs(["question"]);
-        let evaluate = evaluate.metric(SemanticEquivalence::default()).repeats(self.repeats);
+        let evaluate = Evaluate::builder()
+            .devset((0..12).map(row))
+            .inputs(["question"]);
+        let evaluate = evaluate
+            .metric(SemanticEquivalence::default())
+            .repeats(self.repeats);
         let evaluate = evaluate.concurrency(self.concurrency).build().unwrap();
         let run = async { evaluate.run(program).await };
         Settings::new().with(models).scope(run).await.unwrap()
@@ -107,11 +132,19 @@ impl Run {
 }
 
 fn values(result: &EvaluationResult) -> Vec<Option<f64>> {
-    result.results.iter().map(|row| row.outcomes[0].value()).collect()
+    result
+        .results
+        .iter()
+        .map(|row| row.outcomes[0].value())
+        .collect()
 }
 
 fn summary(recorded: usize, replayed: usize, unused: usize) -> Summary {
-    Summary { recorded, replayed, unused }
+    Summary {
+        recorded,
+        replayed,
+        unused,
+    }
 }
 
 #[tokio::test]
@@ -122,7 +155,9 @@ async fn a_recorded_evaluation_is_replayed_without_server_and_key() {
     let (recorded, made) = Run::with(&server).record(&file, false).await;
     // Each different call once, and the probe of the judge's model.
     assert_eq!((made, server.received().len()), (summary(20, 0, 0), 21));
-    let expected = (0..12).map(|row| Some(f64::from(u8::from(row % 10 < 4)))).collect::<Vec<_>>();
+    let expected = (0..12)
+        .map(|row| Some(f64::from(u8::from(row % 10 < 4))))
+        .collect::<Vec<_>>();
     assert_eq!(values(&recorded), expected);
 
     let (replayed, made) = Run::offline().replay(&file).await;
@@ -130,12 +165,18 @@ async fn a_recorded_evaluation_is_replayed_without_server_and_key() {
     assert_eq!(values(&replayed), expected);
     let judged_by = &replayed.metrics[0].judged_by;
     assert_eq!(judged_by, &recorded.metrics[0].judged_by);
-    assert_eq!((&*judged_by[0].model, judged_by[0].replies), ("served-model", 12));
+    assert_eq!(
+        (&*judged_by[0].model, judged_by[0].replies),
+        ("served-model", 12)
+    );
 
     let content = fs::read_to_string(&file).unwrap();
     assert_eq!(content.lines().count(), 21);
     assert!(content.starts_with(r#"{"replay":1,"#), "{content}");
-    assert!(!content.contains(KEY) && !content.contains("127.0.0.1"), "{content}");
+    assert!(
+        !content.contains(KEY) && !content.contains("127.0.0.1"),
+        "{content}"
+    );
 }
 
 #[tokio::test]
@@ -144,10 +185,17 @@ async fn a_replayed_reply_is_counted_as_cached_and_without_cost() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.replay");
     let replay = Arc::new(Replay::recording(&file, false).unwrap());
-    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).build().unwrap();
+    let lm = Run::with(&server)
+        .set_up(Lm::builder(MODEL))
+        .build()
+        .unwrap();
     let reply = replay.scope(lm.complete(&ask("?"))).await.unwrap();
     assert_eq!((reply.cost_msats, reply.cached), (Some(12), false));
-    assert!(lm.ledger().total().to_string().contains(" 12 msat"), "{}", lm.ledger().total());
+    assert!(
+        lm.ledger().total().to_string().contains(" 12 msat"),
+        "{}",
+        lm.ledger().total()
+    );
     replay.finish().unwrap();
 
     let replay = Arc::new(Replay::read(&file).unwrap());
@@ -164,7 +212,10 @@ async fn a_replayed_reply_is_counted_as_cached_and_without_cost() {
     let mut expected = reply;
     expected.cached = true;
     assert_eq!(replay.scope(calls).await, Ok((expected.clone(), expected)));
-    assert_eq!((replay.finish().unwrap(), server.received().len()), (summary(0, 1, 0), 1));
+    assert_eq!(
+        (replay.finish().unwrap(), server.received().len()),
+        (summary(0, 1, 0), 1)
+    );
 }
 
 #[tokio::test]
@@ -175,7 +226,10 @@ async fn a_changed_prompt_is_an_error_until_it_is_recorded() {
     let _ = Run::with(&server).record(&file, false).await;
 
     let before = fs::read(&file).unwrap();
-    let changed = Run { prompt: "Reply to", ..Run::offline() };
+    let changed = Run {
+        prompt: "Reply to",
+        ..Run::offline()
+    };
     let (result, made) = changed.replay(&file).await;
     assert_eq!((result.metrics[0].failed, made), (12, summary(0, 0, 20)));
     let expected = format!(
@@ -187,14 +241,34 @@ async fn a_changed_prompt_is_an_error_until_it_is_recorded() {
     assert_eq!(fs::read(&file).unwrap(), before);
 
     let calls = server.received().len();
-    let changed = Run { prompt: "Reply to", ..Run::with(&server) };
+    let changed = Run {
+        prompt: "Reply to",
+        ..Run::with(&server)
+    };
     // The judge reads the same answers.
     assert_eq!(changed.record(&file, true).await.1, summary(10, 10, 10));
-    assert_eq!(server.received().len() - calls, 11, "the new calls, and a probe");
+    assert_eq!(
+        server.received().len() - calls,
+        11,
+        "the new calls, and a probe"
+    );
     assert_eq!(Run::offline().replay(&file).await.1, summary(0, 20, 10));
     assert_eq!(changed.record(&file, false).await.1, summary(20, 0, 10));
-    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 21, "unused calls are removed");
-    assert_eq!(Run { url: None, ..changed }.replay(&file).await.1, summary(0, 20, 0));
+    assert_eq!(
+        fs::read_to_string(&file).unwrap().lines().count(),
+        21,
+        "unused calls are removed"
+    );
+    assert_eq!(
+        Run {
+            url: None,
+            ..changed
+        }
+        .replay(&file)
+        .await
+        .1,
+        summary(0, 20, 0)
+    );
 }
 
 #[tokio::test]
@@ -205,15 +279,23 @@ async fn an_error_shows_the_first_80_characters_of_the_message_in_one_line_and_c
     let replay = Arc::new(Replay::read(&file).unwrap());
     let call = async {
         let lm = Run::offline().set_up(Lm::builder(MODEL)).build().unwrap();
-        lm.complete(&ask(&format!("a\n{}", "é".repeat(100)))).await.unwrap_err()
+        lm.complete(&ask(&format!("a\n{}", "é".repeat(100))))
+            .await
+            .unwrap_err()
     };
     let error = replay.scope(call).await;
     let (path, purpose) = (file.display().to_string(), "test version 1".to_owned());
     let message = format!("a\n{}", "é".repeat(78));
-    let kind = LmErrorKind::NotRecorded { path, purpose, message };
+    let kind = LmErrorKind::NotRecorded {
+        path,
+        purpose,
+        message,
+    };
     assert_eq!(error, LmError::new(MODEL, kind).with_cost_msats(Some(0)));
-    let end =
-        format!("last message `a\\n{}`; record it: DSRS_UPDATE=new cargo test", "é".repeat(78));
+    let end = format!(
+        "last message `a\\n{}`; record it: DSRS_UPDATE=new cargo test",
+        "é".repeat(78)
+    );
     assert!(error.to_string().ends_with(&end), "{error}");
     assert!(!error.is_transient());
 }
@@ -228,7 +310,10 @@ async fn the_same_calls_are_the_same_bytes() {
         fs::read_to_string(file).unwrap()
     };
     let server = Server::start(served).await;
-    let run = |concurrency| Run { concurrency, ..Run::with(&server) };
+    let run = |concurrency| Run {
+        concurrency,
+        ..Run::with(&server)
+    };
     let first = bytes("first", run(1)).await;
     assert!(first.contains(r#""cost_msats":12,"#), "{first}");
     assert_eq!(bytes("second", run(32)).await, first);
@@ -236,19 +321,28 @@ async fn the_same_calls_are_the_same_bytes() {
     let other_port = Server::start(served).await;
     assert_eq!(bytes("third", Run::with(&other_port)).await, first);
     let calls = server.received().len();
-    let stored = Run { store: Some(dir.path().join("store")), ..run(8) };
+    let stored = Run {
+        store: Some(dir.path().join("store")),
+        ..run(8)
+    };
     assert_eq!(bytes("fourth", stored.clone()).await, first);
     assert_eq!(bytes("fourth", stored).await, first, "from the store");
-    assert_eq!(server.received().len() - calls, 22, "20 calls, and two probes");
+    assert_eq!(
+        server.received().len() - calls,
+        22,
+        "20 calls, and two probes"
+    );
 }
 
 /// A server whose replies all differ.
 async fn varying() -> Server {
     let calls = AtomicUsize::new(0);
-    Server::start(move |received| match received.body["response_format"].is_null() {
-        true => Answer::chat(&format!("answer {}", calls.fetch_add(1, Ordering::SeqCst))),
-        false => verdict(received, |answer| answer % 2 == 0),
-    })
+    Server::start(
+        move |received| match received.body["response_format"].is_null() {
+            true => Answer::chat(&format!("answer {}", calls.fetch_add(1, Ordering::SeqCst))),
+            false => verdict(received, |answer| answer % 2 == 0),
+        },
+    )
     .await
 }
 
@@ -257,12 +351,24 @@ async fn repeats_are_different_calls_and_are_replayed_each() {
     let server = varying().await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.replay");
-    let (recorded, made) = Run { repeats: 3, ..Run::with(&server) }.record(&file, false).await;
+    let (recorded, made) = Run {
+        repeats: 3,
+        ..Run::with(&server)
+    }
+    .record(&file, false)
+    .await;
     // Three answers to each of ten questions, and a verdict on each answer.
     assert_eq!(made, summary(60, 0, 0));
-    let offline = Run { repeats: 3, concurrency: 1, ..Run::offline() };
+    let offline = Run {
+        repeats: 3,
+        concurrency: 1,
+        ..Run::offline()
+    };
     let (replayed, made) = offline.replay(&file).await;
-    assert_eq!((values(&replayed), made), (values(&recorded), summary(0, 60, 0)));
+    assert_eq!(
+        (values(&replayed), made),
+        (values(&recorded), summary(0, 60, 0))
+    );
 }
 
 #[tokio::test]
@@ -274,12 +380,21 @@ async fn equal_calls_are_made_once_and_repeat_their_reply() {
         let lm = run.set_up(Lm::builder(MODEL)).build().unwrap();
         let requests: Vec<_> = (0..12).map(|call| ask("?").with_draw(call % 3)).collect();
         let replies = join_all(requests.iter().map(|request| lm.complete(request))).await;
-        replies.into_iter().map(|reply| reply.unwrap().text).collect::<Vec<_>>()
+        replies
+            .into_iter()
+            .map(|reply| reply.unwrap().text)
+            .collect::<Vec<_>>()
     };
     let replay = Arc::new(Replay::recording(&file, false).unwrap());
     let recorded = replay.scope(texts(Run::with(&server))).await;
-    assert_eq!((replay.finish().unwrap(), server.received().len()), (summary(3, 0, 0), 3));
-    assert!((3..12).all(|call| recorded[call] == recorded[call % 3]), "{recorded:?}");
+    assert_eq!(
+        (replay.finish().unwrap(), server.received().len()),
+        (summary(3, 0, 0), 3)
+    );
+    assert!(
+        (3..12).all(|call| recorded[call] == recorded[call % 3]),
+        "{recorded:?}"
+    );
     let replay = Arc::new(Replay::read(&file).unwrap());
     assert_eq!(replay.scope(texts(Run::offline())).await, recorded);
 }
@@ -289,7 +404,9 @@ async fn a_budget_reserves_nothing_for_recorded_calls() {
     let server = Server::start(|_| Answer::chat("yes")).await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.replay");
-    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).budget(LmBudget::msats(1 << 20));
+    let lm = Run::with(&server)
+        .set_up(Lm::builder(MODEL))
+        .budget(LmBudget::msats(1 << 20));
     let lm = lm.build().unwrap();
     let is_reserved = || [ask("?"), ask("!")].map(|request| lm.quote(&request).is_some());
     let replay = Arc::new(Replay::recording(&file, false).unwrap());
@@ -305,7 +422,10 @@ async fn a_budget_reserves_nothing_for_recorded_calls() {
     assert_eq!(replaying(anew).await, [true, true]);
     let only_new = Replay::recording(&file, true).unwrap();
     assert_eq!(replaying(only_new).await, [false, true]);
-    assert_eq!(replaying(Replay::read(&file).unwrap()).await, [false, false]);
+    assert_eq!(
+        replaying(Replay::read(&file).unwrap()).await,
+        [false, false]
+    );
     assert_eq!(is_reserved(), [true, true]);
 }
 
@@ -315,7 +435,10 @@ async fn a_model_that_is_built_without_a_key_is_used_only_where_calls_are_replay
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.replay");
     let replay = Arc::new(Replay::recording(&file, false).unwrap());
-    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).build().unwrap();
+    let lm = Run::with(&server)
+        .set_up(Lm::builder(MODEL))
+        .build()
+        .unwrap();
     replay.scope(lm.complete(&ask("?"))).await.unwrap();
     replay.finish().unwrap();
     let models = Models::built_by(None, |builder| Run::offline().set_up(builder));
@@ -323,7 +446,10 @@ async fn a_model_that_is_built_without_a_key_is_used_only_where_calls_are_replay
     let replay = Arc::new(Replay::read(&file).unwrap());
     assert_eq!(replay.scope(call()).await.unwrap().text, "yes");
     let error = call().await.unwrap_err();
-    assert_eq!(error.to_string(), format!("{MODEL}: missing API key; set OPENAI_API_KEY"));
+    assert_eq!(
+        error.to_string(),
+        format!("{MODEL}: missing API key; set OPENAI_API_KEY")
+    );
 }
 
 #[tokio::test]
@@ -343,7 +469,10 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
             "no recorded calls: {shown} does not exist; record them: DSRS_UPDATE=new cargo test"
         )
     );
-    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).build().unwrap();
+    let lm = Run::with(&server)
+        .set_up(Lm::builder(MODEL))
+        .build()
+        .unwrap();
     let replay = Arc::new(Replay::recording(&file, true).unwrap());
     replay.scope(lm.complete(&ask("?"))).await.unwrap();
     replay.finish().unwrap();
@@ -352,15 +481,30 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
     let restore = "; restore the line, or record all calls again: DSRS_UPDATE=always cargo test";
     let conflict = error(&good.replace("\n{", "\n<<<<<<< HEAD\n{"));
     let reason = "found expected value at column 1";
-    assert_eq!(conflict, format!("{shown}:2: expected a recorded call, {reason}{restore}"));
-    assert!(matches!(Replay::recording(&file, true), Err(ReplayError::Line { line: 2, .. })));
-    assert!(Replay::recording(&file, false).is_ok(), "all calls are recorded again");
+    assert_eq!(
+        conflict,
+        format!("{shown}:2: expected a recorded call, {reason}{restore}")
+    );
+    assert!(matches!(
+        Replay::recording(&file, true),
+        Err(ReplayError::Line { line: 2, .. })
+    ));
+    assert!(
+        Replay::recording(&file, false).is_ok(),
+        "all calls are recorded again"
+    );
     let call = good.lines().nth(1).unwrap();
     let twice = error(&format!("{good}\n{call}\n"));
     let reason = "found a call that an earlier line has";
-    assert_eq!(twice, format!("{shown}:4: expected a recorded call, {reason}{restore}"));
+    assert_eq!(
+        twice,
+        format!("{shown}:4: expected a recorded call, {reason}{restore}")
+    );
     let cut = error(&good[..good.len() - 10]);
-    assert!(cut.starts_with(&format!("{shown}:2: expected a recorded call, found EOF ")), "{cut}");
+    assert!(
+        cut.starts_with(&format!("{shown}:2: expected a recorded call, found EOF ")),
+        "{cut}"
+    );
 
     let newer = good.replace(r#""replay":1"#, r#""replay":2"#);
     let start =
@@ -379,7 +523,10 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
     }
     // As git writes it on Windows.
     fs::write(&file, good.replace('\n', "\r\n")).unwrap();
-    assert_eq!(Replay::read(&file).unwrap().finish().unwrap(), summary(0, 0, 1));
+    assert_eq!(
+        Replay::read(&file).unwrap().finish().unwrap(),
+        summary(0, 0, 1)
+    );
 }
 
 #[tokio::test]
@@ -391,11 +538,17 @@ async fn a_file_that_cannot_be_written_is_an_error_and_remains() {
     fs::write(&folder, "mine").unwrap();
     let of_system = Path::new("/proc/x.replay");
     let before_a_call = Replay::recording(of_system, true).unwrap_err();
-    for (file, error) in [(&*file, replay.finish().unwrap_err()), (of_system, before_a_call)] {
+    for (file, error) in [
+        (&*file, replay.finish().unwrap_err()),
+        (of_system, before_a_call),
+    ] {
         let error = error.to_string();
         let start = format!("cannot write the recorded calls {}: ", file.display());
         assert!(error.starts_with(&start), "{error}");
-        assert!(error.ends_with("; check the folder and its permissions"), "{error}");
+        assert!(
+            error.ends_with("; check the folder and its permissions"),
+            "{error}"
+        );
     }
     assert_eq!(fs::read_to_string(folder).unwrap(), "mine");
 }
@@ -416,20 +569,35 @@ async fn trap_55_a_second_recording_and_a_pipe_are_refused_before_any_call() {
             )
         );
     }
-    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).build().unwrap();
+    let lm = Run::with(&server)
+        .set_up(Lm::builder(MODEL))
+        .build()
+        .unwrap();
     first.scope(lm.complete(&ask("?"))).await.unwrap();
     first.finish().unwrap();
     let second = Arc::new(Replay::recording(&file, true).unwrap());
     second.scope(lm.complete(&ask("!"))).await.unwrap();
     assert_eq!(second.finish().unwrap(), summary(1, 0, 1));
-    assert_eq!(Replay::read(&file).unwrap().finish().unwrap(), summary(0, 0, 2));
+    assert_eq!(
+        Replay::read(&file).unwrap().finish().unwrap(),
+        summary(0, 0, 2)
+    );
 
     let pipe = dir.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     let expected = format!(
         "cannot read the recorded calls {}: expected a regular file, found a pipe, socket or device",
         pipe.display()
     );
     assert_eq!(Replay::read(&pipe).unwrap_err().to_string(), expected);
-    assert_eq!(Replay::recording(&pipe, true).unwrap_err().to_string(), expected);
+    assert_eq!(
+        Replay::recording(&pipe, true).unwrap_err().to_string(),
+        expected
+    );
 }

@@ -17,7 +17,11 @@ type Reported = fn(usize) -> (&'static str, &'static str);
 /// The reply to a row, as the model and fingerprint that the row's number gives.
 fn reply(received: &Received, reported: Reported) -> Answer {
     let text = received.body["messages"].to_string();
-    let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let digits = |rest: &str| {
+        rest.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+    };
     let mut numbers = text.split("answer ").skip(1).map(digits);
     let number = numbers.find_map(|digits| digits.parse().ok()).unwrap_or(0);
     let mut reply = chat(r#"{"reasoning": "because", "polite": true}"#, "stop");
@@ -29,8 +33,11 @@ fn reply(received: &Received, reported: Reported) -> Answer {
 /// A run of 30 rows with the given arguments.
 async fn run(server: &Server, store: &str, args: &[&str]) -> Ran {
     let url = server.url("/v1");
-    let variables =
-        [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_STORE", store)];
+    let variables = [
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("DSRS_STORE", store),
+    ];
     let args = [&["-m", "polite", "--lm", MODEL, "--json"], args].concat();
     score(30, &args, &variables).await
 }
@@ -42,7 +49,10 @@ fn judged_by(ran: &Ran) -> Value {
 
 /// The warnings on standard error.
 fn warnings(ran: &Ran) -> Vec<&str> {
-    ran.err.lines().filter(|line| line.starts_with("warning: ")).collect()
+    ran.err
+        .lines()
+        .filter(|line| line.starts_with("warning: "))
+        .collect()
 }
 
 fn alias_moved(row: usize) -> (&'static str, &'static str) {
@@ -63,7 +73,12 @@ async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_store() {
         { "judge": MODEL, "model": "gpt-6-luna-2026-09-22", "fingerprint": "fp_a", "replies": 20 },
         { "judge": MODEL, "model": "gpt-6-luna-2026-11-17", "fingerprint": "fp_b", "replies": 10 },
     ]);
-    assert_eq!((first.code, judged_by(&first)), (Some(0), expected.clone()), "{}", first.err);
+    assert_eq!(
+        (first.code, judged_by(&first)),
+        (Some(0), expected.clone()),
+        "{}",
+        first.err
+    );
     let line = "warning: polite: the replies of openai:gpt-6-luna came from 2 models: gpt-6-luna-2026-09-22 (20 replies), gpt-6-luna-2026-11-17 (10 replies)";
     assert_eq!(warnings(&first), [line]);
     let metadata = &first.lines[0]["scores"]["polite"]["metadata"]["judges"][0]["replied_by"];
@@ -73,7 +88,10 @@ async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_store() {
 
     let again = run(&server, store, &["--concurrency", "1"]).await;
     assert!(again.err.contains("(30 cached, "), "{}", again.err);
-    assert_eq!((judged_by(&again), warnings(&again)), (expected, vec![line]));
+    assert_eq!(
+        (judged_by(&again), warnings(&again)),
+        (expected, vec![line])
+    );
     let quiet = run(&server, store, &["--quiet"]).await;
     assert_eq!(quiet.err, "");
 }
@@ -83,16 +101,32 @@ async fn other_fingerprints_of_one_model_are_a_line_and_one_unknown_fingerprint_
     let of = async |reported: Reported| {
         let server = Server::start(move |received| reply(received, reported)).await;
         let ran = run(&server, "", &["--no-store"]).await;
-        warnings(&ran).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        warnings(&ran)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     let two = of(|row| ("m-1", if row == 7 { "fp_b" } else { "fp_a" })).await;
     let line = "warning: polite: the replies of openai:gpt-6-luna came from 2 fingerprints of m-1: fp_a (29 replies), fp_b (1 reply)";
     assert_eq!(two, [line]);
     assert_eq!(of(|_| ("m-1", "fp_a")).await, Vec::<String>::new());
-    assert_eq!(of(|row| ("m-1", if row == 7 { "" } else { "fp_a" })).await, Vec::<String>::new());
-    let many: Reported = |row| (["m-1", "m-2", "m-3", "m-4", "m-5", "m-6", "m-7"][row % 7], "");
-    let [line] = &of(many).await[..] else { panic!() };
-    assert!(line.contains("came from 7 models: m-1 (5 replies), m-2 (5 replies), m-3 ("), "{line}");
+    assert_eq!(
+        of(|row| ("m-1", if row == 7 { "" } else { "fp_a" })).await,
+        Vec::<String>::new()
+    );
+    let many: Reported = |row| {
+        (
+            ["m-1", "m-2", "m-3", "m-4", "m-5", "m-6", "m-7"][row % 7],
+            "",
+        )
+    };
+    let [line] = &of(many).await[..] else {
+        panic!()
+    };
+    assert!(
+        line.contains("came from 7 models: m-1 (5 replies), m-2 (5 replies), m-3 ("),
+        "{line}"
+    );
     assert!(line.ends_with("m-5 (4 replies) and 2 more"), "{line}");
 }
 
@@ -104,7 +138,10 @@ async fn replies_from_the_store_are_counted() {
     let first = run(&server, "", &args).await;
     let calls = server.received().len();
     let again = run(&server, "", &args).await;
-    assert_eq!((judged_by(&again), again.lines), (judged_by(&first), first.lines));
+    assert_eq!(
+        (judged_by(&again), again.lines),
+        (judged_by(&first), first.lines)
+    );
     // A run probes its model.
     assert_eq!(server.received().len(), calls + 1);
 }
@@ -130,13 +167,27 @@ impl Moving {
                 json!({ "id": id, "ok": !id.is_multiple_of(4), "gold": gold, "pred": pred })
             )
         };
-        fs::write(judges.path("rows.jsonl"), (0..12).map(row).collect::<String>()).unwrap();
+        fs::write(
+            judges.path("rows.jsonl"),
+            (0..12).map(row).collect::<String>(),
+        )
+        .unwrap();
         Self { judges, version }
     }
 
     /// Writes a run of both metrics. The next runs have the next version, unless the replies are stored.
     async fn score(&self, out: &str, args: &[&str]) {
-        let score = ["score", "rows.jsonl", "-m", "f1,polite", "--lm", MODEL, "-q", "--out", out];
+        let score = [
+            "score",
+            "rows.jsonl",
+            "-m",
+            "f1,polite",
+            "--lm",
+            MODEL,
+            "-q",
+            "--out",
+            out,
+        ];
         Judges::succeeded(self.judges.run(&[&score[..], args].concat()).await);
         self.version.fetch_add(1, Ordering::SeqCst);
     }
@@ -183,8 +234,16 @@ async fn a_judge_that_replied_as_another_model_is_compared_only_if_that_is_allow
             "error: not compared: {sentence}; to compare it nevertheless, write --allow-different polite; to compare only others, name them with -m\n"
         )
     );
-    assert!(ran.out.contains(&format!("\nnot compared: {sentence}\n")), "{}", ran.out);
-    assert!(ran.out.contains("f1: equal") && !ran.out.contains("note: "), "{}", ran.out);
+    assert!(
+        ran.out.contains(&format!("\nnot compared: {sentence}\n")),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("f1: equal") && !ran.out.contains("note: "),
+        "{}",
+        ran.out
+    );
 
     let ran = moving.compare(&["a.jsonl", "b.jsonl", "--json"]).await;
     let report: Value = serde_json::from_str(&ran.out).unwrap();
@@ -195,9 +254,15 @@ async fn a_judge_that_replied_as_another_model_is_compared_only_if_that_is_allow
         json!({ "polite": { "differences": [difference], "is_compared": false } })
     );
 
-    let allowed = moving.compare(&["a.jsonl", "b.jsonl", "--allow-different", "polite"]).await;
+    let allowed = moving
+        .compare(&["a.jsonl", "b.jsonl", "--allow-different", "polite"])
+        .await;
     assert_eq!((allowed.code, &*allowed.err), (Some(0), ""));
-    assert!(allowed.out.contains(&format!("\n{sentence}\n")), "{}", allowed.out);
+    assert!(
+        allowed.out.contains(&format!("\n{sentence}\n")),
+        "{}",
+        allowed.out
+    );
     assert!(allowed.out.contains("polite: equal"), "{}", allowed.out);
 }
 
@@ -216,13 +281,36 @@ async fn other_fingerprints_and_a_run_without_a_reported_model_are_notes() {
     assert_eq!(moving.judged_by("none.jsonl"), Value::Null);
     let start = "note: polite: ";
     for (a, b, note) in [
-        ("a", "b", "fingerprints of openai:gpt-6-luna in A: fp_a; in B: fp_a and fp_b"),
-        ("b", "without", "fingerprints of openai:gpt-6-luna in A: fp_a and fp_b; in B: none"),
-        ("none", "b", "reported models of openai:gpt-6-luna in A: none; in B: m-1"),
+        (
+            "a",
+            "b",
+            "fingerprints of openai:gpt-6-luna in A: fp_a; in B: fp_a and fp_b",
+        ),
+        (
+            "b",
+            "without",
+            "fingerprints of openai:gpt-6-luna in A: fp_a and fp_b; in B: none",
+        ),
+        (
+            "none",
+            "b",
+            "reported models of openai:gpt-6-luna in A: none; in B: m-1",
+        ),
     ] {
-        let ran = moving.compare(&[&format!("{a}.jsonl"), &format!("{b}.jsonl")]).await;
-        let notes: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("note")).collect();
-        assert_eq!((ran.code, notes), (Some(0), vec![&*format!("{start}{note}")]), "{}", ran.err);
+        let ran = moving
+            .compare(&[&format!("{a}.jsonl"), &format!("{b}.jsonl")])
+            .await;
+        let notes: Vec<&str> = ran
+            .out
+            .lines()
+            .filter(|line| line.starts_with("note"))
+            .collect();
+        assert_eq!(
+            (ran.code, notes),
+            (Some(0), vec![&*format!("{start}{note}")]),
+            "{}",
+            ran.err
+        );
     }
     let ran = moving.compare(&["b.jsonl", "b.jsonl"]).await;
     assert!(!ran.out.contains("note"), "{}", ran.out);
@@ -246,7 +334,10 @@ async fn agree_names_the_reported_models_once() {
         let text = agree(&[file]).await;
         let (start, rest) = text.split_at("polite against ok\n".len() + configured.len());
         assert_eq!(start, format!("polite against ok\n{configured}"));
-        assert!(rest.contains(&format!("\n{reported}12 rows: 12 compared")), "{text}");
+        assert!(
+            rest.contains(&format!("\n{reported}12 rows: 12 compared")),
+            "{text}"
+        );
         assert_eq!(text.matches("replied as").count(), 1, "{text}");
     }
     let report: Value = serde_json::from_str(&agree(&["a.jsonl", "--json"]).await).unwrap();
@@ -255,5 +346,8 @@ async fn agree_names_the_reported_models_once() {
     // Without a manifest the rows are read.
     fs::remove_file(moving.judges.path("a.jsonl.manifest.json")).unwrap();
     let text = agree(&["a.jsonl"]).await;
-    assert!(text.starts_with(&format!("polite against ok\n{reported}12 rows")), "{text}");
+    assert!(
+        text.starts_with(&format!("polite against ok\n{reported}12 rows")),
+        "{text}"
+    );
 }

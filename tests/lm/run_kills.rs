@@ -52,16 +52,30 @@ impl Calls {
             return Answer::chat(r#"{"ok": true}"#);
         };
         let call = (row, usize::from(messages.len() > 2));
-        if row % 25 == 3 && *self.failures.entry(call).and_modify(|it| *it += 1).or_insert(1) == 1 {
+        if row % 25 == 3
+            && *self
+                .failures
+                .entry(call)
+                .and_modify(|it| *it += 1)
+                .or_insert(1)
+                == 1
+        {
             return Answer::error(429, "too many requests").with_header("retry-after", "0");
         }
-        if self.stored.get(&row).is_some_and(|replies| *replies > call.1) {
+        if self
+            .stored
+            .get(&row)
+            .is_some_and(|replies| *replies > call.1)
+        {
             self.paid_again.push(call);
         }
         *self.answered.entry(call).or_default() += 1;
         let reply = match (row % 40, call.1) {
             (7, 0) => "Yes, it is polite.".to_owned(),
-            _ => format!(r#"{{"reasoning": "row {row}", "polite": {}}}"#, row % 3 != 0),
+            _ => format!(
+                r#"{{"reasoning": "row {row}", "polite": {}}}"#,
+                row % 3 != 0
+            ),
         };
         Answer::chat(&reply).slow(LATENCY)
     }
@@ -70,23 +84,54 @@ impl Calls {
 /// The number after `answer ` in a prompt.
 fn row_of(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once("answer number ")?;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
     rest[..end].parse().ok()
 }
 
 fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().map_or(default, |value| value.parse().unwrap())
+    std::env::var(name)
+        .ok()
+        .map_or(default, |value| value.parse().unwrap())
 }
 
 fn command(dir: &Path, url: &str, out: &str, store: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+    for name in [
+        "DSRS_LM",
+        "DSRS_PRICES",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         command.env_remove(name);
     }
-    command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    command.args(["score", "rows.jsonl", "-m", "polite,em", "--store", store, "--lm"]);
-    command.args(["openai:gpt-6-luna", "--out", out, "--concurrency", &CONCURRENCY.to_string()]);
-    command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("OPENAI_API_KEY", "k")
+        .env("OPENAI_BASE_URL", url);
+    command.args([
+        "score",
+        "rows.jsonl",
+        "-m",
+        "polite,em",
+        "--store",
+        store,
+        "--lm",
+    ]);
+    command.args([
+        "openai:gpt-6-luna",
+        "--out",
+        out,
+        "--concurrency",
+        &CONCURRENCY.to_string(),
+    ]);
+    command
+        .current_dir(dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -126,9 +171,17 @@ async fn killed(
     let before = calls.lock().unwrap().total();
     let by_time = random.next_u64().is_multiple_of(4);
     let replies = random.next_u64() % replies;
-    let longest = if by_time { time } else { Duration::from_millis(5) };
+    let longest = if by_time {
+        time
+    } else {
+        Duration::from_millis(5)
+    };
     let delay = Duration::from_micros(random.next_u64() % longest.as_micros() as u64);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     while !by_time
         && calls.lock().unwrap().total() < before + replies
         && child.try_wait().unwrap().is_none()
@@ -152,7 +205,11 @@ async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
             json!({ "id": id, "gold": { "answer": (id / 2 * 2).to_string() }, "pred": pred })
         )
     };
-    fs::write(dir.path().join("rows.jsonl"), (0..rows).map(row).collect::<String>()).unwrap();
+    fs::write(
+        dir.path().join("rows.jsonl"),
+        (0..rows).map(row).collect::<String>(),
+    )
+    .unwrap();
     let start = Instant::now();
     let calls: Arc<Mutex<Calls>> = Arc::default();
     let of_server = Arc::clone(&calls);
@@ -178,13 +235,21 @@ async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
     }
     calls.lock().unwrap().stored = stored(dir.path());
     let output = tokio::task::spawn_blocking(move || {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap()
     });
     let output = output.await.unwrap();
     let headline = String::from_utf8(output.stdout).unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{err}");
-    assert_eq!((headline, fs::read(dir.path().join("out.jsonl")).unwrap()), expected, "{err}");
+    assert_eq!(
+        (headline, fs::read(dir.path().join("out.jsonl")).unwrap()),
+        expected,
+        "{err}"
+    );
     let calls = calls.lock().unwrap();
     println!(
         "{kills} kills of {rows} rows: {} replies, {} of them for calls in progress at a kill",
@@ -193,8 +258,10 @@ async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
     );
     assert_eq!(calls.paid_again, [], "calls whose reply was in the store");
     assert!(calls.repeated() <= kills * CONCURRENCY as u64);
-    let left: Vec<_> =
-        fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    let left: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|it| it.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 7, "temporary files are left: {left:?}");
 }
 
@@ -206,8 +273,15 @@ async fn undisturbed(
     rows: u64,
 ) -> (String, Vec<u8>) {
     let mut command = command(dir, &server.url("/v1/"), "undisturbed.jsonl", "other");
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert_eq!(calls.lock().unwrap().repeated(), 0);
     let repaired = (0..rows).filter(|row| row % 40 == 7).count() as u64;
     assert_eq!(calls.lock().unwrap().total(), rows + repaired);

@@ -22,13 +22,18 @@ pub(crate) struct Received {
 
 impl Received {
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 
     /// The last message, in OpenAI's format.
     pub(crate) fn prompt(&self) -> &str {
-        let last = self.body["messages"].as_array().and_then(|messages| messages.last());
-        last.and_then(|message| message["content"].as_str()).unwrap_or_default()
+        let last = self.body["messages"]
+            .as_array()
+            .and_then(|messages| messages.last());
+        last.and_then(|message| message["content"].as_str())
+            .unwrap_or_default()
     }
 }
 
@@ -54,12 +59,22 @@ enum Transfer {
 impl Answer {
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         let headers = vec![("content-type", "application/json".to_owned())];
-        Self { status, headers, body: body.to_string(), transfer: Transfer::Complete }
+        Self {
+            status,
+            headers,
+            body: body.to_string(),
+            transfer: Transfer::Complete,
+        }
     }
 
     pub(crate) fn html(status: u16, body: &str) -> Self {
         let headers = vec![("content-type", "text/html".to_owned())];
-        Self { status, headers, body: body.to_owned(), transfer: Transfer::Complete }
+        Self {
+            status,
+            headers,
+            body: body.to_owned(),
+            transfer: Transfer::Complete,
+        }
     }
 
     /// A reply in OpenAI's format.
@@ -79,7 +94,8 @@ impl Answer {
     /// Replaces the content type, or removes it.
     pub(crate) fn with_content_type(mut self, content_type: Option<&str>) -> Self {
         self.headers.retain(|(name, _)| *name != "content-type");
-        self.headers.extend(content_type.map(|found| ("content-type", found.to_owned())));
+        self.headers
+            .extend(content_type.map(|found| ("content-type", found.to_owned())));
         self
     }
 
@@ -196,8 +212,14 @@ impl Server {
         is_recording: bool,
     ) -> Self {
         let handler: Box<Handler> = Box::new(handler);
-        let shared = Arc::new(Shared { handler, received: Mutex::default(), is_recording });
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        let shared = Arc::new(Shared {
+            handler,
+            received: Mutex::default(),
+            is_recording,
+        });
+        let router = Router::new()
+            .fallback(answer)
+            .with_state(Arc::clone(&shared));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -209,7 +231,11 @@ impl Server {
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
-        self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -220,10 +246,18 @@ async fn answer(
     body: Bytes,
 ) -> Response {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let received = Received { path: uri.path().to_owned(), headers, body };
+    let received = Received {
+        path: uri.path().to_owned(),
+        headers,
+        body,
+    };
     let answer = (shared.handler)(&received);
     if shared.is_recording {
-        shared.received.lock().unwrap_or_else(PoisonError::into_inner).push(received);
+        shared
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(received);
     }
     answer.respond()
 }

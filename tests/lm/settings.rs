@@ -9,7 +9,10 @@ use crate::server::{Answer, Server};
 
 fn builder(id: &str, variables: &'static [(&'static str, &'static str)]) -> LmBuilder {
     let find = |name: &str| {
-        variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
+        variables
+            .iter()
+            .find(|(set, _)| *set == name)
+            .map(|(_, value)| (*value).to_owned())
     };
     Lm::builder(id).variables(find).no_store().no_proxy()
 }
@@ -23,12 +26,24 @@ fn each_provider_has_variables_of_its_own() {
     assert_eq!(endpoint("openai:m", &[("OPENAI_API_KEY", "k")]), None);
     let local = [("OPENAI_BASE_URL", "http://localhost:8000/v1")];
     let local: &'static [_] = Box::leak(Box::new(local));
-    assert_eq!(endpoint("openai:m", local).as_deref(), Some("http://localhost:8000/v1/"));
+    assert_eq!(
+        endpoint("openai:m", local).as_deref(),
+        Some("http://localhost:8000/v1/")
+    );
     assert_eq!(endpoint("anthropic:m", &[("ANTHROPIC_API_KEY", "k")]), None);
     let anthropic = &[("ANTHROPIC_BASE_URL", "https://gate.example")];
-    assert_eq!(endpoint("anthropic:m", anthropic).as_deref(), Some("https://gate.example/v1/"));
-    let gemini = &[("GOOGLE_API_KEY", "k"), ("GEMINI_BASE_URL", "https://gate.example")];
-    assert_eq!(endpoint("gemini:m", gemini).as_deref(), Some("https://gate.example/v1beta/"));
+    assert_eq!(
+        endpoint("anthropic:m", anthropic).as_deref(),
+        Some("https://gate.example/v1/")
+    );
+    let gemini = &[
+        ("GOOGLE_API_KEY", "k"),
+        ("GEMINI_BASE_URL", "https://gate.example"),
+    ];
+    assert_eq!(
+        endpoint("gemini:m", gemini).as_deref(),
+        Some("https://gate.example/v1beta/")
+    );
     assert_eq!(endpoint("ollama:m", &[]), None);
     let hosts = [
         ("box", "http://box:11434/v1/"),
@@ -44,19 +59,32 @@ fn each_provider_has_variables_of_its_own() {
             .unwrap();
         assert_eq!(lm.endpoint(), Some(address), "{host}");
     }
-    assert_eq!(endpoint("openrouter:a/b", &[("OPENROUTER_API_KEY", "k")]), None);
+    assert_eq!(
+        endpoint("openrouter:a/b", &[("OPENROUTER_API_KEY", "k")]),
+        None
+    );
 }
 
 #[test]
 fn an_empty_key_is_a_missing_key() {
-    let error = builder("openai:m", &[("OPENAI_API_KEY", "  ")]).build().unwrap_err();
+    let error = builder("openai:m", &[("OPENAI_API_KEY", "  ")])
+        .build()
+        .unwrap_err();
     let variable = "OPENAI_API_KEY".to_owned();
-    assert_eq!(error, LmError::new("openai:m", LmErrorKind::MissingApiKey { variable }));
+    assert_eq!(
+        error,
+        LmError::new("openai:m", LmErrorKind::MissingApiKey { variable })
+    );
 }
 
 #[test]
 fn invalid_numbers_are_rejected() {
-    let error = |variables| builder("openai:m", variables).build().unwrap_err().to_string();
+    let error = |variables| {
+        builder("openai:m", variables)
+            .build()
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(
         error(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "lots")]),
         "invalid DSRS_MSATS_PER_USD `lots`: expected a positive number"
@@ -99,26 +127,58 @@ async fn variables_set_limits_and_prices() {
 
 #[test]
 fn an_invalid_price_file_is_rejected_with_the_reason() {
-    let variables = &[("OPENAI_API_KEY", "k"), ("DSRS_PRICES", "/nowhere/prices.json")];
-    let error = builder("openai:m", variables).build().unwrap_err().to_string();
-    assert!(error.starts_with("invalid DSRS_PRICES `/nowhere/prices.json`: "), "{error}");
+    let variables = &[
+        ("OPENAI_API_KEY", "k"),
+        ("DSRS_PRICES", "/nowhere/prices.json"),
+    ];
+    let error = builder("openai:m", variables)
+        .build()
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("invalid DSRS_PRICES `/nowhere/prices.json`: "),
+        "{error}"
+    );
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("prices.json");
     let load = |text: &str| {
         std::fs::write(&file, text).unwrap();
         Prices::shipped().with_file(&file)
     };
-    let error = load(r#"{"openai:m": {"input": -1, "output": 1}}"#).unwrap_err().to_string();
-    assert!(error.contains("the price of `openai:m` is negative or not finite; write "), "{error}");
+    let error = load(r#"{"openai:m": {"input": -1, "output": 1}}"#)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the price of `openai:m` is negative or not finite; write "),
+        "{error}"
+    );
     let error = load(r#"{"openai:m": {"inptu": 1, "output": 1}}"#).unwrap_err();
-    assert!(error.to_string().contains("unknown field `inptu`"), "{error}");
-    let source = error.source().and_then(|source| source.downcast_ref::<serde_json::Error>());
+    assert!(
+        error.to_string().contains("unknown field `inptu`"),
+        "{error}"
+    );
+    let source = error
+        .source()
+        .and_then(|source| source.downcast_ref::<serde_json::Error>());
     assert_eq!(source.unwrap().line(), 1);
-    let error = load(r#"{"gpt-6-luna": {"input": 1, "output": 1}}"#).unwrap_err().to_string();
-    assert!(error.contains("invalid model `gpt-6-luna`: expected provider:model"), "{error}");
+    let error = load(r#"{"gpt-6-luna": {"input": 1, "output": 1}}"#)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("invalid model `gpt-6-luna`: expected provider:model"),
+        "{error}"
+    );
     let prices = load(r#"{"Google:g": {"input": 7, "output": 1}}"#).unwrap();
-    assert_eq!(prices.get("gemini:g").unwrap().input, 7.0, "aliases of providers are recognized");
+    assert_eq!(
+        prices.get("gemini:g").unwrap().input,
+        7.0,
+        "aliases of providers are recognized"
+    );
     let prices = load(r#"{"openai:gpt-6-luna": {"input": 9, "output": 1}}"#).unwrap();
     assert_eq!(prices.get("openai:gpt-6-luna").unwrap().input, 9.0);
-    assert_eq!(prices.get("openai:gpt-6-sol").unwrap().input, 2.0, "the other prices are kept");
+    assert_eq!(
+        prices.get("openai:gpt-6-sol").unwrap().input,
+        2.0,
+        "the other prices are kept"
+    );
 }

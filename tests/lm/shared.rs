@@ -16,12 +16,18 @@ use crate::{ask, plain};
 #[tokio::test(start_paused = true)]
 async fn two_models_together_never_exceed_the_limit_of_a_minute() {
     for limit in [2, 7, 60] {
-        let (limiter, begun) = (RateLimiter::new().requests_per_minute(limit), Instant::now());
+        let (limiter, begun) = (
+            RateLimiter::new().requests_per_minute(limit),
+            Instant::now(),
+        );
         let starts: Arc<Mutex<Vec<(f64, &str)>>> = Arc::default();
         let model = |name: &'static str| {
             let starts = Arc::clone(&starts);
             let lm = ScriptedLm::new().otherwise(move |_: &LmRequest| {
-                starts.lock().unwrap().push((begun.elapsed().as_secs_f64(), name));
+                starts
+                    .lock()
+                    .unwrap()
+                    .push((begun.elapsed().as_secs_f64(), name));
                 "yes"
             });
             RateLimit::new(lm, limiter.clone())
@@ -35,13 +41,19 @@ async fn two_models_together_never_exceed_the_limit_of_a_minute() {
         let starts = starts.lock().unwrap();
         assert_eq!(starts.len(), 2 * calls);
         let most = starts.iter().map(|(first, _)| {
-            starts.iter().filter(|(at, _)| (*first..first + 60.0).contains(at)).count()
+            starts
+                .iter()
+                .filter(|(at, _)| (*first..first + 60.0).contains(at))
+                .count()
         });
         assert!(most.max() <= Some(limit as usize), "{limit}: {starts:?}");
         // The calls of four minutes; a tenth of the limit may be lost to the initial burst.
         let last = starts.iter().map(|(at, _)| *at).fold(0.0, f64::max);
         assert!((180.0..=270.0).contains(&last), "{limit}: {last}");
-        let of_a = starts[..calls].iter().filter(|(_, name)| *name == "a").count();
+        let of_a = starts[..calls]
+            .iter()
+            .filter(|(_, name)| *name == "a")
+            .count();
         assert_eq!(of_a, calls / 2, "in the order of arrival, for both models");
     }
 }
@@ -89,11 +101,15 @@ async fn models_of_one_account_share_its_limit_by_default() {
 async fn models_with_one_circuit_stop_together() {
     let circuit = Circuit::new(CircuitPolicy::default());
     let disconnected = || {
-        let kind = LmErrorKind::Disconnected { reason: "reset".to_owned() };
+        let kind = LmErrorKind::Disconnected {
+            reason: "reset".to_owned(),
+        };
         LmError::new("scripted:a", kind)
     };
-    let (down, up) =
-        (ScriptedLm::new().otherwise(disconnected()), ScriptedLm::new().otherwise("yes"));
+    let (down, up) = (
+        ScriptedLm::new().otherwise(disconnected()),
+        ScriptedLm::new().otherwise("yes"),
+    );
     let a = CircuitBreaker::with_circuit(&down, circuit.clone());
     let b = CircuitBreaker::with_circuit(&up, circuit);
     for _ in 0..20 {
@@ -101,7 +117,10 @@ async fn models_with_one_circuit_stop_together() {
         tokio::time::advance(Duration::from_secs(1)).await;
     }
     let error = b.complete(&ask("?")).await.unwrap_err();
-    assert!(matches!(error.kind(), LmErrorKind::CircuitOpen { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), LmErrorKind::CircuitOpen { .. }),
+        "{error}"
+    );
     assert_eq!(error.model(), Some("scripted:lm"));
     assert_eq!(up.calls(), 0);
     tokio::time::advance(Duration::from_secs(30)).await;
@@ -125,18 +144,34 @@ async fn models_at_one_address_share_the_circuit_and_others_do_not() {
         open_for: Duration::from_secs(60),
     };
     let model = |id: &str, server: &Server| {
-        plain(id, &server.url("/v1")).circuit_breaker(policy.clone()).build().unwrap()
+        plain(id, &server.url("/v1"))
+            .circuit_breaker(policy.clone())
+            .build()
+            .unwrap()
     };
     let (a, b) = (model("openai:a", &down), model("openai:b", &down));
     for _ in 0..5 {
         let error = a.complete(&ask("?")).await.unwrap_err();
-        assert!(matches!(error.kind(), LmErrorKind::Status { status: 503, .. }), "{error}");
+        assert!(
+            matches!(error.kind(), LmErrorKind::Status { status: 503, .. }),
+            "{error}"
+        );
     }
     let error = b.complete(&ask("?")).await.unwrap_err().to_string();
-    assert!(error.starts_with("openai:b: circuit breaker open for "), "{error}");
+    assert!(
+        error.starts_with("openai:b: circuit breaker open for "),
+        "{error}"
+    );
     assert!(
         error.ends_with("last failure: openai:a: provider returned status 503: down"),
         "{error}"
     );
-    assert_eq!(model("openai:b", &up).complete(&ask("?")).await.unwrap().text, "yes");
+    assert_eq!(
+        model("openai:b", &up)
+            .complete(&ask("?"))
+            .await
+            .unwrap()
+            .text,
+        "yes"
+    );
 }

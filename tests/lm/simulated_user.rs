@@ -21,7 +21,11 @@ use crate::run_kills::stored_replies;
 use crate::server::{Answer, Received, Server};
 
 /// A dollar per million tokens: a token costs one msat.
-const PRICE: Price = Price { input: 0.0, output: 1.0, cached_input: None };
+const PRICE: Price = Price {
+    input: 0.0,
+    output: 1.0,
+    cached_input: None,
+};
 
 /// What a call costs.
 const CALL: u64 = 200;
@@ -40,19 +44,23 @@ fn of_both(shown: &str) -> Value {
 }
 
 fn scripted() -> ScriptedLm {
-    ScriptedLm::new().usage(Usage::new(10, CALL)).otherwise(|request: &LmRequest| {
-        match request.purpose.starts_with("judge") {
-            true => of_both(&request.messages[1].content).to_string(),
-            false => "Certainly.".to_owned(),
-        }
-    })
+    ScriptedLm::new()
+        .usage(Usage::new(10, CALL))
+        .otherwise(
+            |request: &LmRequest| match request.purpose.starts_with("judge") {
+                true => of_both(&request.messages[1].content).to_string(),
+                false => "Certainly.".to_owned(),
+            },
+        )
 }
 
 /// Asks a model for the reply. The error of a call is the error of the program.
 async fn asked(lm: impl LanguageModel, inputs: Example) -> Result<Prediction, LmError> {
     let request = LmRequest::new("assistant").user(inputs.get("messages").unwrap().to_string());
-    let request = request
-        .with_sampling(dsrs_metrics::lm::Sampling { max_tokens: Some(200), ..Default::default() });
+    let request = request.with_sampling(dsrs_metrics::lm::Sampling {
+        max_tokens: Some(200),
+        ..Default::default()
+    });
     Ok(prediction! { "reply" => lm.complete(&request).await?.text })
 }
 
@@ -64,14 +72,20 @@ fn reached(#[pred] stop_reason: &str) -> bool {
 
 fn evaluate(rows: usize, concurrency: usize) -> EvaluateBuilder<Example, Prediction> {
     let row = |row: usize| example! { "goal" => format!("Book room {row}."), "answer" => "42" };
-    let evaluate = Evaluate::builder().devset((0..rows).map(row)).inputs(["goal"]);
+    let evaluate = Evaluate::builder()
+        .devset((0..rows).map(row))
+        .inputs(["goal"]);
     evaluate.metric(Reached).concurrency(concurrency)
 }
 
 /// Rows by outcome: scored, skipped, others.
 fn outcomes(result: &EvaluationResult) -> (usize, usize, usize) {
     let count = |is: fn(&Outcome) -> bool| {
-        result.results.iter().filter(|row| row.outcomes.iter().all(is)).count()
+        result
+            .results
+            .iter()
+            .filter(|row| row.outcomes.iter().all(is))
+            .count()
     };
     let scored = count(|outcome| outcome.value() == Some(1.0));
     let skipped = count(Outcome::is_skipped);
@@ -97,7 +111,12 @@ async fn trap_23_a_row_whose_conversation_the_budget_does_not_cover_is_skipped()
             let evaluate = evaluate(10, concurrency).build().unwrap();
             let result = evaluate.run(program).await.unwrap();
             let (scored, skipped, others) = outcomes(&result);
-            assert_eq!((others, scored + skipped), (0, 10), "{:?}", result.first_error);
+            assert_eq!(
+                (others, scored + skipped),
+                (0, 10),
+                "{:?}",
+                result.first_error
+            );
             assert!(scored >= covered, "{scored} of {limit}");
             assert!(budget.spent_msats() <= limit);
             let by_purpose = ledger.by_purpose();
@@ -133,8 +152,16 @@ async fn a_conversation_that_the_budget_stopped_is_continued_with_its_store() {
     let limit = 4 * CALL + 4096;
     let stopped = run(limit, first.clone()).await;
     let (scored, skipped, others) = outcomes(&stopped);
-    assert!(scored >= 1 && skipped >= 1 && others == 0, "{scored} {skipped} {others}");
-    assert_ne!(calls(&first) % 3, 0, "it ends in the middle of a conversation: {}", calls(&first));
+    assert!(
+        scored >= 1 && skipped >= 1 && others == 0,
+        "{scored} {skipped} {others}"
+    );
+    assert_ne!(
+        calls(&first) % 3,
+        0,
+        "it ends in the middle of a conversation: {}",
+        calls(&first)
+    );
     let continued = run(u64::MAX >> 1, second.clone()).await;
     assert_eq!(outcomes(&continued), (3, 0, 0));
     assert_eq!(calls(&first) + calls(&second), 9, "each reply is paid once");
@@ -162,9 +189,15 @@ impl Answers {
         let text = received.prompt();
         let is_user = received.body["response_format"]["json_schema"]["name"] == "simulated_user";
         // The assistant gets the row as an input of its own.
-        let Some((_, row)) = text.split_once("ook room ") else { return Answer::chat("ok") };
+        let Some((_, row)) = text.split_once("ook room ") else {
+            return Answer::chat("ok");
+        };
         let row = usize::from(row.as_bytes()[0] - b'0');
-        let said = if is_user { ", assistant: " } else { "\"role\":\"assistant\"" };
+        let said = if is_user {
+            ", assistant: "
+        } else {
+            "\"role\":\"assistant\""
+        };
         let call = (row, is_user, text.matches(said).count());
         if self.total() >= self.max_replies {
             self.is_waiting = true;
@@ -184,7 +217,12 @@ const DIR: &str = "DSRS_TEST_SIMULATED_USER_DIR";
 
 /// The run that is killed, in a process of its own.
 async fn killed_run(url: &str, dir: &Path) {
-    let lm = || -> Lm { plain("openai:gpt-6-luna", url).store(dir.join("store")).build().unwrap() };
+    let lm = || -> Lm {
+        plain("openai:gpt-6-luna", url)
+            .store(dir.join("store"))
+            .build()
+            .unwrap()
+    };
     let of_assistant = lm();
     let assistant = move |inputs: Example| {
         let lm = of_assistant.clone();
@@ -203,9 +241,17 @@ async fn killed_run(url: &str, dir: &Path) {
     let row = |row: usize| {
         example! { "goal" => format!("Book room {row}."), "room" => format!("Look room {row}.") }
     };
-    let evaluate = Evaluate::builder().devset((0..ROWS).map(row)).inputs(["goal", "room"]);
-    let evaluate = evaluate.metric(Reached).concurrency(1).store(dir.join("store"));
-    let evaluate = evaluate.save_as_jsonl(dir.join("out.jsonl")).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .devset((0..ROWS).map(row))
+        .inputs(["goal", "room"]);
+    let evaluate = evaluate
+        .metric(Reached)
+        .concurrency(1)
+        .store(dir.join("store"));
+    let evaluate = evaluate
+        .save_as_jsonl(dir.join("out.jsonl"))
+        .build()
+        .unwrap();
     let result = evaluate.run(program).await.unwrap();
     assert_eq!(outcomes(&result), (ROWS, 0, 0), "{:?}", result.first_error);
 }
@@ -215,7 +261,11 @@ fn process(dir: &Path, url: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let test = "simulated_user::trap_22_a_conversation_that_is_killed_pays_each_reply_once";
     command.args([test, "--exact"]);
-    command.env(URL, url).env(DIR, dir).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .env(URL, url)
+        .env(DIR, dir)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command
 }
 
@@ -255,7 +305,11 @@ async fn trap_22_a_conversation_that_is_killed_pays_each_reply_once() {
                 break;
             }
             assert!(start.elapsed() < Duration::from_secs(60), "{kill}");
-            assert_eq!(child.try_wait().unwrap(), None, "the run ends before it is killed");
+            assert_eq!(
+                child.try_wait().unwrap(),
+                None,
+                "the run ends before it is killed"
+            );
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         child.kill().unwrap();
@@ -264,8 +318,15 @@ async fn trap_22_a_conversation_that_is_killed_pays_each_reply_once() {
     }
     finish(dir.path()).await;
     let answers = answers.lock().unwrap();
-    let again: Vec<_> = answers.replies.iter().filter(|(_, replies)| **replies > 1).collect();
+    let again: Vec<_> = answers
+        .replies
+        .iter()
+        .filter(|(_, replies)| **replies > 1)
+        .collect();
     assert_eq!(again, [], "calls that were paid again");
-    assert_eq!((answers.replies.len(), answers.total()), (CALLS * ROWS, CALLS * ROWS));
+    assert_eq!(
+        (answers.replies.len(), answers.total()),
+        (CALLS * ROWS, CALLS * ROWS)
+    );
     assert_eq!(fs::read(dir.path().join("out.jsonl")).unwrap(), expected);
 }

@@ -15,7 +15,11 @@ use crate::server::{Answer, Received, Server};
 use crate::{ask, plain, quick};
 
 /// A dollar per million tokens: a token costs one msat.
-const PRICE: Price = Price { input: 1.0, output: 1.0, cached_input: None };
+const PRICE: Price = Price {
+    input: 1.0,
+    output: 1.0,
+    cached_input: None,
+};
 
 /// Grade the answer.
 #[judge(reasoning = false, cost = "5 msat")]
@@ -28,7 +32,11 @@ struct Graded {
 
 async fn judged(lm: impl LanguageModel + 'static, rows: usize) -> EvaluationResult {
     let judge = GradedJudge::default().with_lm(lm);
-    let evaluate = Evaluate::builder().metric(judge).concurrency(20).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(judge)
+        .concurrency(20)
+        .build()
+        .unwrap();
     let rows = (0..rows).map(|row| {
         let pred = prediction! { "answer" => format!("answer {row}") };
         Pair::new(row.to_string(), example! {}, pred)
@@ -46,7 +54,11 @@ fn cost(outcome: &Outcome) -> u64 {
 }
 
 fn spent_by_rows(result: &EvaluationResult) -> u64 {
-    result.results.iter().map(|row| cost(&row.outcomes[0])).sum()
+    result
+        .results
+        .iter()
+        .map(|row| cost(&row.outcomes[0]))
+        .sum()
 }
 
 /// Timeouts, lost connections, truncated replies, free errors, invalid verdicts, and valid ones.
@@ -87,18 +99,29 @@ async fn trap_23_budget_ledger_and_rows_agree_whatever_fails() {
     assert_eq!((probe.calls, probe.cost_msats), (1, 110), "100 + 10 tokens");
     assert_eq!(total.cost_msats, budget.spent_msats());
     assert_eq!(total.cost_msats, spent_by_rows(&result) + probe.cost_msats);
-    assert_eq!((total.unpriced, result.metrics[0].cost_msats), (0, spent_by_rows(&result)));
+    assert_eq!(
+        (total.unpriced, result.metrics[0].cost_msats),
+        (0, spent_by_rows(&result))
+    );
     // Interrupted attempts cost the highest amount possible, rejected ones nothing.
     let of_row = |row: usize| cost(&result.results[row].outcomes[0]);
     for (interrupted, attempts) in [(1, 2), (2, 2), (3, 2), (6, 1)] {
         let cost = of_row(interrupted);
-        assert!((attempts * 4096..attempts * 6000).contains(&cost), "{interrupted}: {cost}");
+        assert!(
+            (attempts * 4096..attempts * 6000).contains(&cost),
+            "{interrupted}: {cost}"
+        );
     }
     assert_eq!((of_row(4), of_row(5), of_row(7)), (0, 220, 110));
 }
 
 fn timeout() -> LmError {
-    LmError::new("scripted:lm", LmErrorKind::Timeout { limit: Duration::from_secs(1) })
+    LmError::new(
+        "scripted:lm",
+        LmErrorKind::Timeout {
+            limit: Duration::from_secs(1),
+        },
+    )
 }
 
 fn stack(
@@ -116,7 +139,10 @@ fn stack(
 }
 
 fn limited(text: &str, max_tokens: u32) -> LmRequest {
-    ask(text).with_sampling(Sampling { max_tokens: Some(max_tokens), ..Sampling::default() })
+    ask(text).with_sampling(Sampling {
+        max_tokens: Some(max_tokens),
+        ..Sampling::default()
+    })
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,38 +158,78 @@ async fn the_ledger_records_a_cancelled_call_with_the_cost_that_the_budget_was_c
     assert_eq!(cancelled.unwrap_err().to_string(), "deadline has elapsed");
     let spent = budget.spent_msats();
     assert!((2000..2400).contains(&spent), "{spent}");
-    let totals = CallTotals { calls: 1, failed: 1, cost_msats: spent, ..CallTotals::default() };
+    let totals = CallTotals {
+        calls: 1,
+        failed: 1,
+        cost_msats: spent,
+        ..CallTotals::default()
+    };
     assert_eq!(ledger.total(), totals);
-    assert_eq!(budget.spent_msats() + budget.remaining_msats(), 1 << 40, "nothing stays reserved");
+    assert_eq!(
+        budget.spent_msats() + budget.remaining_msats(),
+        1 << 40,
+        "nothing stays reserved"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn without_a_limit_an_interrupted_call_has_an_unknown_cost_and_is_never_free() {
     let usage = Usage::new(30, 12);
-    let scripted = || ScriptedLm::new().replies([timeout()]).otherwise("yes").usage(usage);
+    let scripted = || {
+        ScriptedLm::new()
+            .replies([timeout()])
+            .otherwise("yes")
+            .usage(usage)
+    };
     // Nothing limits the tokens of the reply: the cost is a lower bound.
     let ledger = Ledger::new();
-    let reply = stack(scripted(), None, &ledger).complete(&ask("?")).await.unwrap();
-    assert_eq!((reply.cost_msats, reply.cost_is_lower_bound), (Some(42), true));
+    let reply = stack(scripted(), None, &ledger)
+        .complete(&ask("?"))
+        .await
+        .unwrap();
+    assert_eq!(
+        (reply.cost_msats, reply.cost_is_lower_bound),
+        (Some(42), true)
+    );
     let expected = "1 call (0 cached, 0 failed), 30 prompt + 12 completion tokens, 42 msat (plus 1 attempt of unknown cost)";
     assert_eq!(ledger.total().to_string(), expected);
     // `max_tokens` limits them, with or without a budget.
     let ledger = Ledger::new();
-    let reply = stack(scripted(), None, &ledger).complete(&limited("?", 1000)).await.unwrap();
+    let reply = stack(scripted(), None, &ledger)
+        .complete(&limited("?", 1000))
+        .await
+        .unwrap();
     assert!(!reply.cost_is_lower_bound);
-    assert!((1042..1300).contains(&reply.cost_msats.unwrap()), "{reply:?}");
+    assert!(
+        (1042..1300).contains(&reply.cost_msats.unwrap()),
+        "{reply:?}"
+    );
     assert_eq!(
         (ledger.total().cost_msats, ledger.total().unpriced),
         (reply.cost_msats.unwrap(), 0)
     );
     // A call that never succeeds.
     let (ledger, always) = (Ledger::new(), ScriptedLm::new().otherwise(timeout()));
-    let error = stack(always, None, &ledger).complete(&ask("?")).await.unwrap_err();
+    let error = stack(always, None, &ledger)
+        .complete(&ask("?"))
+        .await
+        .unwrap_err();
     assert_eq!(error.cost_msats(), None);
-    assert_eq!((ledger.total().failed, ledger.total().unpriced), (1, 6), "each attempt is counted");
-    let kind = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
+    assert_eq!(
+        (ledger.total().failed, ledger.total().unpriced),
+        (1, 6),
+        "each attempt is counted"
+    );
+    let kind = LmErrorKind::RateLimited {
+        retry_after: None,
+        message: String::new(),
+    };
     let rejected = LmError::new("scripted:lm", kind);
-    assert_eq!(rejected.cost_msats(), Some(0), "a rejected call is not charged");
+    assert_eq!(
+        rejected.cost_msats(),
+        Some(0),
+        "a rejected call is not charged"
+    );
 }
 
 /// Calls a server once per text, with retries. Returns the ledger, and the number of requests.
@@ -181,11 +247,25 @@ async fn called(
 
 #[tokio::test]
 async fn trap_41_an_unreadable_reply_is_paid_for_once_and_every_attempt_is_in_the_ledger() {
-    let one = CallTotals { calls: 1, failed: 1, ..CallTotals::default() };
+    let one = CallTotals {
+        calls: 1,
+        failed: 1,
+        ..CallTotals::default()
+    };
     // Its tokens are known, and so is its cost.
-    let paid = CallTotals { usage: Usage::new(100, 10), cost_msats: 110, ..one };
+    let paid = CallTotals {
+        usage: Usage::new(100, 10),
+        cost_msats: 110,
+        ..one
+    };
     let cached = Some(40);
-    let paid = CallTotals { usage: Usage { cached_prompt_tokens: cached, ..paid.usage }, ..paid };
+    let paid = CallTotals {
+        usage: Usage {
+            cached_prompt_tokens: cached,
+            ..paid.usage
+        },
+        ..paid
+    };
     assert_eq!(called(|_| Answer::chat("yes").doubled()).await, (paid, 1));
     let empty = || {
         let mut body = crate::server::chat("", "stop");
@@ -195,11 +275,20 @@ async fn trap_41_an_unreadable_reply_is_paid_for_once_and_every_attempt_is_in_th
     assert_eq!(called(move |_| empty()).await, (paid, 1), "no answer");
     // Nothing is reported of these.
     let unknown = |unpriced| CallTotals { unpriced, ..one };
-    assert_eq!(called(|_| Answer::html(200, "<html>log in</html>")).await, (unknown(1), 1));
+    assert_eq!(
+        called(|_| Answer::html(200, "<html>log in</html>")).await,
+        (unknown(1), 1)
+    );
     let surrogate = |_: &Received| Answer::html(200, r#"{"choices":"\ud800"}"#);
     assert_eq!(called(surrogate).await, (unknown(1), 1));
-    assert_eq!(called(|_| Answer::chat("yes").truncated()).await, (unknown(2), 2));
-    assert_eq!(called(|_| Answer::chat("yes").interrupted()).await, (unknown(2), 2));
+    assert_eq!(
+        called(|_| Answer::chat("yes").truncated()).await,
+        (unknown(2), 2)
+    );
+    assert_eq!(
+        called(|_| Answer::chat("yes").interrupted()).await,
+        (unknown(2), 2)
+    );
     // The second attempt succeeds.
     let attempts = std::sync::atomic::AtomicUsize::new(0);
     let once = move |_: &Received| match attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst)
@@ -207,7 +296,17 @@ async fn trap_41_an_unreadable_reply_is_paid_for_once_and_every_attempt_is_in_th
         0 => Answer::chat("yes").truncated(),
         _ => Answer::chat("yes"),
     };
-    assert_eq!(called(once).await, (CallTotals { failed: 0, unpriced: 1, ..paid }, 2));
+    assert_eq!(
+        called(once).await,
+        (
+            CallTotals {
+                failed: 0,
+                unpriced: 1,
+                ..paid
+            },
+            2
+        )
+    );
 }
 
 #[tokio::test]

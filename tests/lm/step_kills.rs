@@ -16,8 +16,11 @@ use crate::server::{Answer, Received, Server};
 const ROWS: usize = 6;
 
 /// The names of the calls of a row, in order.
-const CALLS: [&str; 3] =
-    ["true_statements_statements", "true_statements_topics", "true_statements"];
+const CALLS: [&str; 3] = [
+    "true_statements_statements",
+    "true_statements_topics",
+    "true_statements",
+];
 
 /// The row, the position of the call, and whether it is a repair.
 type Call = (usize, usize, bool);
@@ -78,20 +81,51 @@ impl Answers {
 
 fn command(dir: &Path, url: &str, (out, store): (&str, &str), concurrency: usize) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+    for name in [
+        "DSRS_LM",
+        "DSRS_PRICES",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         command.env_remove(name);
     }
-    command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    command.args(["score", "rows.jsonl", "-m", "true_statements", "--store", store, "--lm"]);
-    command.args(["openai:gpt-6-luna", "--out", out, "--concurrency", &concurrency.to_string()]);
-    command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("OPENAI_API_KEY", "k")
+        .env("OPENAI_BASE_URL", url);
+    command.args([
+        "score",
+        "rows.jsonl",
+        "-m",
+        "true_statements",
+        "--store",
+        store,
+        "--lm",
+    ]);
+    command.args([
+        "openai:gpt-6-luna",
+        "--out",
+        out,
+        "--concurrency",
+        &concurrency.to_string(),
+    ]);
+    command
+        .current_dir(dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
 /// Starts the run, and kills it when so many calls wait and the store has the replies of all others.
 async fn kill_at(command: &mut Command, dir: &Path, answers: &Mutex<Answers>, waiting: usize) {
     let start = Instant::now();
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     loop {
         let (found, total) = {
             let answers = answers.lock().unwrap();
@@ -100,8 +134,15 @@ async fn kill_at(command: &mut Command, dir: &Path, answers: &Mutex<Answers>, wa
         if found == waiting && stored_replies(&dir.join("store")).len() == total {
             break;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "{found} calls wait, {total} replies");
-        assert_eq!(child.try_wait().unwrap(), None, "the run ends before it is killed");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{found} calls wait, {total} replies"
+        );
+        assert_eq!(
+            child.try_wait().unwrap(),
+            None,
+            "the run ends before it is killed"
+        );
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     child.kill().unwrap();
@@ -111,10 +152,20 @@ async fn kill_at(command: &mut Command, dir: &Path, answers: &Mutex<Answers>, wa
 
 /// Runs to the end, and returns the headlines and the result file.
 async fn finished(mut command: Command, out: &Path) -> (String, Vec<u8>) {
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     dsrs_metrics_tests::schema::validate_file(out);
-    (String::from_utf8(output.stdout).unwrap(), fs::read(out).unwrap())
+    (
+        String::from_utf8(output.stdout).unwrap(),
+        fs::read(out).unwrap(),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -125,7 +176,11 @@ async fn trap_22_each_step_of_a_judge_is_paid_once_through_kills() {
         let pred = json!({ "response": format!("response number {id}") });
         format!("{}\n", json!({ "id": id, "gold": {}, "pred": pred }))
     };
-    fs::write(dir.join("rows.jsonl"), (0..ROWS).map(row).collect::<String>()).unwrap();
+    fs::write(
+        dir.join("rows.jsonl"),
+        (0..ROWS).map(row).collect::<String>(),
+    )
+    .unwrap();
     let answers: Arc<Mutex<Answers>> = Arc::default();
     let of_server = Arc::clone(&answers);
     // One server for all runs, since its address is part of the identity of a run.
@@ -146,7 +201,9 @@ async fn trap_22_each_step_of_a_judge_is_paid_once_through_kills() {
     let calls = CALLS.len() * ROWS + repairs;
     let answered = |answers: &Answers| (answers.replies.len(), answers.total());
     assert_eq!(answered(&answers.lock().unwrap()), (calls, calls));
-    let scores = String::from_utf8_lossy(&expected.1).matches("\"scored\",\"value\":0.5").count();
+    let scores = String::from_utf8_lossy(&expected.1)
+        .matches("\"scored\",\"value\":0.5")
+        .count();
     assert_eq!(scores, ROWS / 2, "{}", String::from_utf8_lossy(&expected.1));
 
     // One row at a time, with a kill before each reply; then all rows at once, with a kill before each of their calls.
@@ -157,8 +214,11 @@ async fn trap_22_each_step_of_a_judge_is_paid_once_through_kills() {
         let command = || command(dir, &url, (&out, "store"), concurrency);
         let kills = if concurrency == 1 { calls } else { CALLS.len() };
         for kill in 0..kills {
-            let (max_replies, max_calls) =
-                if concurrency == 1 { (kill, CALLS.len()) } else { (usize::MAX, kill) };
+            let (max_replies, max_calls) = if concurrency == 1 {
+                (kill, CALLS.len())
+            } else {
+                (usize::MAX, kill)
+            };
             limit(max_replies, max_calls);
             kill_at(&mut command(), dir, &answers, concurrency).await;
         }
@@ -169,7 +229,11 @@ async fn trap_22_each_step_of_a_judge_is_paid_once_through_kills() {
             "{concurrency} rows at once"
         );
         let answers = answers.lock().unwrap();
-        let again: Vec<_> = answers.replies.iter().filter(|(_, replies)| **replies > 1).collect();
+        let again: Vec<_> = answers
+            .replies
+            .iter()
+            .filter(|(_, replies)| **replies > 1)
+            .collect();
         assert_eq!(again, [], "calls that were paid again");
         assert_eq!(answered(&answers), (calls, calls));
     }

@@ -36,7 +36,10 @@ async fn text(lm: &impl LanguageModel, request: &LmRequest) -> String {
 #[tokio::test]
 async fn the_next_run_reads_a_stored_reply_at_no_cost() {
     let dir = temp_dir();
-    let reply = LmReply::new("yes").with_cost_msats(7).with_model("m-1").with_fingerprint("fp_1");
+    let reply = LmReply::new("yes")
+        .with_cost_msats(7)
+        .with_model("m-1")
+        .with_fingerprint("fp_1");
     let lm = Stored::new(ScriptedLm::new().replies([reply.clone()]), open(&dir));
     assert_eq!(lm.complete(&ask("?")).await, Ok(reply.clone()));
     drop(lm);
@@ -121,7 +124,11 @@ async fn refresh_replaces_stored_replies() {
     assert_eq!(text(&with(), &ask("?")).await, "reply 1");
     let refreshing = with().refresh().unwrap();
     assert_eq!(text(&refreshing, &ask("?")).await, "reply 2");
-    assert_eq!(text(&refreshing, &ask("?")).await, "reply 2", "paid once per run");
+    assert_eq!(
+        text(&refreshing, &ask("?")).await,
+        "reply 2",
+        "paid once per run"
+    );
     assert_eq!(text(&with(), &ask("?")).await, "reply 2");
     assert_eq!(store.info().unwrap().replies, 1);
 }
@@ -129,9 +136,13 @@ async fn refresh_replaces_stored_replies() {
 #[tokio::test]
 async fn errors_are_not_stored() {
     let dir = temp_dir();
-    let kind = LmErrorKind::Timeout { limit: Duration::from_secs(1) };
+    let kind = LmErrorKind::Timeout {
+        limit: Duration::from_secs(1),
+    };
     let timeout = LmError::new("scripted:lm", kind);
-    let scripted = ScriptedLm::new().replies([timeout.clone()]).otherwise("yes");
+    let scripted = ScriptedLm::new()
+        .replies([timeout.clone()])
+        .otherwise("yes");
     let lm = Stored::new(scripted, open(&dir));
     assert_eq!(lm.complete(&ask("?")).await, Err(timeout));
     assert_eq!(text(&lm, &ask("?")).await, "yes");
@@ -142,7 +153,9 @@ async fn equal_concurrent_calls_are_one_call() {
     for refresh in [false, true] {
         let dir = temp_dir();
         let reply = LmReply::new("yes").with_cost_msats(7);
-        let scripted = ScriptedLm::new().otherwise(reply).latency(Duration::from_millis(30));
+        let scripted = ScriptedLm::new()
+            .otherwise(reply)
+            .latency(Duration::from_millis(30));
         let lm = Stored::new(&scripted, open(&dir));
         let lm = if refresh { lm.refresh().unwrap() } else { lm };
         let request = ask("?");
@@ -151,21 +164,31 @@ async fn equal_concurrent_calls_are_one_call() {
         let replies: Vec<_> = replies.into_iter().map(Result::unwrap).collect();
         assert_eq!(scripted.calls(), 1, "{refresh}");
         assert_eq!(replies.iter().filter(|reply| !reply.cached).count(), 1);
-        assert!(replies.iter().all(|reply| reply.cost_msats == Some(7)), "what was paid for it");
+        assert!(
+            replies.iter().all(|reply| reply.cost_msats == Some(7)),
+            "what was paid for it"
+        );
     }
 }
 
 #[tokio::test]
 async fn equal_concurrent_calls_share_an_error_but_not_its_cost() {
     let dir = temp_dir();
-    let kind = LmErrorKind::InvalidReply { reason: "truncated".to_owned() };
+    let kind = LmErrorKind::InvalidReply {
+        reason: "truncated".to_owned(),
+    };
     let paid = LmError::new("scripted:lm", kind).with_cost_msats(Some(9));
-    let scripted = ScriptedLm::new().replies([paid]).latency(Duration::from_millis(30));
+    let scripted = ScriptedLm::new()
+        .replies([paid])
+        .latency(Duration::from_millis(30));
     let lm = Stored::new(&scripted, open(&dir));
     let request = ask("?");
     let all = (0..20).map(|_| lm.complete(&request));
     let errors = futures_util::future::join_all(all).await;
-    let costs: Vec<_> = errors.into_iter().map(|e| e.unwrap_err().cost_msats()).collect();
+    let costs: Vec<_> = errors
+        .into_iter()
+        .map(|e| e.unwrap_err().cost_msats())
+        .collect();
     assert_eq!(costs.iter().flatten().sum::<u64>(), 9);
     assert_eq!(scripted.calls(), 1);
 }
@@ -173,14 +196,23 @@ async fn equal_concurrent_calls_share_an_error_but_not_its_cost() {
 #[tokio::test]
 async fn if_a_shared_call_is_cancelled_a_waiting_call_replaces_it() {
     let dir = temp_dir();
-    let scripted = ScriptedLm::new().otherwise("yes").latency(Duration::from_millis(50));
+    let scripted = ScriptedLm::new()
+        .otherwise("yes")
+        .latency(Duration::from_millis(50));
     let lm = Arc::new(Stored::new(scripted, open(&dir)));
     let request = ask("?");
     let first = tokio::time::timeout(Duration::from_millis(10), lm.complete(&request));
     let waiting = (0..10).map(|_| lm.complete(&request));
     let (first, waiting) = tokio::join!(first, futures_util::future::join_all(waiting));
-    assert_eq!(first.unwrap_err().to_string(), "deadline has elapsed", "it was cancelled");
-    let texts: Vec<_> = waiting.into_iter().map(|reply| reply.unwrap().text).collect();
+    assert_eq!(
+        first.unwrap_err().to_string(),
+        "deadline has elapsed",
+        "it was cancelled"
+    );
+    let texts: Vec<_> = waiting
+        .into_iter()
+        .map(|reply| reply.unwrap().text)
+        .collect();
     assert_eq!(texts, ["yes"; 10]);
 }
 
@@ -192,7 +224,9 @@ async fn several_models_of_a_process_share_one_file() {
         .into_iter()
         .enumerate()
         .map(|(at, store)| {
-            let lm = ScriptedLm::new().named(format!("p:{at}")).otherwise(format!("{at}"));
+            let lm = ScriptedLm::new()
+                .named(format!("p:{at}"))
+                .otherwise(format!("{at}"));
             Stored::new(lm, store)
         })
         .collect();
@@ -206,7 +240,10 @@ async fn several_models_of_a_process_share_one_file() {
 async fn old_records_and_those_beyond_a_size_are_pruned() {
     let dir = temp_dir();
     let store = open(&dir);
-    let lm = Stored::new(ScriptedLm::new().otherwise("x".repeat(2000)).cost(7), store.clone());
+    let lm = Stored::new(
+        ScriptedLm::new().otherwise("x".repeat(2000)).cost(7),
+        store.clone(),
+    );
     for call in 0..500 {
         lm.complete(&ask(&call.to_string())).await.unwrap();
     }
@@ -215,25 +252,38 @@ async fn old_records_and_those_beyond_a_size_are_pruned() {
     let day = Duration::from_secs(24 * 60 * 60);
     assert_eq!(store.prune(Some(day), None).unwrap().records, 0);
     let pruned = store.prune(None, Some(400_000)).unwrap();
-    assert!(pruned.bytes.0 > 1_000_000 && pruned.bytes.1 <= 400_000, "{pruned:?}");
+    assert!(
+        pruned.bytes.0 > 1_000_000 && pruned.bytes.1 <= 400_000,
+        "{pruned:?}"
+    );
     let left = store.info().unwrap();
     assert_eq!(left.replies, 500 - pruned.records);
     assert!((50..200).contains(&left.replies), "{left:?}");
-    assert!(lm.complete(&ask("499")).await.unwrap().cached, "the newest remain");
+    assert!(
+        lm.complete(&ask("499")).await.unwrap().cached,
+        "the newest remain"
+    );
     assert!(!lm.complete(&ask("0")).await.unwrap().cached);
     rusqlite::Connection::open(store.path())
         .unwrap()
         .execute("UPDATE records SET stored_at = 1000", ())
         .unwrap();
     assert_eq!(store.info().unwrap().stored_at, Some((1000, 1000)));
-    assert_eq!(store.prune(Some(day), None).unwrap().records, left.replies + 1);
+    assert_eq!(
+        store.prune(Some(day), None).unwrap().records,
+        left.replies + 1
+    );
 }
 
 /// The limit that a budget adds to a request without one.
 #[tokio::test]
 async fn a_budget_does_not_change_the_key_of_a_reply() {
     let dir = temp_dir();
-    let price = Price { input: 1.0, output: 1.0, cached_input: None };
+    let price = Price {
+        input: 1.0,
+        output: 1.0,
+        cached_input: None,
+    };
     let prices = || Prices::empty().with("scripted:lm", price);
     let model = || Arc::new(counting().usage(Usage::new(1, 1)));
     let (first, second) = (model(), model());
@@ -243,14 +293,24 @@ async fn a_budget_does_not_change_the_key_of_a_reply() {
     let under = Priced::new(&*second, prices()).budget(budget.clone());
     let under = Stored::new(under, open(&dir));
     assert_eq!(text(&under, &ask("?")).await, "reply 1");
-    assert_eq!((second.calls(), budget.spent_msats()), (0, 0), "no call is paid for twice");
+    assert_eq!(
+        (second.calls(), budget.spent_msats()),
+        (0, 0),
+        "no call is paid for twice"
+    );
     // And the other way round.
     assert_eq!(text(&under, &ask("!")).await, "reply 1");
     assert_eq!(text(&without, &ask("!")).await, "reply 1");
     assert_eq!((first.calls(), second.calls()), (1, 1));
     // A limit that the request itself sets is part of the key.
-    let sampling = Sampling { max_tokens: Some(4096), ..Sampling::default() };
-    assert_eq!(text(&without, &ask("?").with_sampling(sampling)).await, "reply 2");
+    let sampling = Sampling {
+        max_tokens: Some(4096),
+        ..Sampling::default()
+    };
+    assert_eq!(
+        text(&without, &ask("?").with_sampling(sampling)).await,
+        "reply 2"
+    );
 }
 
 /// A truncated reply is not stored, so that one within the limit of a budget is not the reply without it.
@@ -274,7 +334,11 @@ async fn only_the_user_can_read_the_store() {
     let store = Store::open(&nested).unwrap();
     let file = store.path().to_owned();
     assert_eq!((mode(&file), mode(&nested)), (0o600, 0o700));
-    assert_eq!(mode(&dir.path().join("new")), 0o700, "also the directories above it");
+    assert_eq!(
+        mode(&dir.path().join("new")),
+        0o700,
+        "also the directories above it"
+    );
     drop(store);
     // A file of an earlier version, in a directory whose mode the user has set.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();

@@ -19,7 +19,13 @@ struct Ran {
 /// Runs `judge_scorer store ..` with the store in this folder.
 fn store(folder: &Path, args: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    let output = command.arg("store").args(args).arg("--store").arg(folder).output().unwrap();
+    let output = command
+        .arg("store")
+        .args(args)
+        .arg("--store")
+        .arg(folder)
+        .output()
+        .unwrap();
     Ran {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).unwrap(),
@@ -39,16 +45,26 @@ impl Ran {
 async fn with_replies(count: u64) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let lm = Stored::new(ScriptedLm::new().otherwise("x".repeat(1500)).cost(7), store.clone());
+    let lm = Stored::new(
+        ScriptedLm::new().otherwise("x".repeat(1500)).cost(7),
+        store.clone(),
+    );
     for call in 0..count {
         lm.complete(&ask(&call.to_string())).await.unwrap();
     }
     let path = store.path().to_owned();
     drop((lm, store));
     let connection = Connection::open(path).unwrap();
-    connection.execute("UPDATE records SET stored_at = 1000000000 WHERE number = 1", ()).unwrap();
+    connection
+        .execute(
+            "UPDATE records SET stored_at = 1000000000 WHERE number = 1",
+            (),
+        )
+        .unwrap();
     let last = "UPDATE records SET stored_at = 9000000000000 WHERE number = ?1";
-    connection.execute(last, [i64::try_from(count).unwrap()]).unwrap();
+    connection
+        .execute(last, [i64::try_from(count).unwrap()])
+        .unwrap();
     dir
 }
 
@@ -83,7 +99,11 @@ async fn info_with_check_reports_damage() {
     let ran = store(dir.path(), &["info", "--check"]);
     assert_eq!((ran.code, &*ran.out), (Some(2), ""));
     let expected = "store.sqlite: the database is damaged (record ";
-    assert!(ran.err.contains(expected) && ran.err.lines().count() == 1, "{}", ran.err);
+    assert!(
+        ran.err.contains(expected) && ran.err.lines().count() == 1,
+        "{}",
+        ran.err
+    );
 }
 
 #[tokio::test]
@@ -100,15 +120,34 @@ async fn prune_removes_old_records_and_those_beyond_a_size() {
         "{line}"
     );
     let beyond = store(dir.path(), &["prune", "--max-size", "200kB"]);
-    assert!(beyond.printed().contains(" records removed, "), "{}", beyond.out);
+    assert!(
+        beyond.printed().contains(" records removed, "),
+        "{}",
+        beyond.out
+    );
     assert!(before > 400_000 && size() <= 200_000, "{before} {}", size());
     let connection = Connection::open(path).unwrap();
-    let number = |sql| connection.query_row(sql, (), |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(number("SELECT max(number) FROM records"), 200, "the newest remain");
+    let number = |sql| {
+        connection
+            .query_row(sql, (), |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
+    assert_eq!(
+        number("SELECT max(number) FROM records"),
+        200,
+        "the newest remain"
+    );
     assert!((20..100).contains(&number("SELECT count(*) FROM records")));
     drop(connection);
-    let again = store(dir.path(), &["prune", "--older-than", "30d", "--max-size", "200kB"]);
-    assert!(again.printed().contains(": 0 records removed, "), "{}", again.out);
+    let again = store(
+        dir.path(),
+        &["prune", "--older-than", "30d", "--max-size", "200kB"],
+    );
+    assert!(
+        again.printed().contains(": 0 records removed, "),
+        "{}",
+        again.out
+    );
 }
 
 #[test]
@@ -116,17 +155,34 @@ fn a_command_without_a_store_or_with_an_invalid_limit_says_so() {
     let dir = tempfile::tempdir().unwrap();
     for args in [&["info"][..], &["prune", "--older-than", "1d"]] {
         let none = store(dir.path(), args);
-        assert!(none.printed().ends_with("store.sqlite: no store\n"), "{}", none.out);
+        assert!(
+            none.printed().ends_with("store.sqlite: no store\n"),
+            "{}",
+            none.out
+        );
     }
-    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "no store is created");
+    assert!(
+        std::fs::read_dir(dir.path()).unwrap().next().is_none(),
+        "no store is created"
+    );
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let is_file = store(&file, &["info"]);
     assert_eq!(is_file.code, Some(2));
-    assert!(is_file.err.ends_with("file: it is a file; name a folder\n"), "{}", is_file.err);
+    assert!(
+        is_file.err.ends_with("file: it is a file; name a folder\n"),
+        "{}",
+        is_file.err
+    );
     for (args, expected) in [
-        (["prune", "--older-than", "soon"], "expected a time, as in 30d"),
-        (["prune", "--max-size", "much"], "expected a size, as in 1GB"),
+        (
+            ["prune", "--older-than", "soon"],
+            "expected a time, as in 30d",
+        ),
+        (
+            ["prune", "--max-size", "much"],
+            "expected a size, as in 1GB",
+        ),
     ] {
         let ran = store(dir.path(), &args);
         assert_eq!(ran.code, Some(2), "{}", ran.err);
@@ -175,8 +231,18 @@ async fn the_file_of_an_earlier_version_is_named_once_and_remains() {
     let run = || score(1, &["-m", "polite", "--lm", MODEL], &variables);
     let line = "replies.redb: the replies of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back\n";
     let first = run().await;
-    assert_eq!((first.code, first.err.matches(line).count()), (Some(0), 1), "{}", first.err);
+    assert_eq!(
+        (first.code, first.err.matches(line).count()),
+        (Some(0), 1),
+        "{}",
+        first.err
+    );
     let second = run().await;
-    assert_eq!((second.code, second.err.contains("redb")), (Some(0), false), "{}", second.err);
+    assert_eq!(
+        (second.code, second.err.contains("redb")),
+        (Some(0), false),
+        "{}",
+        second.err
+    );
     assert_eq!(std::fs::read(old).unwrap(), b"redb");
 }

@@ -52,16 +52,31 @@ fn what_is_no_store_is_refused_and_not_changed() {
         let before = std::fs::read(&path).ok();
         let error = Store::open(dir.path()).unwrap_err();
         assert_eq!(std::fs::read(&path).ok(), before);
-        let LmErrorKind::Store { path: named, reason } = error.kind() else { panic!("{error}") };
+        let LmErrorKind::Store {
+            path: named,
+            reason,
+        } = error.kind()
+        else {
+            panic!("{error}")
+        };
         assert!(named.ends_with("store.sqlite"), "{named}");
         reason.clone()
     };
     let notes = refused(&|path| std::fs::write(path, "some notes of mine\n".repeat(500)).unwrap());
-    assert_eq!(notes, format!("it is not a database; move the file away, or {OTHER}"));
+    assert_eq!(
+        notes,
+        format!("it is not a database; move the file away, or {OTHER}")
+    );
     let of_another = refused(&|path| execute(path, "CREATE TABLE mail (subject TEXT)"));
-    assert_eq!(of_another, format!("it is the database of another program; {OTHER}"));
+    assert_eq!(
+        of_another,
+        format!("it is the database of another program; {OTHER}")
+    );
     let newer = refused(&|path| {
-        execute(path, "PRAGMA application_id = 1685287539; PRAGMA user_version = 2");
+        execute(
+            path,
+            "PRAGMA application_id = 1685287539; PRAGMA user_version = 2",
+        );
     });
     assert_eq!(
         newer,
@@ -79,13 +94,20 @@ fn a_folder_that_cannot_be_created_is_named() {
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let error = Store::open(file.join("store")).unwrap_err();
-    let LmErrorKind::Store { path, .. } = error.kind() else { panic!("{error}") };
+    let LmErrorKind::Store { path, .. } = error.kind() else {
+        panic!("{error}")
+    };
     assert!(path.ends_with("file/store"), "{path}");
     assert!(error.to_string().ends_with(OTHER), "{error}");
-    let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    let source = error
+        .source()
+        .and_then(|source| source.downcast_ref::<std::io::Error>());
     assert_eq!(source.unwrap().kind(), std::io::ErrorKind::NotADirectory);
     let error = Store::open(&file).unwrap_err().to_string();
-    assert!(error.ends_with("file: it is a file; name a folder"), "{error}");
+    assert!(
+        error.ends_with("file: it is a file; name a folder"),
+        "{error}"
+    );
 }
 
 /// `lm_stored_calls FOLDER 10` as a user who may not write to the folder, also where the tests run as root.
@@ -124,7 +146,11 @@ fn a_store_that_may_not_be_written_is_refused_before_any_call() {
         }
         let ran = as_another_user(dir.path());
         let err = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!((ran.status.code(), &*ran.stdout), (Some(2), &b""[..]), "{err}");
+        assert_eq!(
+            (ran.status.code(), &*ran.stdout),
+            (Some(2), &b""[..]),
+            "{err}"
+        );
         assert!(err.ends_with(&expected), "{err}");
     }
 }
@@ -148,7 +174,9 @@ async fn a_damaged_store_is_an_error_or_returns_right_replies() {
         let mut damaged = bytes.clone();
         match kind {
             0 => damaged.truncate(page * 4096 + 100),
-            1 => damaged[page * 4096..][..4096].iter_mut().for_each(|byte| *byte ^= 0x5a),
+            1 => damaged[page * 4096..][..4096]
+                .iter_mut()
+                .for_each(|byte| *byte ^= 0x5a),
             _ => damaged[page * 4096 + (page * 7919 + kind * 104_729) % 4096] ^= 1 << kind,
         }
         std::fs::write(dir.path().join("store.sqlite"), damaged).unwrap();
@@ -167,7 +195,10 @@ async fn a_damaged_store_is_an_error_or_returns_right_replies() {
             match lm.complete(&ask(&format!("call {call}"))).await {
                 Ok(reply) if reply.text == "new" => {
                     // A file without its first page is empty.
-                    assert!(is_found || (page, kind) == (0, 0), "{page} {kind}: lost in silence");
+                    assert!(
+                        is_found || (page, kind) == (0, 0),
+                        "{page} {kind}: lost in silence"
+                    );
                     called_again += 1;
                 }
                 Ok(reply) => assert_eq!(reply.text, format!("reply {}", call + 1)),
@@ -175,7 +206,10 @@ async fn a_damaged_store_is_an_error_or_returns_right_replies() {
             }
         }
     }
-    assert!(found >= 2 * pages && called_again > 0, "{found} of {pages} pages, {called_again}");
+    assert!(
+        found >= 2 * pages && called_again > 0,
+        "{found} of {pages} pages, {called_again}"
+    );
 }
 
 /// The index leads to the record beside the right one.
@@ -190,12 +224,17 @@ async fn a_damaged_index_finds_no_other_record() {
     let path = intact.path().join("store.sqlite");
     let key: Vec<u8> = Connection::open(&path)
         .unwrap()
-        .query_row("SELECT key FROM records WHERE number = 50", (), |row| row.get(0))
+        .query_row("SELECT key FROM records WHERE number = 50", (), |row| {
+            row.get(0)
+        })
         .unwrap();
     let bytes = std::fs::read(path).unwrap();
     // In the table and in the index, where the number follows.
     let keys = (0..bytes.len() - 40).filter(|at| bytes[*at..].starts_with(&key));
-    let number = keys.map(|at| at + key.len()).find(|at| bytes[*at] == 50).unwrap();
+    let number = keys
+        .map(|at| at + key.len())
+        .find(|at| bytes[*at] == 50)
+        .unwrap();
     let (dir, mut damaged) = (temp_dir(), bytes);
     damaged[number] = 51;
     std::fs::write(dir.path().join("store.sqlite"), damaged).unwrap();
@@ -252,7 +291,10 @@ async fn a_store_that_cannot_be_written_pays_for_one_call_only() {
         assert!(error.to_string().ends_with(": full"), "{error}");
     }
     assert_eq!(scripted.calls(), 1);
-    execute(&path, "DROP TRIGGER full_records; DROP TRIGGER full_spending");
+    execute(
+        &path,
+        "DROP TRIGGER full_records; DROP TRIGGER full_spending",
+    );
     assert_eq!(text(&lm, &ask("0")).await, "reply 2");
 }
 
@@ -267,19 +309,38 @@ fn fails_and_continues(shell: Command, script: &str, reason: &str) {
     let paid = paid.path().join("paid");
     let mut shell = shell;
     shell.args(["sh", "-c", script, "sh"]).arg(folder.path());
-    shell.arg(env!("CARGO_BIN_EXE_lm_stored_calls")).arg(&paid).arg(CALLS.to_string());
+    shell
+        .arg(env!("CARGO_BIN_EXE_lm_stored_calls"))
+        .arg(&paid)
+        .arg(CALLS.to_string());
     let ran = shell.output().unwrap();
-    let (out, err) =
-        (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+    let (out, err) = (
+        String::from_utf8(ran.stdout).unwrap(),
+        String::from_utf8(ran.stderr).unwrap(),
+    );
     assert_eq!(ran.status.code(), Some(0), "{err}");
-    let (first, second) = out.split_once("exit code 2, then\n").unwrap_or_else(|| panic!("{out}"));
+    let (first, second) = out
+        .split_once("exit code 2, then\n")
+        .unwrap_or_else(|| panic!("{out}"));
     // The end of the process may cut off the line of another thread.
-    let lines = || err.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    assert!(lines().count() > 0 && lines().all(|line| line.contains(reason)), "{err}");
+    let lines = || {
+        err.split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'))
+    };
+    assert!(
+        lines().count() > 0 && lines().all(|line| line.contains(reason)),
+        "{err}"
+    );
     let (first, second) = (first.lines().count(), second.lines().count());
-    assert!((1..CALLS).contains(&first) && second == CALLS, "{first}, {second}");
+    assert!(
+        (1..CALLS).contains(&first) && second == CALLS,
+        "{first}, {second}"
+    );
     let paid = std::fs::read_to_string(paid).unwrap().lines().count();
-    assert!((CALLS..=CALLS + IN_PROGRESS).contains(&paid), "{paid} calls were paid");
+    assert!(
+        (CALLS..=CALLS + IN_PROGRESS).contains(&paid),
+        "{paid} calls were paid"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -289,7 +350,9 @@ fn a_full_disk_stops_the_calls_and_the_next_run_continues() {
     shell.arg("-m");
     let mount = "mount -t tmpfs -o size=16m none";
     // Mounting needs privileges.
-    let probe = Command::new("unshare").args(["-m", "sh", "-c", &format!("{mount} /mnt")]).output();
+    let probe = Command::new("unshare")
+        .args(["-m", "sh", "-c", &format!("{mount} /mnt")])
+        .output();
     if !probe.is_ok_and(|probe| probe.status.success()) {
         return;
     }
@@ -317,9 +380,13 @@ const LOCKED: &str = "DSRS_TEST_LOCKED_STORE";
 /// Begins to write, in a process that is killed meanwhile.
 #[test]
 fn holds_the_lock_until_it_is_killed() {
-    let Some(path) = std::env::var_os(LOCKED) else { return };
+    let Some(path) = std::env::var_os(LOCKED) else {
+        return;
+    };
     let connection = Connection::open(path).unwrap();
-    connection.execute_batch("BEGIN IMMEDIATE; DELETE FROM records").unwrap();
+    connection
+        .execute_batch("BEGIN IMMEDIATE; DELETE FROM records")
+        .unwrap();
     println!("\nlocked");
     std::thread::sleep(Duration::from_secs(600));
 }
@@ -333,7 +400,9 @@ async fn a_process_that_was_killed_while_it_wrote_leaves_neither_a_lock_nor_a_ch
     assert_eq!(text(&lm, &ask("?")).await, "reply 1");
     let mut holder = Command::new(std::env::current_exe().unwrap());
     let name = "store_faults::holds_the_lock_until_it_is_killed";
-    holder.args(["--exact", name, "--nocapture"]).env(LOCKED, store.path());
+    holder
+        .args(["--exact", name, "--nocapture"])
+        .env(LOCKED, store.path());
     let mut holder = holder.stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
     assert!(lines.map(Result::unwrap).any(|line| line == "locked"));
@@ -343,7 +412,11 @@ async fn a_process_that_was_killed_while_it_wrote_leaves_neither_a_lock_nor_a_ch
     holder.wait().unwrap();
     let begun = std::time::Instant::now();
     assert_eq!(text(&lm, &ask("!")).await, "reply 2");
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        begun.elapsed()
+    );
     assert_eq!(store.info().unwrap().replies, 2);
 }
 
@@ -373,16 +446,34 @@ async fn a_clock_that_goes_back_changes_neither_replies_nor_a_refresh() {
         let model = counting();
         let lm = Stored::new(&model, store.clone());
         assert_eq!(text(&lm, &ask("?")).await, "reply 1");
-        execute(store.path(), &format!("UPDATE records SET stored_at = {stored_at}"));
+        execute(
+            store.path(),
+            &format!("UPDATE records SET stored_at = {stored_at}"),
+        );
         assert_eq!(text(&lm, &ask("?")).await, "reply 1");
         let refreshed = Stored::new(&model, store.clone()).refresh().unwrap();
         assert_eq!(text(&refreshed, &ask("?")).await, "reply 2");
-        assert_eq!(text(&refreshed, &ask("?")).await, "reply 2", "paid once per run");
-        execute(store.path(), &format!("UPDATE records SET stored_at = {stored_at}"));
+        assert_eq!(
+            text(&refreshed, &ask("?")).await,
+            "reply 2",
+            "paid once per run"
+        );
+        execute(
+            store.path(),
+            &format!("UPDATE records SET stored_at = {stored_at}"),
+        );
         assert_eq!(store.info().unwrap().replies, 1);
         let is_old = u64::from(stored_at <= 0);
-        assert_eq!(store.prune(Some(day), None).unwrap().records, is_old, "{stored_at}");
-        assert_eq!(store.prune(None, Some(1)).unwrap().records, 1 - is_old, "{stored_at}");
+        assert_eq!(
+            store.prune(Some(day), None).unwrap().records,
+            is_old,
+            "{stored_at}"
+        );
+        assert_eq!(
+            store.prune(None, Some(1)).unwrap().records,
+            1 - is_old,
+            "{stored_at}"
+        );
         assert_eq!(text(&lm, &ask("?")).await, "reply 3");
     }
 }

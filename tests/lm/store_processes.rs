@@ -34,7 +34,9 @@ fn run(dir: &Path, kill_after: Option<usize>) -> HashSet<u64> {
     let mut completed = HashSet::new();
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         // The kill may truncate the last line.
-        let Ok(call) = line.unwrap().parse() else { break };
+        let Ok(call) = line.unwrap().parse() else {
+            break;
+        };
         completed.insert(call);
         if kill_after == Some(completed.len()) {
             // SIGKILL: the process cannot clean up.
@@ -73,7 +75,10 @@ fn no_completed_call_is_paid_for_again_after_a_kill() {
     let after = paid(dir.path());
     assert_eq!(paid_again(&before, &after, &completed), [0; 0]);
     let twice = after.values().filter(|count| **count > 1).count();
-    assert!(twice <= kills.len() * IN_PROGRESS, "{twice} calls were paid for twice");
+    assert!(
+        twice <= kills.len() * IN_PROGRESS,
+        "{twice} calls were paid for twice"
+    );
     assert_eq!(after.len() as u64, CALLS, "every call was made");
 }
 
@@ -99,26 +104,47 @@ fn a_second_process_uses_the_store_at_the_same_time_and_pays_for_none_of_its_rep
     let dir = tempfile::tempdir().unwrap();
     let first = holding(dir.path(), 50);
     let output = process(dir.path(), 60).output().unwrap();
-    assert_eq!((output.status.code(), output.stdout.lines().count()), (Some(0), 60));
-    assert_eq!(std::fs::read_to_string(dir.path().join("paid")).unwrap().lines().count(), 60);
+    assert_eq!(
+        (output.status.code(), output.stdout.lines().count()),
+        (Some(0), 60)
+    );
+    assert_eq!(
+        std::fs::read_to_string(dir.path().join("paid"))
+            .unwrap()
+            .lines()
+            .count(),
+        60
+    );
     assert_eq!(first.wait_with_output().unwrap().status.code(), Some(0));
 }
 
 #[test]
 fn four_processes_write_at_the_same_time_and_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let children: Vec<_> =
-        (0..4).map(|_| process(dir.path(), 2_000).stdout(Stdio::null()).spawn().unwrap()).collect();
+    let children: Vec<_> = (0..4)
+        .map(|_| {
+            process(dir.path(), 2_000)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
     for child in children {
         assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
     }
     let store = Store::open(dir.path()).unwrap();
-    assert_eq!((store.info().unwrap().replies, store.check().is_ok()), (2_000, true));
+    assert_eq!(
+        (store.info().unwrap().replies, store.check().is_ok()),
+        (2_000, true)
+    );
     // A fifth one pays for none of them.
     let before = paid(dir.path());
     run(dir.path(), Some(2_000));
     let after = paid(dir.path());
-    let again: Vec<_> = before.iter().filter(|(call, paid)| after[*call] != **paid).collect();
+    let again: Vec<_> = before
+        .iter()
+        .filter(|(call, paid)| after[*call] != **paid)
+        .collect();
     assert_eq!((before.len(), again), (2_000, Vec::new()));
 }
 
@@ -139,18 +165,30 @@ fn a_kill_inside_of_the_writes_of_the_database_loses_no_completed_call() {
         let mut command = Command::new("strace");
         command.args(["-f", "-qq", "-o", "/dev/null", "-e"]);
         command.arg(format!("inject={call}:signal=KILL:when={number}"));
-        command.arg(env!("CARGO_BIN_EXE_lm_stored_calls")).arg(dir.path()).arg("200");
+        command
+            .arg(env!("CARGO_BIN_EXE_lm_stored_calls"))
+            .arg(dir.path())
+            .arg("200");
         let output = command.stdin(Stdio::null()).output().unwrap();
         kills += usize::from(output.status.code().is_none());
         let text = String::from_utf8_lossy(&output.stdout);
         // The kill may cut off the last line.
-        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let lines = text
+            .split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'));
         let completed: HashSet<u64> = lines.filter_map(|line| line.trim().parse().ok()).collect();
         let before = paid_so_far(dir.path());
-        let second = process(dir.path(), 200).stdin(Stdio::null()).output().unwrap();
+        let second = process(dir.path(), 200)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         assert_eq!(second.status.code(), Some(0), "{call} {number}");
         let after = paid(dir.path());
-        assert_eq!(paid_again(&before, &after, &completed), [0; 0], "{call} {number}");
+        assert_eq!(
+            paid_again(&before, &after, &completed),
+            [0; 0],
+            "{call} {number}"
+        );
         let store = Store::open(dir.path()).unwrap();
         assert_eq!(
             (store.check(), store.info().unwrap().replies),

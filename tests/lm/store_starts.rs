@@ -14,13 +14,27 @@ type Ran = (Option<i32>, String, String);
 /// Runs `judge_scorer score rows.jsonl -m polite ARGS` against this address, with this key.
 async fn score(dir: &Path, (url, key): (&str, &str), args: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+    for name in [
+        "DSRS_LM",
+        "DSRS_PRICES",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         command.env_remove(name);
     }
-    command.env("NO_PROXY", "127.0.0.1").env("OPENAI_BASE_URL", url).env("OPENAI_API_KEY", key);
-    command.args(["score", "rows.jsonl", "-m", "polite"]).args(args);
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("OPENAI_BASE_URL", url)
+        .env("OPENAI_API_KEY", key);
+    command
+        .args(["score", "rows.jsonl", "-m", "polite"])
+        .args(args);
     command.current_dir(dir);
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap())
+        .await
+        .unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (out, err) = (text(output.stdout), text(output.stderr));
     dsrs_metrics_tests::schema::validate_output(&out);
@@ -44,7 +58,10 @@ fn calls(server: &Server) -> (usize, usize) {
     let all = server.received();
     let is_probe = |name: &serde_json::Value| name == "probe";
     let name = "/response_format/json_schema/name";
-    let probes = all.iter().filter(|call| call.body.pointer(name).is_some_and(is_probe)).count();
+    let probes = all
+        .iter()
+        .filter(|call| call.body.pointer(name).is_some_and(is_probe))
+        .count();
     (all.len(), probes)
 }
 
@@ -57,7 +74,12 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
     let line = "20 rows: 0 as before, 20 evaluated; 20 results that cost something: 0 from the store, 20 paid for\n";
     assert!(first.2.contains(line), "{}", first.2);
     let again = score(dir.path(), (&url, "k"), &STORE).await;
-    assert_eq!((again.0, &again.1, calls(&server)), (Some(0), &first.1, (22, 2)), "{}", again.2);
+    assert_eq!(
+        (again.0, &again.1, calls(&server)),
+        (Some(0), &first.1, (22, 2)),
+        "{}",
+        again.2
+    );
     let line = "20 rows: 20 as before, 0 evaluated; 20 results that cost something: 20 from the store, 0 paid for\n";
     assert!(again.2.contains(line), "{}", again.2);
     // One more row.
@@ -71,14 +93,31 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
     // A setting of the summary changes no reply.
     let other = [&STORE[..], &["--failure-score", "0.5"]].concat();
     let other = score(dir.path(), (&url, "k"), &other).await;
-    assert!(other.2.contains("21 from the store, 0 paid for"), "{}", other.2);
-    let refreshed = score(dir.path(), (&url, "k"), &[&STORE[..], &["--refresh"]].concat()).await;
-    assert!(refreshed.2.contains("0 from the store, 21 paid for"), "{}", refreshed.2);
+    assert!(
+        other.2.contains("21 from the store, 0 paid for"),
+        "{}",
+        other.2
+    );
+    let refreshed = score(
+        dir.path(),
+        (&url, "k"),
+        &[&STORE[..], &["--refresh"]].concat(),
+    )
+    .await;
+    assert!(
+        refreshed.2.contains("0 from the store, 21 paid for"),
+        "{}",
+        refreshed.2
+    );
     let without = score(dir.path(), (&url, "k"), &["--lm", MODEL, "--no-store"]).await;
     assert!(!without.2.contains("from the store"), "{}", without.2);
     let journal = score(dir.path(), (&url, "k"), &["--lm", MODEL, "--journal", "j"]).await;
     assert_eq!(journal.0, Some(2));
-    assert!(journal.2.contains("a run continues by itself"), "{}", journal.2);
+    assert!(
+        journal.2.contains("a run continues by itself"),
+        "{}",
+        journal.2
+    );
 }
 
 /// A limit of 0 on the size of files acts like a full disk.
@@ -93,11 +132,19 @@ async fn trap_41_a_full_disk_costs_no_call() {
     );
     for _ in 0..3 {
         let mut command = Command::new("sh");
-        command.args(["-c", &script]).env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k");
+        command
+            .args(["-c", &script])
+            .env("NO_PROXY", "127.0.0.1")
+            .env("OPENAI_API_KEY", "k");
         command.env("OPENAI_BASE_URL", &url).current_dir(dir.path());
-        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        let output = tokio::task::spawn_blocking(move || command.output().unwrap())
+            .await
+            .unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains("store ") && error.contains("disk I/O error"), "{error}");
+        assert!(
+            error.contains("store ") && error.contains("disk I/O error"),
+            "{error}"
+        );
         assert_eq!((output.status.code(), calls(&server)), (Some(2), (0, 0)));
     }
     let ran = score(dir.path(), (&url, "k"), &STORE).await;

@@ -19,7 +19,10 @@ const CONCURRENCY: usize = 64;
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let dir = PathBuf::from(arguments.next().expect("a directory"));
-    let calls = arguments.next().and_then(|calls| calls.parse().ok()).expect("a number of calls");
+    let calls = arguments
+        .next()
+        .and_then(|calls| calls.parse().ok())
+        .expect("a number of calls");
     let store = match Store::open(&dir) {
         Ok(store) => store,
         Err(error) => {
@@ -35,13 +38,21 @@ async fn main() {
 }
 
 async fn run(dir: &std::path::Path, store: Store, calls: u64) {
-    let paid = File::options().create(true).append(true).open(dir.join("paid"));
+    let paid = File::options()
+        .create(true)
+        .append(true)
+        .open(dir.join("paid"));
     let paid = Mutex::new(paid.expect("a writable file"));
-    let model = ScriptedLm::new().remember(0).latency(Duration::from_millis(1));
+    let model = ScriptedLm::new()
+        .remember(0)
+        .latency(Duration::from_millis(1));
     let model = model.otherwise(move |request: &LmRequest| {
         let call = &request.messages[0].content;
         // In one write, so that a kill leaves no part of a line.
-        paid.lock().unwrap().write_all(format!("{call}\n").as_bytes()).unwrap();
+        paid.lock()
+            .unwrap()
+            .write_all(format!("{call}\n").as_bytes())
+            .unwrap();
         format!("reply {call}")
     });
     let lm = Arc::new(Stored::new(model, store));
@@ -62,7 +73,10 @@ async fn run(dir: &std::path::Path, store: Store, calls: u64) {
                     });
                     assert_eq!(reply.text, format!("reply {call}"));
                     // One write per line, so that a kill does not truncate a line.
-                    std::io::stdout().lock().write_all(format!("{call}\n").as_bytes()).unwrap();
+                    std::io::stdout()
+                        .lock()
+                        .write_all(format!("{call}\n").as_bytes())
+                        .unwrap();
                 }
             })
         })

@@ -40,7 +40,11 @@ fn full_request() -> LmRequest {
 #[tokio::test]
 async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
     let server = Server::start(|_| Answer::chat(r#"{"score":1.0}"#)).await;
-    let price = Price { input: 0.15, output: 0.6, cached_input: Some(0.075) };
+    let price = Price {
+        input: 0.15,
+        output: 0.6,
+        cached_input: Some(0.075),
+    };
     let lm = plain("openai:model-a", &server.url("/v1"))
         .prices(Prices::empty().with("openai:model-a", price))
         .variables(|name| match name {
@@ -56,8 +60,14 @@ async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
     let reply = lm.complete(&full_request()).await.unwrap();
     assert_eq!(reply.text, r#"{"score":1.0}"#);
     assert_eq!(reply.stop_reason, StopReason::End);
-    assert_eq!((&*reply.model, reply.fingerprint.as_deref()), ("served-model", Some("fp_served")));
-    let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
+    assert_eq!(
+        (&*reply.model, reply.fingerprint.as_deref()),
+        ("served-model", Some("fp_served"))
+    );
+    let usage = Usage {
+        cached_prompt_tokens: Some(40),
+        ..Usage::new(100, 10)
+    };
     assert_eq!(reply.usage, usage);
     // 60 * 0.15 + 40 * 0.075 + 10 * 0.6 millionths of a dollar, at a million msat per dollar.
     assert_eq!(reply.cost_msats, Some(18));
@@ -73,7 +83,12 @@ async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
     assert_eq!(body["top_p"], 0.5);
     assert_eq!(body["max_tokens"], 77);
     assert_eq!(body["seed"], 42);
-    let roles: Vec<_> = body["messages"].as_array().unwrap().iter().map(|m| &m["role"]).collect();
+    let roles: Vec<_> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| &m["role"])
+        .collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
     let format = &body["response_format"];
     assert_eq!(format["type"], "json_schema");
@@ -85,7 +100,11 @@ async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
 async fn trap_24_seed_and_temperature_are_sent_if_and_only_if_they_are_set() {
     let server = Server::start(|_| Answer::chat("x")).await;
     let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
-    let zero = Sampling { temperature: Some(0.0), seed: Some(7), ..Sampling::default() };
+    let zero = Sampling {
+        temperature: Some(0.0),
+        seed: Some(7),
+        ..Sampling::default()
+    };
     lm.complete(&ask("a").with_sampling(zero)).await.unwrap();
     lm.complete(&ask("b")).await.unwrap();
     let received = server.received();
@@ -94,13 +113,18 @@ async fn trap_24_seed_and_temperature_are_sent_if_and_only_if_they_are_set() {
         (&json!(0.0), &json!(7))
     );
     let sent = |name: &str| received[1].body.get(name).is_some();
-    assert!(!sent("temperature") && !sent("seed"), "unset parameters are not sent");
+    assert!(
+        !sent("temperature") && !sent("seed"),
+        "unset parameters are not sent"
+    );
 }
 
 #[tokio::test]
 async fn a_model_name_with_the_suffix_of_an_effort_is_sent_unchanged() {
     let server = Server::start(|_| Answer::chat("x")).await;
-    let lm = plain("openai:judge-high", &server.url("/v1")).build().unwrap();
+    let lm = plain("openai:judge-high", &server.url("/v1"))
+        .build()
+        .unwrap();
     lm.complete(&ask("a")).await.unwrap();
     let body = &server.received()[0].body;
     assert_eq!(body["model"], "judge-high");
@@ -110,13 +134,15 @@ async fn a_model_name_with_the_suffix_of_an_effort_is_sent_unchanged() {
 #[tokio::test]
 async fn a_server_without_schema_support_gets_json_mode_from_then_on() {
     let server =
-        Server::start(|received| match received.body["response_format"]["type"].as_str() {
-            Some("json_schema") => {
-                Answer::error(400, "response_format json_schema is not supported")
-            }
-            Some("json_object") => Answer::chat(r#"{"score":0.5}"#),
-            _ => Answer::error(500, "no format"),
-        })
+        Server::start(
+            |received| match received.body["response_format"]["type"].as_str() {
+                Some("json_schema") => {
+                    Answer::error(400, "response_format json_schema is not supported")
+                }
+                Some("json_object") => Answer::chat(r#"{"score":0.5}"#),
+                _ => Answer::error(500, "no format"),
+            },
+        )
         .await;
     let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
     for _ in 0..2 {
@@ -124,8 +150,10 @@ async fn a_server_without_schema_support_gets_json_mode_from_then_on() {
         assert_eq!(reply.text, r#"{"score":0.5}"#);
     }
     let received = server.received();
-    let formats: Vec<_> =
-        received.iter().map(|a| a.body["response_format"]["type"].as_str().unwrap()).collect();
+    let formats: Vec<_> = received
+        .iter()
+        .map(|a| a.body["response_format"]["type"].as_str().unwrap())
+        .collect();
     assert_eq!(formats, ["json_schema", "json_object", "json_object"]);
     let first = received[1].body["messages"][0]["content"].as_str().unwrap();
     assert!(first.contains(r#""additionalProperties":false"#), "{first}");
@@ -139,7 +167,10 @@ async fn a_server_without_json_mode_is_an_error_about_the_schema() {
     let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
     let error = lm.complete(&full_request()).await.unwrap_err();
     let message = "response_format is not supported by this model".to_owned();
-    assert_eq!(error, LmError::new("openai:m", LmErrorKind::SchemaUnsupported { message }));
+    assert_eq!(
+        error,
+        LmError::new("openai:m", LmErrorKind::SchemaUnsupported { message })
+    );
 }
 
 #[tokio::test]
@@ -150,16 +181,28 @@ async fn refusals_truncations_and_filters_are_different_stop_reasons() {
         body
     };
     let cases = [
-        (body("", "stop", json!("I can't.")), StopReason::Refusal("I can't.".to_owned())),
+        (
+            body("", "stop", json!("I can't.")),
+            StopReason::Refusal("I can't.".to_owned()),
+        ),
         (body("{\"sco", "length", Value::Null), StopReason::Length),
-        (body("", "content_filter", Value::Null), StopReason::Filtered),
-        (body("x", "odd", Value::Null), StopReason::Other("odd".to_owned())),
+        (
+            body("", "content_filter", Value::Null),
+            StopReason::Filtered,
+        ),
+        (
+            body("x", "odd", Value::Null),
+            StopReason::Other("odd".to_owned()),
+        ),
         (body("x", "stop", Value::Null), StopReason::End),
     ];
     for (body, stop_reason) in cases {
         let server = Server::start(move |_| Answer::json(200, &body)).await;
         let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
-        assert_eq!(lm.complete(&ask("?")).await.unwrap().stop_reason, stop_reason);
+        assert_eq!(
+            lm.complete(&ask("?")).await.unwrap().stop_reason,
+            stop_reason
+        );
     }
 }
 
@@ -184,7 +227,10 @@ async fn ollama_accepts_schemas_and_needs_no_key() {
 #[tokio::test]
 async fn calls_use_the_proxy() {
     let proxy = Server::start(|_| Answer::chat("through")).await;
-    let lm = plain("openai:m", "http://provider.invalid/v1").proxy(proxy.url("")).build().unwrap();
+    let lm = plain("openai:m", "http://provider.invalid/v1")
+        .proxy(proxy.url(""))
+        .build()
+        .unwrap();
     assert_eq!(lm.complete(&ask("?")).await.unwrap().text, "through");
     let received = &proxy.received()[0];
     assert_eq!(
@@ -232,13 +278,24 @@ async fn anthropic_has_its_native_format() {
     })
     .await;
     // Anthropic's own clients have no `/v1` in the base URL.
-    let lm = plain("anthropic:claude-haiku-5-5", &server.url("")).build().unwrap();
-    let request = LmRequest::new("t").system("You grade.").user("Grade.").with_schema(schema());
+    let lm = plain("anthropic:claude-haiku-5-5", &server.url(""))
+        .build()
+        .unwrap();
+    let request = LmRequest::new("t")
+        .system("You grade.")
+        .user("Grade.")
+        .with_schema(schema());
     let reply = lm.complete(&request).await.unwrap();
-    assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
+    assert_eq!(
+        (reply.text.as_str(), &reply.stop_reason),
+        ("{\"score\":1}", &StopReason::End)
+    );
     let reported = (&*reply.model, reply.fingerprint.as_deref());
     assert_eq!(reported, ("claude-haiku-5-5-20260922", None));
-    let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
+    let usage = Usage {
+        cached_prompt_tokens: Some(40),
+        ..Usage::new(100, 10)
+    };
     assert_eq!(reply.usage, usage);
     // 60 * 0.1 + 40 * 0.01 + 10 * 0.5, rounded up.
     assert_eq!(reply.cost_msats, Some(12));
@@ -247,11 +304,20 @@ async fn anthropic_has_its_native_format() {
     assert_eq!(received.path, "/v1/messages");
     assert_eq!(received.header("x-api-key"), KEY);
     assert!(!received.header("anthropic-version").is_empty());
-    assert!(received.body["max_tokens"].as_u64().unwrap() > 0, "it is required there");
+    assert!(
+        received.body["max_tokens"].as_u64().unwrap() > 0,
+        "it is required there"
+    );
     assert!(received.body["system"].to_string().contains("You grade."));
-    assert_eq!(received.body["output_config"]["format"]["type"], "json_schema");
+    assert_eq!(
+        received.body["output_config"]["format"]["type"],
+        "json_schema"
+    );
 
-    assert_eq!(lm.complete(&ask("cut")).await.unwrap().stop_reason, StopReason::Length);
+    assert_eq!(
+        lm.complete(&ask("cut")).await.unwrap().stop_reason,
+        StopReason::Length
+    );
     let refusal = StopReason::Refusal("I won't.".to_owned());
     assert_eq!(lm.complete(&ask("no")).await.unwrap().stop_reason, refusal);
     let error = lm.complete(&ask("busy")).await.unwrap_err();
@@ -261,16 +327,25 @@ async fn anthropic_has_its_native_format() {
         "anthropic:claude-haiku-5-5: provider returned status 529: Overloaded"
     );
     let error = lm.complete(&ask("long")).await.unwrap_err();
-    assert!(matches!(error.kind(), LmErrorKind::ContextLengthExceeded { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), LmErrorKind::ContextLengthExceeded { .. }),
+        "{error}"
+    );
     let error = lm.complete(&ask("model")).await.unwrap_err();
-    assert!(matches!(error.kind(), LmErrorKind::ModelNotFound { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), LmErrorKind::ModelNotFound { .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn gemini_has_its_native_format() {
     let server = Server::start(|received| {
         if received.body.to_string().contains("forbidden") {
-            return Answer::json(200, &json!({ "promptFeedback": { "blockReason": "SAFETY" } }));
+            return Answer::json(
+                200,
+                &json!({ "promptFeedback": { "blockReason": "SAFETY" } }),
+            );
         }
         Answer::json(
             200,
@@ -289,19 +364,39 @@ async fn gemini_has_its_native_format() {
         )
     })
     .await;
-    let lm = plain("google:gemini-3.8-flash", &server.url("/v1beta")).build().unwrap();
-    let reply = lm.complete(&ask("Grade.").with_schema(schema())).await.unwrap();
-    assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
+    let lm = plain("google:gemini-3.8-flash", &server.url("/v1beta"))
+        .build()
+        .unwrap();
+    let reply = lm
+        .complete(&ask("Grade.").with_schema(schema()))
+        .await
+        .unwrap();
+    assert_eq!(
+        (reply.text.as_str(), &reply.stop_reason),
+        ("{\"score\":1}", &StopReason::End)
+    );
     assert_eq!(reply.usage, Usage::new(100, 10));
-    assert_eq!((&*reply.model, &reply.fingerprint), ("gemini-3.8-flash", &None));
+    assert_eq!(
+        (&*reply.model, &reply.fingerprint),
+        ("gemini-3.8-flash", &None)
+    );
     assert_eq!(lm.id(), "gemini:gemini-3.8-flash");
     // 100 * 0.75 + 10 * 3.75, rounded up.
     assert_eq!(reply.cost_msats, Some(113));
     let received = &server.received()[0];
-    assert_eq!(received.path, "/v1beta/models/gemini-3.8-flash:generateContent");
+    assert_eq!(
+        received.path,
+        "/v1beta/models/gemini-3.8-flash:generateContent"
+    );
     assert_eq!(received.header("x-goog-api-key"), KEY);
-    assert_eq!(received.body["generationConfig"]["responseJsonSchema"], schema().schema);
-    assert_eq!(lm.complete(&ask("forbidden")).await.unwrap().stop_reason, StopReason::Filtered);
+    assert_eq!(
+        received.body["generationConfig"]["responseJsonSchema"],
+        schema().schema
+    );
+    assert_eq!(
+        lm.complete(&ask("forbidden")).await.unwrap().stop_reason,
+        StopReason::Filtered
+    );
 }
 
 /// The reported model and fingerprint are written to result files and shown in warnings.
@@ -317,7 +412,10 @@ async fn a_reported_name_is_limited_and_what_is_not_a_name_is_not_reported() {
     .await;
     let lm = plain("openai:model-a", &server.url("/v1")).build().unwrap();
     let reported = async |model: Value, fingerprint: Value| {
-        let reply = lm.complete(&ask(&json!([model, fingerprint]).to_string())).await.unwrap();
+        let reply = lm
+            .complete(&ask(&json!([model, fingerprint]).to_string()))
+            .await
+            .unwrap();
         (reply.model, reply.fingerprint)
     };
     let hostile = reported(json!("m\u{1b}[2J\u{202e}"), json!("fp\r\nwarning: forged")).await;

@@ -49,7 +49,10 @@ impl Module {
         let (name, path) = match tree {
             UseTree::Path(path) => return self.add_use(&path.tree, &with(&path.ident), is_import),
             UseTree::Group(group) => {
-                return group.items.iter().for_each(|tree| self.add_use(tree, prefix, is_import));
+                return group
+                    .items
+                    .iter()
+                    .for_each(|tree| self.add_use(tree, prefix, is_import));
             }
             UseTree::Glob(_) => {
                 self.globs.push(prefix.to_vec());
@@ -131,7 +134,12 @@ impl Visit<'_> for Module {
 
     fn visit_path(&mut self, path: &syn::Path) {
         if path.leading_colon.is_none() {
-            self.paths.push(path.segments.iter().map(|it| it.ident.to_string()).collect());
+            self.paths.push(
+                path.segments
+                    .iter()
+                    .map(|it| it.ident.to_string())
+                    .collect(),
+            );
         }
         visit::visit_path(self, path);
     }
@@ -142,9 +150,13 @@ impl Visit<'_> for Module {
 }
 
 fn is_test(attrs: &[Attribute]) -> bool {
-    let is_test =
-        |attr: &Attribute| attr.parse_args::<syn::Path>().is_ok_and(|it| it.is_ident("test"));
-    attrs.iter().any(|attr| attr.path().is_ident("cfg") && is_test(attr))
+    let is_test = |attr: &Attribute| {
+        attr.parse_args::<syn::Path>()
+            .is_ok_and(|it| it.is_ident("test"))
+    };
+    attrs
+        .iter()
+        .any(|attr| attr.path().is_ident("cfg") && is_test(attr))
 }
 
 /// The modules of a package, by their paths from its root.
@@ -168,7 +180,8 @@ impl Package {
             } else if file.extension().is_some_and(|it| it == "rs") {
                 let is_root = ["mod", "lib", "main"].contains(&name);
                 let path = if is_root { path.to_vec() } else { inner };
-                self.0.insert(path, Module::parse(&fs::read_to_string(&file).unwrap()));
+                self.0
+                    .insert(path, Module::parse(&fs::read_to_string(&file).unwrap()));
             }
         }
     }
@@ -185,7 +198,11 @@ impl Package {
             module.pop()?;
             rest = &rest[1..];
         }
-        if rest.is_empty() { Some(module) } else { self.find(&module, rest, reexports) }
+        if rest.is_empty() {
+            Some(module)
+        } else {
+            self.find(&module, rest, reexports)
+        }
     }
 
     /// As [`resolve`](Self::resolve), for a path that starts with a name in the module `from`.
@@ -205,10 +222,16 @@ impl Package {
         // A macro or function of another package may have the name of a module.
         let child = [from, std::slice::from_ref(first)].concat();
         if self.0.contains_key(&child) {
-            return if rest.is_empty() { Some(child) } else { self.find(&child, rest, reexports) };
+            return if rest.is_empty() {
+                Some(child)
+            } else {
+                self.find(&child, rest, reexports)
+            };
         }
         module.globs.iter().find_map(|glob| {
-            let glob = self.resolve(from, glob, reexports + 1).filter(|glob| glob != from)?;
+            let glob = self
+                .resolve(from, glob, reexports + 1)
+                .filter(|glob| glob != from)?;
             self.find(&glob, path, reexports + 1)
         })
     }
@@ -216,14 +239,23 @@ impl Package {
     /// Returns the modules that each module depends on.
     fn dependencies(&self) -> BTreeMap<&Segments, BTreeSet<Segments>> {
         let all = self.0.iter().map(|(name, module)| {
-            let imports = module.imports.iter().filter_map(|path| self.resolve(name, path, 0));
+            let imports = module
+                .imports
+                .iter()
+                .filter_map(|path| self.resolve(name, path, 0));
             let others = module.paths.iter().filter_map(|path| {
                 let found = self.resolve(name, path, 0)?;
                 // A single name is a value or type, although a module may have the same name.
                 let is_child = path.len() == 1 && found.len() > name.len() && found.ends_with(path);
                 (!is_child).then_some(found)
             });
-            (name, imports.chain(others).filter(|found| found != name).collect())
+            (
+                name,
+                imports
+                    .chain(others)
+                    .filter(|found| found != name)
+                    .collect(),
+            )
         });
         all.collect()
     }
@@ -232,18 +264,30 @@ impl Package {
     /// modules, with the modules of the group that it depends on directly.
     fn cycles(&self) -> Vec<Vec<String>> {
         let dependencies = self.dependencies();
-        let all: BTreeMap<_, _> =
-            dependencies.keys().map(|name| (*name, reached(name, &dependencies))).collect();
+        let all: BTreeMap<_, _> = dependencies
+            .keys()
+            .map(|name| (*name, reached(name, &dependencies)))
+            .collect();
         let mut groups: BTreeSet<Vec<&Segments>> = BTreeSet::new();
-        for (name, reached) in all.iter().filter(|(name, reached)| reached.contains(**name)) {
+        for (name, reached) in all
+            .iter()
+            .filter(|(name, reached)| reached.contains(**name))
+        {
             let is_mutual = |other: &&Segments| all.get(other).is_some_and(|it| it.contains(*name));
             groups.insert(reached.iter().filter(is_mutual).collect());
         }
         let line = |name: &Segments, group: &[&Segments]| {
             let direct = dependencies[name].iter().filter(|it| group.contains(it));
-            format!("{} -> {}", shown(name), direct.map(shown).collect::<Vec<_>>().join(", "))
+            format!(
+                "{} -> {}",
+                shown(name),
+                direct.map(shown).collect::<Vec<_>>().join(", ")
+            )
         };
-        groups.iter().map(|group| group.iter().map(|name| line(name, group)).collect()).collect()
+        groups
+            .iter()
+            .map(|group| group.iter().map(|name| line(name, group)).collect())
+            .collect()
     }
 }
 
@@ -264,13 +308,19 @@ fn reached(
 }
 
 fn shown(module: &Segments) -> String {
-    if module.is_empty() { "lib.rs".to_owned() } else { module.join("::") }
+    if module.is_empty() {
+        "lib.rs".to_owned()
+    } else {
+        module.join("::")
+    }
 }
 
 #[test]
 fn no_cycle_of_files_is_long() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let crates = fs::read_dir(root.join("crates")).unwrap().map(|it| it.unwrap().path());
+    let crates = fs::read_dir(root.join("crates"))
+        .unwrap()
+        .map(|it| it.unwrap().path());
     let crates = crates.filter(|it| it.is_dir());
     let packages = crates.chain(["dsrs-metrics", "dsrs-metrics-macros"].map(|it| root.join(it)));
     let mut long = Vec::new();
@@ -278,10 +328,19 @@ fn no_cycle_of_files_is_long() {
         let cycles = Package::read(&package.join("src")).cycles();
         for cycle in cycles.iter().filter(|cycle| cycle.len() > LARGEST_CYCLE) {
             let name = package.file_name().unwrap().display();
-            long.push(format!("{name}, {} files:\n  {}", cycle.len(), cycle.join("\n  ")));
+            long.push(format!(
+                "{name}, {} files:\n  {}",
+                cycle.len(),
+                cycle.join("\n  ")
+            ));
         }
     }
-    assert!(long.is_empty(), "{} cycles of files:\n{}", long.len(), long.join("\n"));
+    assert!(
+        long.is_empty(),
+        "{} cycles of files:\n{}",
+        long.len(),
+        long.join("\n")
+    );
 }
 
 /// Returns the cycles of a package with these files in `src`.
@@ -299,20 +358,39 @@ fn cycles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
 fn a_cycle_is_found_through_imports_paths_macros_and_re_exports() {
     let cycles = cycles_of(&[
         // The macro of another package has the name of a module.
-        ("lib.rs", "mod first; mod second; mod third; pub use macros::first; pub use second::Two;"),
+        (
+            "lib.rs",
+            "mod first; mod second; mod third; pub use macros::first; pub use second::Two;",
+        ),
         ("first.rs", "use crate::Two; pub struct One(Two);"),
-        ("second/mod.rs", "mod inner; pub use inner::*; pub fn helper() {}"),
-        ("second/inner.rs", "pub struct Two; fn three() { crate::third::run() }"),
-        ("third.rs", "pub fn run() { assert!(super::first::One::is_empty()) }"),
+        (
+            "second/mod.rs",
+            "mod inner; pub use inner::*; pub fn helper() {}",
+        ),
+        (
+            "second/inner.rs",
+            "pub struct Two; fn three() { crate::third::run() }",
+        ),
+        (
+            "third.rs",
+            "pub fn run() { assert!(super::first::One::is_empty()) }",
+        ),
     ]);
-    let expected = ["first -> second::inner", "second::inner -> third", "third -> first"];
+    let expected = [
+        "first -> second::inner",
+        "second::inner -> third",
+        "third -> first",
+    ];
     assert_eq!(cycles, [expected]);
 }
 
 #[test]
 fn re_exports_tests_and_names_of_values_are_not_dependencies() {
     let cycles = cycles_of(&[
-        ("lib.rs", "mod row; pub use row::Row; pub fn helper(row: u8) -> u8 { row }"),
+        (
+            "lib.rs",
+            "mod row; pub use row::Row; pub fn helper(row: u8) -> u8 { row }",
+        ),
         (
             "row.rs",
             "pub struct Row; pub(super) fn run() { super::helper(1); } #[cfg(test)] use crate::column::Column;",

@@ -27,8 +27,14 @@ pub(super) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("dsrs-metrics/docs"), "md");
     pages.extend(
-        ["CHANGELOG.md", "COMPARE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
-            .map(|name| root().join(name)),
+        [
+            "CHANGELOG.md",
+            "COMPARE.md",
+            "CONTRIBUTING.md",
+            "README.md",
+            "SECURITY.md",
+        ]
+        .map(|name| root().join(name)),
     );
     pages
 }
@@ -41,13 +47,23 @@ pub(super) fn page(name: &str) -> String {
 /// The lines of the Rust examples of a page.
 fn examples(text: &str) -> impl Iterator<Item = &str> {
     let blocks = text.split("```rust").skip(1);
-    blocks.flat_map(|block| block.split("\n```").next().unwrap_or_default().lines().skip(1))
+    blocks.flat_map(|block| {
+        block
+            .split("\n```")
+            .next()
+            .unwrap_or_default()
+            .lines()
+            .skip(1)
+    })
 }
 
 #[test]
 fn readme_and_architecture_are_short() {
     for name in ["README.md", "ARCHITECTURE.md"] {
-        let lines = fs::read_to_string(root().join(name)).unwrap().lines().count();
+        let lines = fs::read_to_string(root().join(name))
+            .unwrap()
+            .lines()
+            .count();
         assert!(lines <= 150, "{name} has {lines} lines");
     }
 }
@@ -57,8 +73,9 @@ fn readme_and_architecture_are_short() {
 fn no_example_has_hidden_lines() {
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        let hidden: Vec<&str> =
-            examples(&text).filter(|line| *line == "#" || line.starts_with("# ")).collect();
+        let hidden: Vec<&str> = examples(&text)
+            .filter(|line| *line == "#" || line.starts_with("# "))
+            .collect();
         assert_eq!(hidden, Vec::<&str>::new(), "{}", page.display());
     }
 }
@@ -67,8 +84,13 @@ fn no_example_has_hidden_lines() {
 fn quoted_compile_errors_are_recorded_ones() {
     let recorded = files(&root().join("tests/ui"), "stderr")
         .into_iter()
-        .chain(files(&root().join("dsrs-metrics-macros/tests/messages"), "expected"));
-    let recorded: Vec<String> = recorded.map(|file| fs::read_to_string(file).unwrap()).collect();
+        .chain(files(
+            &root().join("dsrs-metrics-macros/tests/messages"),
+            "expected",
+        ));
+    let recorded: Vec<String> = recorded
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
     let mut quoted = 0;
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
@@ -77,9 +99,14 @@ fn quoted_compile_errors_are_recorded_ones() {
             line.starts_with("error") && !line.starts_with("error: test failed, to rerun pass")
         };
         for line in text.lines().filter(is_quoted) {
-            let is_recorded =
-                recorded.iter().any(|messages| messages.lines().any(|message| message == line));
-            assert!(is_recorded, "{}: no case has this message: {line}", page.display());
+            let is_recorded = recorded
+                .iter()
+                .any(|messages| messages.lines().any(|message| message == line));
+            assert!(
+                is_recorded,
+                "{}: no case has this message: {line}",
+                page.display()
+            );
             quoted += 1;
         }
     }
@@ -92,7 +119,13 @@ fn anchors(page: &str) -> HashSet<String> {
     let headings = headings.map(|heading| heading.trim_start_matches('#').trim().to_lowercase());
     let is_kept = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
     headings
-        .map(|heading| heading.chars().filter(is_kept).collect::<String>().replace(' ', "-"))
+        .map(|heading| {
+            heading
+                .chars()
+                .filter(is_kept)
+                .collect::<String>()
+                .replace(' ', "-")
+        })
         .collect()
 }
 
@@ -107,7 +140,10 @@ fn definitions(page: &str) -> impl Iterator<Item = (&str, &str)> {
 fn links_between_pages_lead_to_files() {
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        let inline = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let inline = text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next());
         let inline = inline.filter(|link| link.contains(".md"));
         let links = inline.chain(definitions(&text).map(|(_, link)| link));
         for link in links.filter(|link| !link.contains("://")) {
@@ -125,9 +161,13 @@ fn chapters(part: &str) -> Vec<(String, String)> {
     let summary = page("SUMMARY.md");
     let (_, chapters) = summary.split_once(&format!("\n# {part}\n")).unwrap();
     let chapters = chapters.split("\n# ").next().unwrap();
-    let chapters = chapters.lines().filter_map(|line| line.trim_start().strip_prefix("- ["));
+    let chapters = chapters
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("- ["));
     let chapters = chapters.map(|line| line.strip_suffix(')').unwrap().rsplit_once("](").unwrap());
-    chapters.map(|(name, file)| (name.to_owned(), file.to_owned())).collect()
+    chapters
+        .map(|(name, file)| (name.to_owned(), file.to_owned()))
+        .collect()
 }
 
 /// The book has every page of the documentation, and the crate every page of the guide.
@@ -143,7 +183,10 @@ fn every_page_is_in_the_book_and_in_the_crate() {
             "SUMMARY.md lacks {file}"
         );
         let is_shown = crate_.contains(&format!("\"../docs/{file}\""));
-        assert!(is_shown || !file.starts_with("guide/"), "`pages!` in lib.rs lacks {file}");
+        assert!(
+            is_shown || !file.starts_with("guide/"),
+            "`pages!` in lib.rs lacks {file}"
+        );
     }
 }
 
@@ -156,7 +199,10 @@ fn each_page_on_a_task_begins_with_what_the_reader_will_have() {
         let text = page(&file);
         let first = text.split("\n\n").nth(1).unwrap().replace('\n', " ");
         let is_sentence = first.ends_with('.') && first.matches(". ").count() == 0;
-        let begins = ["At the end of this page you have ", "At the end of this page you know "];
+        let begins = [
+            "At the end of this page you have ",
+            "At the end of this page you know ",
+        ];
         let begins = begins.iter().any(|words| first.starts_with(words));
         assert!(
             is_sentence && begins,
@@ -178,8 +224,12 @@ fn table_rows(page: &str) -> impl Iterator<Item = Vec<&str>> {
         .iter()
         .enumerate()
         .filter(|(_, row)| row.starts_with("| ") && !row.starts_with("| ---"));
-    let all: Vec<_> = rows.map(|(at, row)| (page.lines().nth(at + 1), *row)).collect();
-    all.into_iter().filter(move |(next, _)| !is_heading(next.as_ref())).map(|(_, row)| cells(row))
+    let all: Vec<_> = rows
+        .map(|(at, row)| (page.lines().nth(at + 1), *row))
+        .collect();
+    all.into_iter()
+        .filter(move |(next, _)| !is_heading(next.as_ref()))
+        .map(|(_, row)| cells(row))
 }
 
 /// Each term once, with one sentence that links to its page.
@@ -187,10 +237,17 @@ fn table_rows(page: &str) -> impl Iterator<Item = Vec<&str>> {
 fn the_glossary_has_each_term_once_in_one_sentence() {
     let (page, mut terms) = (page("guide/glossary.md"), HashSet::new());
     for row in table_rows(&page) {
-        let [term, meaning] = row[..] else { panic!("{row:?}") };
+        let [term, meaning] = row[..] else {
+            panic!("{row:?}")
+        };
         assert!(terms.insert(term), "{term} is defined twice");
-        let sentence = meaning.strip_suffix(").").and_then(|text| text.rsplit_once(" (["));
-        assert!(sentence.is_some_and(|(text, _)| !text.contains(". ")), "{term}: {meaning}");
+        let sentence = meaning
+            .strip_suffix(").")
+            .and_then(|text| text.rsplit_once(" (["));
+        assert!(
+            sentence.is_some_and(|(text, _)| !text.contains(". ")),
+            "{term}: {meaning}"
+        );
     }
     assert!(terms.len() > 40);
 }
@@ -203,9 +260,13 @@ fn names_for_readers_of_other_libraries_exist() {
         "dsrs-metrics/docs/metrics.md",
         "dsrs-metrics/docs/composition.md",
     ];
-    let known = known.map(|file| fs::read_to_string(root().join(file)).unwrap()).concat();
+    let known = known
+        .map(|file| fs::read_to_string(root().join(file)).unwrap())
+        .concat();
     let known = known + &page("eval.md") + &page("metric.md") + &page("guide/command_line.md");
-    let known: HashSet<&str> = known.split(|it: char| !it.is_alphanumeric() && it != '_').collect();
+    let known: HashSet<&str> = known
+        .split(|it: char| !it.is_alphanumeric() && it != '_')
+        .collect();
     let (page, mut checked) = (page("guide/coming_from.md"), 0);
     for row in table_rows(&page) {
         for code in row[1].split('`').skip(1).step_by(2) {
@@ -237,27 +298,40 @@ fn each_fact_of_the_comparison_has_a_source() {
         "mira",
     ];
     let page = fs::read_to_string(root().join("COMPARE.md")).unwrap();
-    let tables: Vec<&str> = page.split("\n\n").filter(|block| block.starts_with("| | ")).collect();
+    let tables: Vec<&str> = page
+        .split("\n\n")
+        .filter(|block| block.starts_with("| | "))
+        .collect();
     assert_eq!(tables.len(), 6);
     for table in tables {
-        let rows = table.lines().map(|row| row.split('|').map(str::trim).collect::<Vec<&str>>());
+        let rows = table
+            .lines()
+            .map(|row| row.split('|').map(str::trim).collect::<Vec<&str>>());
         let rows: Vec<Vec<&str>> = rows.collect();
         let names: Vec<&str> = rows.iter().skip(2).map(|row| row[1]).collect();
         assert_eq!(names, libraries);
         for row in &rows {
             assert_eq!(row.len(), rows[0].len(), "{row:?}");
         }
-        let facts = rows.iter().skip(2).flat_map(|row| &row[2..]).filter(|fact| !fact.is_empty());
+        let facts = rows
+            .iter()
+            .skip(2)
+            .flat_map(|row| &row[2..])
+            .filter(|fact| !fact.is_empty());
         let without_source: Vec<_> = facts.filter(|fact| !fact.contains('[')).collect();
         assert_eq!(without_source, Vec::<&&str>::new());
     }
-    let named = page.split("][").skip(1).filter_map(|rest| rest.split(']').next());
+    let named = page
+        .split("][")
+        .skip(1)
+        .filter_map(|rest| rest.split(']').next());
     let named: BTreeSet<&str> = named.collect();
     let sources: BTreeSet<&str> = definitions(&page).map(|(name, _)| name).collect();
     assert_eq!(named, sources);
     for (name, source) in definitions(&page).filter(|(_, source)| source.contains("://")) {
-        let at_commit =
-            source.split_once("/blob/").map(|(_, path)| path.split('/').next().unwrap());
+        let at_commit = source
+            .split_once("/blob/")
+            .map(|(_, path)| path.split('/').next().unwrap());
         let is_at_commit = at_commit.is_some_and(|commit| commit.len() == 40);
         assert!(is_at_commit, "{name}: {source}");
     }
@@ -265,9 +339,12 @@ fn each_fact_of_the_comparison_has_a_source() {
 
 /// The link of the crate documentation that replaces a relative link of the README or of the comparison.
 fn in_rustdoc(link: &str) -> String {
-    let (file, anchor) =
-        link.split_once('#').map_or((link, ""), |(file, _)| (file, &link[file.len()..]));
-    let docs = file.strip_prefix("dsrs-metrics/docs/").and_then(|it| it.strip_suffix(".md"));
+    let (file, anchor) = link
+        .split_once('#')
+        .map_or((link, ""), |(file, _)| (file, &link[file.len()..]));
+    let docs = file
+        .strip_prefix("dsrs-metrics/docs/")
+        .and_then(|it| it.strip_suffix(".md"));
     let item = match (file, docs) {
         ("COMPARE.md", _) => "crate::guide::comparison".to_owned(),
         (_, Some("README")) => "crate::guide".to_owned(),
@@ -293,8 +370,9 @@ fn links_lead_to_the_same_pages_in_the_crate_documentation() {
     let source =
         |file: &str| fs::read_to_string(root().join("dsrs-metrics/src").join(file)).unwrap();
     let (links, lib) = (source("links.md"), source("lib.rs"));
-    let repository =
-        lib.lines().filter_map(|line| line.split_once("concat!(\"[")?.1.strip_suffix("\")]"));
+    let repository = lib
+        .lines()
+        .filter_map(|line| line.split_once("concat!(\"[")?.1.strip_suffix("\")]"));
     let repository =
         repository.filter_map(|line| line.split_once("]: \", env!(\"CARGO_PKG_REPOSITORY\"), \""));
     let found: BTreeSet<(&str, &str)> = definitions(&links).chain(repository).collect();
@@ -302,9 +380,15 @@ fn links_lead_to_the_same_pages_in_the_crate_documentation() {
         ["README.md", "COMPARE.md"].map(|page| fs::read_to_string(root().join(page)).unwrap());
     let expected = pages.iter().flat_map(|page| definitions(page));
     let expected = expected.filter(|(_, link)| !link.contains("://"));
-    let expected: BTreeSet<(&str, String)> =
-        expected.map(|(name, link)| (name, in_rustdoc(link))).collect();
-    let expected: BTreeSet<(&str, &str)> =
-        expected.iter().map(|(name, link)| (*name, &**link)).collect();
-    assert_eq!(found, expected, "change dsrs-metrics/src/links.md, or the definitions in lib.rs");
+    let expected: BTreeSet<(&str, String)> = expected
+        .map(|(name, link)| (name, in_rustdoc(link)))
+        .collect();
+    let expected: BTreeSet<(&str, &str)> = expected
+        .iter()
+        .map(|(name, link)| (*name, &**link))
+        .collect();
+    assert_eq!(
+        found, expected,
+        "change dsrs-metrics/src/links.md, or the definitions in lib.rs"
+    );
 }

@@ -14,21 +14,33 @@ fn public_errors(source: &str) -> Vec<&str> {
     let derived = lines.iter().enumerate().filter(|(_, line)| is_error(line));
     let derived = derived.filter_map(|(number, _)| {
         let (visibility, item) = lines[number..].iter().find_map(|line| {
-            let item = ["enum ", "struct "].iter().find_map(|kind| line.split_once(kind));
+            let item = ["enum ", "struct "]
+                .iter()
+                .find_map(|kind| line.split_once(kind));
             item.filter(|(before, _)| before.is_empty() || before.starts_with("pub"))
         })?;
         (visibility == "pub ").then_some(item)
     });
     let written = lines.iter().filter_map(|line| {
-        let (_, item) = line.split_once("Error for ").filter(|_| line.starts_with("impl"))?;
+        let (_, item) = line
+            .split_once("Error for ")
+            .filter(|_| line.starts_with("impl"))?;
         let name = item.split([' ', '<']).next()?;
-        let is_public =
-            ["struct", "enum"].iter().any(|kind| source.contains(&format!("\npub {kind} {name}")));
+        let is_public = ["struct", "enum"]
+            .iter()
+            .any(|kind| source.contains(&format!("\npub {kind} {name}")));
         is_public.then_some(item)
     });
-    let name =
-        |item: &'_ str| item.len() - item.trim_start_matches(|it: char| it.is_alphanumeric()).len();
-    derived.chain(written).map(|item| &item[..name(item)]).collect()
+    let name = |item: &'_ str| {
+        item.len()
+            - item
+                .trim_start_matches(|it: char| it.is_alphanumeric())
+                .len()
+    };
+    derived
+        .chain(written)
+        .map(|item| &item[..name(item)])
+        .collect()
 }
 
 #[test]
@@ -37,7 +49,10 @@ fn debug_of_every_public_error_is_its_message() {
     for file in files(&root().join("crates"), "rs") {
         let source = fs::read_to_string(&file).unwrap();
         // A kind is part of an error, and its `Debug` names the variant, as in the attribute `error.type` of OpenTelemetry.
-        for error in public_errors(&source).into_iter().filter(|name| !name.ends_with("Kind")) {
+        for error in public_errors(&source)
+            .into_iter()
+            .filter(|name| !name.ends_with("Kind"))
+        {
             found += 1;
             if !source.contains(&format!("debug_as_display!({error});")) {
                 derived.push(format!(
@@ -63,7 +78,13 @@ fn the_errors_of_a_source_are_found() {
 fn an_error_that_main_returns_is_printed_as_its_sentence() {
     let row = example! { "q" => "Why?", "answer" => "Because." };
     let error: InputError = row.with_inputs(["question"]).inputs().unwrap_err();
-    assert_eq!(format!("Error: {error:?}"), "Error: no input `question`; did you mean `q`?");
+    assert_eq!(
+        format!("Error: {error:?}"),
+        "Error: no input `question`; did you mean `q`?"
+    );
     let error: Box<dyn std::error::Error> = Box::new(error);
-    assert_eq!(format!("Error: {error:?}"), "Error: no input `question`; did you mean `q`?");
+    assert_eq!(
+        format!("Error: {error:?}"),
+        "Error: no input `question`; did you mean `q`?"
+    );
 }

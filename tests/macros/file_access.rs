@@ -24,66 +24,127 @@ const OPEN_FILES: [(&str, &str); 25] = [
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
     ),
-    ("crates/code/src/sparql/store.rs", "the RDF files that a parameter of the metric names"),
+    (
+        "crates/code/src/sparql/store.rs",
+        "the RDF files that a parameter of the metric names",
+    ),
     (
         "crates/formats/src/export/every_eval_ever/mod.rs",
         "folders below the caller's, whose names are checked tags of the run",
     ),
-    ("crates/formats/src/export/facts.rs", "when the caller's result file was written"),
-    ("crates/formats/src/import/detect.rs", "the caller's file of another program"),
-    ("crates/formats/src/import/inspect/member.rs", "no file: it seeks in the one that is open"),
-    ("crates/formats/src/import/inspect/mod.rs", "the caller's file of another program"),
+    (
+        "crates/formats/src/export/facts.rs",
+        "when the caller's result file was written",
+    ),
+    (
+        "crates/formats/src/import/detect.rs",
+        "the caller's file of another program",
+    ),
+    (
+        "crates/formats/src/import/inspect/member.rs",
+        "no file: it seeks in the one that is open",
+    ),
+    (
+        "crates/formats/src/import/inspect/mod.rs",
+        "the caller's file of another program",
+    ),
     ("crates/formats/src/import/lm_eval/mod.rs", "the same"),
     (
         "crates/formats/src/import/lm_eval/run.rs",
         "the results with the date of the caller's file, in its folder",
     ),
-    ("crates/formats/src/import/otlp/protobuf.rs", "the caller's file of another program"),
+    (
+        "crates/formats/src/import/otlp/protobuf.rs",
+        "the caller's file of another program",
+    ),
     (
         "crates/formats/src/import/otlp/spool.rs",
         "a new file beside the result file that the caller names",
     ),
-    ("crates/formats/src/import/text.rs", "the caller's file of another program"),
+    (
+        "crates/formats/src/import/text.rs",
+        "the caller's file of another program",
+    ),
     (
         "crates/lm/src/embedding/static_vectors/mod.rs",
         "the folder of static vectors that an option or a parameter names",
     ),
-    ("crates/lm/src/price.rs", "the price table that a variable names"),
+    (
+        "crates/lm/src/price.rs",
+        "the price table that a variable names",
+    ),
     ("crates/lm/src/private_dir.rs", "the folder of the store"),
-    ("crates/lm/src/replay/file.rs", "the recorded calls that the caller names"),
-    ("crates/lm/src/store/database.rs", "the store, in the user's directory"),
+    (
+        "crates/lm/src/replay/file.rs",
+        "the recorded calls that the caller names",
+    ),
+    (
+        "crates/lm/src/store/database.rs",
+        "the store, in the user's directory",
+    ),
     ("crates/lm/src/store/sync.rs", "the same"),
-    ("crates/run/src/data/data_file.rs", "the length of the caller's input files"),
-    ("crates/run/src/data/parquet/mod.rs", "the metadata of the caller's result files"),
-    ("crates/run/src/data/row_file.rs", "the caller's input files"),
+    (
+        "crates/run/src/data/data_file.rs",
+        "the length of the caller's input files",
+    ),
+    (
+        "crates/run/src/data/parquet/mod.rs",
+        "the metadata of the caller's result files",
+    ),
+    (
+        "crates/run/src/data/row_file.rs",
+        "the caller's input files",
+    ),
     ("crates/run/src/data/whole_file.rs", "the same"),
-    ("crates/run/src/results/html/run.rs", "whether the caller's result file can be read twice"),
+    (
+        "crates/run/src/results/html/run.rs",
+        "whether the caller's result file can be read twice",
+    ),
     (
         "crates/values/src/files.rs",
         "files that a parameter of a metric names, which its identity has",
     ),
-    ("crates/values/src/named_files.rs", "files of runs and evals that the caller names"),
+    (
+        "crates/values/src/named_files.rs",
+        "files of runs and evals that the caller names",
+    ),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     if folder.is_file() {
         return vec![folder.to_path_buf()];
     }
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     entries.flat_map(|path| sources(&path)).collect()
 }
 
 /// Whether the code, without comments and tests, opens, lists or executes a file.
 fn opens_files(source: &str) -> bool {
-    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code = source
+        .split("#[cfg(test)]\nmod tests")
+        .next()
+        .unwrap_or_default();
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
     let opens = |line: &str| {
         let in_fs = line.match_indices("fs::").any(|(at, _)| {
             !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_')
         });
         // Not `OutputFile::create`, a file that the caller names.
-        let calls = ["File::open", "File::create", "File::options", "OpenOptions", "Command::new"];
-        in_fs || calls.iter().any(|call| line.replace("OutputFile", "").contains(call))
+        let calls = [
+            "File::open",
+            "File::create",
+            "File::options",
+            "OpenOptions",
+            "Command::new",
+        ];
+        in_fs
+            || calls
+                .iter()
+                .any(|call| line.replace("OutputFile", "").contains(call))
     };
     lines.into_iter().any(opens)
 }
@@ -95,7 +156,13 @@ fn no_path_from_a_row_is_opened_outside_the_sandbox() {
     for module in ON_VALUES {
         for file in sources(&root.join(module)) {
             if opens_files(&fs::read_to_string(&file).unwrap()) {
-                found.push(file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
+                found.push(
+                    file.strip_prefix(&root)
+                        .unwrap()
+                        .to_str()
+                        .unwrap()
+                        .to_owned(),
+                );
             }
         }
     }

@@ -22,7 +22,12 @@ const PACKAGES: [(&str, &[&str]); 11] = [
     ("crates/run", &["core", "values"]),
     ("crates/formats", &["core", "run", "values"]),
     ("crates/otel", &["core", "lm", "run", "values"]),
-    ("crates/cli", &["builtin", "core", "formats", "otel", "run", "sandbox", "values"]),
+    (
+        "crates/cli",
+        &[
+            "builtin", "core", "formats", "otel", "run", "sandbox", "values",
+        ],
+    ),
     (
         "dsrs-metrics",
         &[
@@ -47,7 +52,16 @@ const CODE: [&[&str]; 2] = [&["syntax"], &["sparql"]];
 
 /// The same for rows, runs and results. The lowest layer is modules of the packages below.
 const RUN: [&[&str]; 5] = [
-    &["composite", "core", "in_order", "json", "lm", "messages", "named_files", "stats"],
+    &[
+        "composite",
+        "core",
+        "in_order",
+        "json",
+        "lm",
+        "messages",
+        "named_files",
+        "stats",
+    ],
     &["agreement", "data"],
     &["evaluate"],
     &["results", "scoring"],
@@ -70,8 +84,16 @@ const MACROS: [&[&str]; 2] = [
 ];
 
 /// Modules that only re-export, for users and for the expansion of the macros, and the tests of the macros.
-const FACADES: [&str; 8] =
-    ["lib", "main", "prelude", "__private", "messages", "documented", "any_tokens", "expansions"];
+const FACADES: [&str; 8] = [
+    "lib",
+    "main",
+    "prelude",
+    "__private",
+    "messages",
+    "documented",
+    "any_tokens",
+    "expansions",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -84,7 +106,11 @@ fn sources(folder: &Path) -> Vec<(String, PathBuf)> {
         let path = entry.unwrap().path();
         let module = path.file_stem().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
-            found.extend(sources(&path).into_iter().map(|(_, file)| (module.clone(), file)));
+            found.extend(
+                sources(&path)
+                    .into_iter()
+                    .map(|(_, file)| (module.clone(), file)),
+            );
         } else if path.extension().is_some_and(|it| it == "rs") {
             found.push((module, path));
         }
@@ -120,7 +146,9 @@ impl Visit<'_> for Imports {
     fn visit_item_mod(&mut self, module: &ItemMod) {
         let is_test = |attr: &Attribute| {
             attr.path().is_ident("cfg")
-                && attr.parse_args::<syn::Path>().is_ok_and(|cfg| cfg.is_ident("test"))
+                && attr
+                    .parse_args::<syn::Path>()
+                    .is_ok_and(|cfg| cfg.is_ident("test"))
         };
         if !module.attrs.iter().any(is_test) {
             visit::visit_item_mod(self, module);
@@ -137,7 +165,8 @@ impl Visit<'_> for Imports {
     fn visit_path(&mut self, path: &syn::Path) {
         match path.segments.first() {
             Some(first) if first.ident == "crate" => {
-                self.0.extend(path.segments.get(1).map(|module| module.ident.to_string()));
+                self.0
+                    .extend(path.segments.get(1).map(|module| module.ident.to_string()));
             }
             _ => {}
         }
@@ -148,9 +177,14 @@ impl Visit<'_> for Imports {
     fn visit_macro(&mut self, invocation: &Macro) {
         let text = invocation.tokens.to_string();
         let paths = text.split("crate ::").collect::<Vec<_>>();
-        for pair in paths.windows(2).filter(|pair| !pair[0].trim_end().ends_with('$')) {
-            let name =
-                pair[1].trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+        for pair in paths
+            .windows(2)
+            .filter(|pair| !pair[0].trim_end().ends_with('$'))
+        {
+            let name = pair[1]
+                .trim_start()
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .next();
             self.0.extend(name.map(str::to_owned));
         }
     }
@@ -159,7 +193,9 @@ impl Visit<'_> for Imports {
 /// The layer of each module.
 fn layers(of: &[&[&'static str]]) -> BTreeMap<&'static str, usize> {
     let layers = of.iter().enumerate();
-    layers.flat_map(|(layer, modules)| modules.iter().map(move |module| (*module, layer))).collect()
+    layers
+        .flat_map(|(layer, modules)| modules.iter().map(move |module| (*module, layer)))
+        .collect()
 }
 
 /// Imports that are not from a lower layer, as `FILE imports MODULE`. `roots` are items of the
@@ -188,44 +224,71 @@ fn upward(folder: &str, of: &[&[&'static str]], roots: &[&str]) -> Vec<String> {
 
 #[test]
 fn modules_import_from_lower_layers() {
-    assert_eq!(upward("crates/values/src", &VALUES, &[]), Vec::<String>::new());
+    assert_eq!(
+        upward("crates/values/src", &VALUES, &[]),
+        Vec::<String>::new()
+    );
     assert_eq!(upward("crates/code/src", &CODE, &[]), Vec::<String>::new());
     assert_eq!(upward("crates/run/src", &RUN, &[]), Vec::<String>::new());
 }
 
 /// The packages of this workspace that a manifest lists as dependencies, without the prefix of their names.
 fn dependencies(manifest: &str) -> Vec<&str> {
-    let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
+    let lines = manifest
+        .lines()
+        .skip_while(|line| *line != "[dependencies]")
+        .skip(1);
     let lines = lines.take_while(|line| !line.starts_with('['));
     let names = lines.filter_map(|line| line.strip_prefix("dsrs-metrics"));
-    let mut names: Vec<_> =
-        names.map(|rest| rest.split(['.', ' ']).next().unwrap_or_default()).collect();
+    let mut names: Vec<_> = names
+        .map(|rest| rest.split(['.', ' ']).next().unwrap_or_default())
+        .collect();
     names.sort_unstable();
-    names.into_iter().map(|name| name.trim_start_matches('-')).collect()
+    names
+        .into_iter()
+        .map(|name| name.trim_start_matches('-'))
+        .collect()
 }
 
 #[test]
 fn packages_depend_on_packages_below_them() {
     let listed = PACKAGES.map(|(folder, _)| folder);
     let folders = fs::read_dir(root().join("crates")).unwrap();
-    for folder in folders.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir()) {
+    for folder in folders
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+    {
         let folder = format!("crates/{}", folder.file_name().into_string().unwrap());
-        assert!(listed.contains(&&*folder), "the package `{folder}` has no line in `PACKAGES`");
+        assert!(
+            listed.contains(&&*folder),
+            "the package `{folder}` has no line in `PACKAGES`"
+        );
     }
     for (position, (folder, expected)) in PACKAGES.iter().enumerate() {
         let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
         assert_eq!(dependencies(&manifest), *expected, "{folder}");
         for name in expected.iter().filter(|name| **name != "macros") {
             let below = &listed[..position];
-            assert!(below.contains(&&*format!("crates/{name}")), "{folder} is not above {name}");
+            assert!(
+                below.contains(&&*format!("crates/{name}")),
+                "{folder} is not above {name}"
+            );
         }
     }
 }
 
 #[test]
 fn attributes_of_the_macro_crate_do_not_import_from_each_other() {
-    let roots = ["expand_metric", "expand_judge", "expand_judge_output", "expand_record"];
-    assert_eq!(upward("dsrs-metrics-macros/src", &MACROS, &roots), Vec::<String>::new());
+    let roots = [
+        "expand_metric",
+        "expand_judge",
+        "expand_judge_output",
+        "expand_record",
+    ];
+    assert_eq!(
+        upward("dsrs-metrics-macros/src", &MACROS, &roots),
+        Vec::<String>::new()
+    );
 }
 
 /// The test must detect an import in each of its forms.
@@ -247,5 +310,8 @@ fn an_upward_import_is_found() {
 fn amounts_of_money_are_parsed_by_the_same_code_in_both_crates() {
     let runtime = include_str!("../../crates/lm/src/amount.rs");
     let macros = include_str!("../../dsrs-metrics-macros/src/shared/amount.rs");
-    assert!(runtime == macros, "copy crates/lm/src/amount.rs to dsrs-metrics-macros/src/shared");
+    assert!(
+        runtime == macros,
+        "copy crates/lm/src/amount.rs to dsrs-metrics-macros/src/shared"
+    );
 }

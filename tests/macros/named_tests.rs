@@ -8,9 +8,14 @@ use super::documents::{cells, files, page, root};
 /// The names of all tests.
 fn tests() -> HashSet<String> {
     let mut names = HashSet::new();
-    for file in ["tests", "crates", "dsrs-metrics/src", "integrations/dspy-rs/tests"]
-        .map(|folder| files(&root().join(folder), "rs"))
-        .concat()
+    for file in [
+        "tests",
+        "crates",
+        "dsrs-metrics/src",
+        "integrations/dspy-rs/tests",
+    ]
+    .map(|folder| files(&root().join(folder), "rs"))
+    .concat()
     {
         let source = fs::read_to_string(file).unwrap();
         let mut is_test = false;
@@ -27,8 +32,13 @@ fn tests() -> HashSet<String> {
 
 /// The cells of all rows of a page's tables whose last column is `test`.
 fn tested_rows(page: &str) -> Vec<Vec<&str>> {
-    let tables = page.split("\n\n").filter_map(|block| block.split_once("| test |\n"));
-    tables.flat_map(|(_, rows)| rows.lines().skip(1)).map(cells).collect()
+    let tables = page
+        .split("\n\n")
+        .filter_map(|block| block.split_once("| test |\n"));
+    tables
+        .flat_map(|(_, rows)| rows.lines().skip(1))
+        .map(cells)
+        .collect()
 }
 
 /// Test binaries, which a cell may name beside their tests.
@@ -46,7 +56,9 @@ fn assert_tests_exist(page: &str) {
         let names = paths.filter_map(|path| path.rsplit("::").next());
         let names = names.filter(|name| name.contains('_') && !BINARIES.contains(name));
         let names: Vec<&str> = names.collect();
-        let is_marked = ["none: ", "the same", "same"].iter().any(|mark| cell.starts_with(mark));
+        let is_marked = ["none: ", "the same", "same"]
+            .iter()
+            .any(|mark| cell.starts_with(mark));
         if names.is_empty() && !is_marked {
             wrong.push(format!("no test: {}", row[0]));
         }
@@ -77,7 +89,10 @@ fn every_limit_on_untrusted_input_has_tests() {
     let limits: Vec<&str> = limits.lines().skip(1).map(|line| cells(line)[0]).collect();
     let tested: HashSet<&str> = tested_rows(&security).iter().map(|row| row[0]).collect();
     assert!(limits.len() > 20, "{limits:?}");
-    let untested: Vec<_> = limits.into_iter().filter(|limit| !tested.contains(limit)).collect();
+    let untested: Vec<_> = limits
+        .into_iter()
+        .filter(|limit| !tested.contains(limit))
+        .collect();
     assert_eq!(untested, [""; 0]);
 }
 
@@ -104,16 +119,26 @@ fn the_conformance_page_has_every_capability_and_its_state() {
         let rows = tested_rows(section.split("\n## ").next().unwrap());
         assert_eq!(rows.len(), capabilities, "{document}");
         for row in &rows {
-            assert!(row.len() == 4 && row.iter().all(|cell| !cell.is_empty()), "{row:?}");
+            assert!(
+                row.len() == 4 && row.iter().all(|cell| !cell.is_empty()),
+                "{row:?}"
+            );
         }
         let count = |state: &str| rows.iter().filter(|row| row[1].starts_with(state)).count();
         let states = ["as documented", "differs: ", "not built: "].map(count);
-        assert_eq!(states.iter().sum::<usize>(), capabilities, "{document}: {states:?}");
+        assert_eq!(
+            states.iter().sum::<usize>(),
+            capabilities,
+            "{document}: {states:?}"
+        );
         let [as_documented, differs, not_built] = states;
         let line =
             format!("| {document} | {as_documented} | {differs} | {not_built} | {capabilities} |");
         assert!(page.contains(&line), "expected the line {line}");
-        for (sum, count) in all.iter_mut().zip([as_documented, differs, not_built, capabilities]) {
+        for (sum, count) in all
+            .iter_mut()
+            .zip([as_documented, differs, not_built, capabilities])
+        {
             *sum += count;
         }
     }
@@ -129,17 +154,25 @@ fn the_page_of_the_reference_examples_lists_every_port() {
     let page = fs::read_to_string(folder.join("README.md")).unwrap();
     let listed = page.lines().filter(|line| line.starts_with('|')).map(cells);
     let listed = listed.filter_map(|row| row[1].strip_prefix('`')?.strip_suffix('`'));
-    let listed: BTreeSet<&str> = listed.map(|path| path.rsplit("::").next().unwrap()).collect();
+    let listed: BTreeSet<&str> = listed
+        .map(|path| path.rsplit("::").next().unwrap())
+        .collect();
 
     let mut ports = BTreeSet::new();
-    let sources: Vec<String> =
-        files(&folder, "rs").into_iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let sources: Vec<String> = files(&folder, "rs")
+        .into_iter()
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
     for source in &sources {
         // What `run` calls: `name()?;`, `name().await?;`, `name();`.
-        let calls = source.lines().filter_map(|line| line.trim().split_once("()"));
+        let calls = source
+            .lines()
+            .filter_map(|line| line.trim().split_once("()"));
         let calls = calls.filter(|(_, rest)| [";", "?;", ".await?;", ".await"].contains(rest));
         ports.extend(
-            calls.map(|(name, _)| name).filter(|name| source.contains(&format!("fn {name}()"))),
+            calls
+                .map(|(name, _)| name)
+                .filter(|name| source.contains(&format!("fn {name}()"))),
         );
     }
     // Files whose `run` is the port itself.

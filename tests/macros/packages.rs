@@ -9,7 +9,11 @@ use crate::documents::root;
 /// Runs the check, and returns its lines on standard error, or `None` without Python.
 fn problems(workspace: &Path) -> Option<Vec<String>> {
     let mut command = Command::new("python3");
-    let Ok(output) = command.arg(root().join(".ci/packages.py")).arg(workspace).output() else {
+    let Ok(output) = command
+        .arg(root().join(".ci/packages.py"))
+        .arg(workspace)
+        .output()
+    else {
         dsrs_metrics_tests::skip("no python3; install it");
         return None;
     };
@@ -85,30 +89,51 @@ fn assert_problem(file: &str, from: &str, to: &str, problem: &str) {
         fs::create_dir_all(path_of_file.parent().unwrap()).unwrap();
         let is_changed = path == file && content.contains(from);
         replaced |= is_changed;
-        let changed = if is_changed { content.replace(from, to) } else { content.to_owned() };
+        let changed = if is_changed {
+            content.replace(from, to)
+        } else {
+            content.to_owned()
+        };
         fs::write(path_of_file, changed).unwrap();
     }
-    assert!(replaced || from.is_empty(), "{file} does not contain {from}");
-    let Some(problems) = problems(folder.path()) else { return };
+    assert!(
+        replaced || from.is_empty(),
+        "{file} does not contain {from}"
+    );
+    let Some(problems) = problems(folder.path()) else {
+        return;
+    };
     assert_eq!(problems.join("\n"), problem);
 }
 
 #[test]
 fn the_packages_of_this_repository_can_be_released() {
-    let Some(problems) = problems(&root()) else { return };
+    let Some(problems) = problems(&root()) else {
+        return;
+    };
     assert_eq!(problems, Vec::<String>::new());
 }
 
 #[test]
 fn the_page_for_contributors_has_each_step_of_ci() {
-    let output = Command::new(root().join(".ci/run")).arg("--list").output().unwrap();
+    let output = Command::new(root().join(".ci/run"))
+        .arg("--list")
+        .output()
+        .unwrap();
     let steps = String::from_utf8(output.stdout).unwrap();
     let page = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
-    let (_, table) = page.split_once("| step | what must pass |\n| --- | --- |\n").unwrap();
-    let rows = table.lines().map_while(|row| row.strip_prefix("| `")?.split_once("` | "));
+    let (_, table) = page
+        .split_once("| step | what must pass |\n| --- | --- |\n")
+        .unwrap();
+    let rows = table
+        .lines()
+        .map_while(|row| row.strip_prefix("| `")?.split_once("` | "));
     let listed: Vec<&str> = rows.map(|(step, _)| step).collect();
     let steps: Vec<&str> = steps.lines().collect();
-    assert_eq!(listed, steps, "write a row for each step in CONTRIBUTING.md, in their order");
+    assert_eq!(
+        listed, steps,
+        "write a row for each step in CONTRIBUTING.md, in their order"
+    );
 }
 
 #[test]
@@ -156,9 +181,18 @@ fn a_version_of_rust_that_differs_is_a_problem() {
 #[test]
 fn a_missing_field_is_a_problem() {
     for (field, problem) in [
-        ("readme.workspace = true", "part has no README; write `readme.workspace = true`"),
-        ("license.workspace = true", "part has no license; write `license.workspace = true`"),
-        ("description = \"A part\"", "part has no description; write `description = \"..\"`"),
+        (
+            "readme.workspace = true",
+            "part has no README; write `readme.workspace = true`",
+        ),
+        (
+            "license.workspace = true",
+            "part has no license; write `license.workspace = true`",
+        ),
+        (
+            "description = \"A part\"",
+            "part has no description; write `description = \"..\"`",
+        ),
         (
             "repository.workspace = true",
             "part has no repository, and CHANGELOG.md has a release; write `repository` in [workspace.package] of \

@@ -17,17 +17,27 @@ fn right(#[gold] answer: i64, #[pred("answer")] guess: i64) -> bool {
 fn rows(count: i64) -> Vec<Pair> {
     let pair = |row: i64| {
         let guess = row - row % 3;
-        Pair::new(row.to_string(), example! { "answer" => row }, prediction! { "answer" => guess })
+        Pair::new(
+            row.to_string(),
+            example! { "answer" => row },
+            prediction! { "answer" => guess },
+        )
     };
     (0..count).map(pair).collect()
 }
 
 fn events(url: &str) -> OtelEventsBuilder {
-    OtelEvents::builder().endpoint(url).timeout(Duration::from_millis(300))
+    OtelEvents::builder()
+        .endpoint(url)
+        .timeout(Duration::from_millis(300))
 }
 
 async fn run(events: &OtelEvents) {
-    let evaluate = Evaluate::builder().metric(Right).observer(events.clone()).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(Right)
+        .observer(events.clone())
+        .build()
+        .unwrap();
     let result = evaluate.score(rows(100)).await.unwrap();
     assert_eq!((result.rows, result.score), (100, Some(0.34)));
 }
@@ -37,7 +47,10 @@ async fn delivered(url: &str) -> (Delivery, Duration) {
     let events = events(url).build().unwrap();
     let started = Instant::now();
     run(&events).await;
-    assert!(started.elapsed() < Duration::from_secs(1), "the run does not wait");
+    assert!(
+        started.elapsed() < Duration::from_secs(1),
+        "the run does not wait"
+    );
     let started = Instant::now();
     let delivery = events.finish();
     (delivery, started.elapsed())
@@ -76,7 +89,10 @@ async fn a_status_that_the_protocol_does_not_repeat_loses_the_batch_at_once() {
     ] {
         let receiver = Receiver::start(Reply::Status(status, body));
         let (delivery, waited) = delivered(&receiver.url).await;
-        assert_eq!((delivery.lost_events(), delivery.error.as_deref()), (100, Some(reason)));
+        assert_eq!(
+            (delivery.lost_events(), delivery.error.as_deref()),
+            (100, Some(reason))
+        );
         assert!(waited < Duration::from_millis(250), "{waited:?}");
         assert_eq!(receiver.headers().len(), 1, "one request");
     }
@@ -98,13 +114,20 @@ async fn a_response_that_is_not_a_collectors_confirms_nothing() {
         let reason = format!(
             "expected a response of OTLP, found {found}; check that the URL is a collector's"
         );
-        assert_eq!((delivery.lost_events(), delivery.error), (100, Some(reason)));
+        assert_eq!(
+            (delivery.lost_events(), delivery.error),
+            (100, Some(reason))
+        );
         assert_eq!(receiver.headers().len(), 1, "one request");
     }
     for body in ["", "{}", r#"{"partialSuccess":{}}"#] {
         let receiver = Receiver::start(Reply::Status(200, body));
         let (delivery, _) = delivered(&receiver.url).await;
-        assert_eq!((delivery.lost_events(), delivery.error), (0, None), "{body}");
+        assert_eq!(
+            (delivery.lost_events(), delivery.error),
+            (0, None),
+            "{body}"
+        );
     }
 }
 
@@ -113,7 +136,10 @@ async fn a_redirect_is_not_followed() {
     let receiver = Receiver::start(Reply::Redirect("/elsewhere"));
     let (delivery, _) = delivered(&receiver.url).await;
     let reason = "status 302; redirects are not followed, give the final URL";
-    assert_eq!((delivery.lost_events(), delivery.error.as_deref()), (100, Some(reason)));
+    assert_eq!(
+        (delivery.lost_events(), delivery.error.as_deref()),
+        (100, Some(reason))
+    );
     assert_eq!(receiver.headers().len(), 1);
 }
 
@@ -122,9 +148,15 @@ async fn rejected_events_are_counted() {
     let receiver = Receiver::start(Reply::Reject(3));
     let (delivery, _) = delivered(&receiver.url).await;
     let batches = receiver.headers().len() as u64;
-    assert_eq!((delivery.events, delivery.lost_events()), (100, 3 * batches));
+    assert_eq!(
+        (delivery.events, delivery.lost_events()),
+        (100, 3 * batches)
+    );
     assert_eq!(delivery.delivered_events, receiver.records().len() as u64);
-    assert_eq!(delivery.error.as_deref(), Some("the collector rejected 3 of a batch: quota"));
+    assert_eq!(
+        delivery.error.as_deref(),
+        Some("the collector rejected 3 of a batch: quota")
+    );
 }
 
 #[tokio::test]
@@ -137,7 +169,11 @@ async fn a_collector_that_comes_up_late_receives_everything_once() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     receiver.reply_by(Reply::Accept);
     let delivery = events.finish_within(Duration::from_secs(10));
-    assert_eq!((delivery.events, delivery.lost_events()), (100, 0), "{delivery}");
+    assert_eq!(
+        (delivery.events, delivery.lost_events()),
+        (100, 0),
+        "{delivery}"
+    );
     assert_eq!(receiver.records().len(), 100);
 }
 
@@ -149,7 +185,10 @@ async fn a_full_queue_loses_and_counts_what_exceeds_it() {
     receiver.reply_by(Reply::Accept);
     let delivery = events.finish_within(Duration::from_secs(10));
     let delivered = receiver.records().len() as u64;
-    assert_eq!((delivery.events, delivery.delivered_events), (100, delivered));
+    assert_eq!(
+        (delivery.events, delivery.delivered_events),
+        (100, delivered)
+    );
     assert!((10..=20).contains(&delivered), "{delivery}");
 }
 
@@ -177,16 +216,27 @@ async fn dropping_the_observer_sends_what_waits() {
 #[tokio::test]
 async fn results_do_not_depend_on_the_collector() {
     let folder = tempfile::tempdir().unwrap();
-    let plain = Evaluate::builder().metric(Right).save_as_jsonl(folder.path().join("plain.jsonl"));
+    let plain = Evaluate::builder()
+        .metric(Right)
+        .save_as_jsonl(folder.path().join("plain.jsonl"));
     let _ = plain.build().unwrap().score(rows(100)).await.unwrap();
     let plain = std::fs::read(folder.path().join("plain.jsonl")).unwrap();
     let down = format!("http://{}", free_address());
     let [accepts, hangs] = [Reply::Accept, Reply::Never].map(Receiver::start);
-    for (url, file) in [(&accepts.url, "1.jsonl"), (&hangs.url, "2.jsonl"), (&down, "3.jsonl")] {
+    for (url, file) in [
+        (&accepts.url, "1.jsonl"),
+        (&hangs.url, "2.jsonl"),
+        (&down, "3.jsonl"),
+    ] {
         let events = events(url).build().unwrap();
-        let evaluate = Evaluate::builder().metric(Right).save_as_jsonl(folder.path().join(file));
+        let evaluate = Evaluate::builder()
+            .metric(Right)
+            .save_as_jsonl(folder.path().join(file));
         let evaluate = evaluate.observer(events).build().unwrap();
         let _ = evaluate.score(rows(100)).await.unwrap();
-        assert!(std::fs::read(folder.path().join(file)).unwrap() == plain, "{url}");
+        assert!(
+            std::fs::read(folder.path().join(file)).unwrap() == plain,
+            "{url}"
+        );
     }
 }

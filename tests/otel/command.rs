@@ -30,14 +30,33 @@ fn folder() -> TempDir {
 /// Runs `scorer ARGS` with a time limit of half a second.
 fn run(folder: &TempDir, args: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scorer"));
-    for name in ["DSRS_LM", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+    for name in [
+        "DSRS_LM",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         command.env_remove(name);
     }
-    command.env("OTEL_EXPORTER_OTLP_TIMEOUT", "500").env("NO_PROXY", "127.0.0.1");
-    let Output { status, stdout, stderr } =
-        command.args(args).current_dir(folder.path()).output().unwrap();
+    command
+        .env("OTEL_EXPORTER_OTLP_TIMEOUT", "500")
+        .env("NO_PROXY", "127.0.0.1");
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command
+        .args(args)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: status.code(), out: text(stdout), err: text(stderr) }
+    Ran {
+        code: status.code(),
+        out: text(stdout),
+        err: text(stderr),
+    }
 }
 
 const SCORE: [&str; 7] = [
@@ -52,8 +71,14 @@ const SCORE: [&str; 7] = [
 
 /// The records without their times.
 fn without_times(records: Vec<Record>) -> Vec<Record> {
-    let mut records: Vec<_> =
-        records.into_iter().map(|it| Record { time: 0, observed: 0, ..it }).collect();
+    let mut records: Vec<_> = records
+        .into_iter()
+        .map(|it| Record {
+            time: 0,
+            observed: 0,
+            ..it
+        })
+        .collect();
     let source = "gen_ai.evaluation.evaluator.source";
     for record in &mut records {
         let text = record.attributes[source].as_str().unwrap();
@@ -77,7 +102,10 @@ fn a_run_and_the_export_of_its_file_send_the_same_events() {
         let named = ["--out", file, "--label", "v2"];
         let ran = run(&folder, &[&SCORE, &named[..], &otlp, texts].concat());
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{}", ran.out);
-        let ran = run(&folder, &[&["export", file, "--otlp", &of_export.url], texts].concat());
+        let ran = run(
+            &folder,
+            &[&["export", file, "--otlp", &of_export.url], texts].concat(),
+        );
         let sentence = format!("9 events were delivered to {}\n", of_export.url);
         assert_eq!((ran.code, ran.out, &*ran.err), (Some(0), sentence, ""));
         let mut expected = without_times(of_run.records());
@@ -90,7 +118,10 @@ fn a_run_and_the_export_of_its_file_send_the_same_events() {
         assert_eq!(expected.len(), 9);
         assert_eq!(without_times(of_export.records()), expected, "{file}");
         let times: Vec<u64> = of_export.records().iter().map(|it| it.time).collect();
-        assert!(times[0] > 0 && times.iter().all(|time| *time == times[0]), "the end of the run");
+        assert!(
+            times[0] > 0 && times.iter().all(|time| *time == times[0]),
+            "the end of the run"
+        );
     }
 }
 
@@ -107,7 +138,9 @@ fn the_output_is_the_same_with_and_without_a_collector() {
     let json = |text: &str| {
         let mut json: Value = serde_json::from_str(text).unwrap();
         // What differs from run to run.
-        json.as_object_mut().unwrap().retain(|key, _| !["elapsed_s", "manifest"].contains(&&**key));
+        json.as_object_mut()
+            .unwrap()
+            .retain(|key, _| !["elapsed_s", "manifest"].contains(&&**key));
         json
     };
     assert_eq!(json(&ran.out), json(&expected.out));
@@ -118,7 +151,10 @@ fn what_was_not_delivered_is_named_with_the_command_that_sends_it() {
     let folder = folder();
     let url = format!("http://{}", free_address());
     let started = Instant::now();
-    let ran = run(&folder, &[&SCORE[..], &["--out", "run.jsonl", "--otlp", &url]].concat());
+    let ran = run(
+        &folder,
+        &[&SCORE[..], &["--out", "run.jsonl", "--otlp", &url]].concat(),
+    );
     assert!(started.elapsed() < Duration::from_secs(5));
     let refused = "Connection refused (os error 111)";
     let lost = format!("9 of 9 events were not delivered to {url}: {refused}");
@@ -133,7 +169,10 @@ fn what_was_not_delivered_is_named_with_the_command_that_sends_it() {
 
     let ran = run(&folder, &["export", "run.jsonl", "--otlp", &url]);
     let next = "; run the same command again later\n";
-    assert_eq!((ran.code, &*ran.out, ran.err), (Some(1), "", format!("{lost}{next}")));
+    assert_eq!(
+        (ran.code, &*ran.out, ran.err),
+        (Some(1), "", format!("{lost}{next}"))
+    );
 }
 
 #[test]
@@ -145,7 +184,10 @@ fn the_same_run_again_sends_the_events_of_all_rows() {
         assert_eq!(run(&folder, &args).code, Some(0));
     }
     let records = without_times(second.records());
-    assert_eq!((records.len(), records), (9, without_times(first.records())));
+    assert_eq!(
+        (records.len(), records),
+        (9, without_times(first.records()))
+    );
 }
 
 #[test]
@@ -154,12 +196,21 @@ fn keys_are_headers_of_the_environment() {
     let receiver = Receiver::start(Reply::Accept);
     let mut command = Command::new(env!("CARGO_BIN_EXE_scorer"));
     command.env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20key");
-    command.env("OTEL_SERVICE_NAME", "answers").env("NO_PROXY", "127.0.0.1");
+    command
+        .env("OTEL_SERVICE_NAME", "answers")
+        .env("NO_PROXY", "127.0.0.1");
     let args = [&SCORE[..], &["--otlp", &receiver.url]].concat();
-    let ran = command.args(args).current_dir(folder.path()).output().unwrap();
+    let ran = command
+        .args(args)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
     assert!(ran.status.success(), "{ran:?}");
     assert_eq!(receiver.headers()[0]["authorization"], "Bearer key");
-    assert_eq!(receiver.headers()[0]["content-type"], "application/x-protobuf");
+    assert_eq!(
+        receiver.headers()[0]["content-type"],
+        "application/x-protobuf"
+    );
     assert!(receiver.records().iter().all(|it| it.service == "answers"));
 }
 
@@ -170,18 +221,56 @@ fn a_variable_that_would_be_ignored_is_an_error_before_the_run() {
     let run = |variable: &str, value: &str| {
         let receiver = Receiver::start(Reply::Accept);
         let mut command = Command::new(env!("CARGO_BIN_EXE_scorer"));
-        command.env(variable, value).env("NO_PROXY", "127.0.0.1").current_dir(folder.path());
-        let ran = command.args([&SCORE[..], &["--otlp", &receiver.url]].concat()).output().unwrap();
-        (ran.status.code(), String::from_utf8(ran.stderr).unwrap(), receiver.records().len())
+        command
+            .env(variable, value)
+            .env("NO_PROXY", "127.0.0.1")
+            .current_dir(folder.path());
+        let ran = command
+            .args([&SCORE[..], &["--otlp", &receiver.url]].concat())
+            .output()
+            .unwrap();
+        (
+            ran.status.code(),
+            String::from_utf8(ran.stderr).unwrap(),
+            receiver.records().len(),
+        )
     };
     for (variable, value, error) in [
-        ("OTEL_EXPORTER_OTLP_COMPRESSION", "br", "`br`: expected gzip or none"),
-        ("OTEL_EXPORTER_OTLP_LOGS_COMPRESSION", "gzip,none", "`gzip,none`: expected gzip or none"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "a=b,secret", &format!("`header 2`: {HEADERS}")),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "=b", &format!("`header 1`: {HEADERS}")),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "a b=c", &format!("`header 1`: {HEADERS}")),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "a=%0d%0ax: y", &format!("`header 1`: {HEADERS}")),
-        ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=", &format!("`header 1`: {HEADERS}")),
+        (
+            "OTEL_EXPORTER_OTLP_COMPRESSION",
+            "br",
+            "`br`: expected gzip or none",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION",
+            "gzip,none",
+            "`gzip,none`: expected gzip or none",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "a=b,secret",
+            &format!("`header 2`: {HEADERS}"),
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "=b",
+            &format!("`header 1`: {HEADERS}"),
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "a b=c",
+            &format!("`header 1`: {HEADERS}"),
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "a=%0d%0ax: y",
+            &format!("`header 1`: {HEADERS}"),
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+            "a=",
+            &format!("`header 1`: {HEADERS}"),
+        ),
     ] {
         let line = format!("error: invalid {variable} {error}\n");
         assert_eq!(run(variable, value), (Some(2), line, 0));
@@ -210,7 +299,12 @@ fn invalid_usage_is_one_line() {
             "error: missing.jsonl: cannot be read: No such file or directory (os error 2)\n",
         ),
         (
-            &["export", "rows.jsonl", "--otlp", "http://127.0.0.1:9/v1/logs"],
+            &[
+                "export",
+                "rows.jsonl",
+                "--otlp",
+                "http://127.0.0.1:9/v1/logs",
+            ],
             "error: --otlp: invalid URL of a collector `http://127.0.0.1:9/v1/logs`: expected the base URL; remove /v1/logs or /v1/traces\n",
         ),
         (

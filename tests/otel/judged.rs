@@ -44,13 +44,29 @@ async fn a_judged_run_has_a_span_for_each_call_and_an_event_for_each_score() {
     std::fs::write(folder.path().join("rows.jsonl"), ROWS).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
     let otlp = ["--otlp", &receiver.url, "--lm", "openai:gpt-6-luna", "-q"];
-    command.args(["score", "rows.jsonl", "-m", "polite"]).args(otlp).current_dir(&folder);
-    for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+    command
+        .args(["score", "rows.jsonl", "-m", "polite"])
+        .args(otlp)
+        .current_dir(&folder);
+    for name in [
+        "DSRS_LM",
+        "DSRS_PRICES",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         command.env_remove(name);
     }
-    command.env("OPENAI_BASE_URL", &url).env("OPENAI_API_KEY", "0123456789abcdef");
-    command.env("NO_PROXY", "127.0.0.1").env("DSRS_STORE", folder.path().join("store"));
-    let ran = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    command
+        .env("OPENAI_BASE_URL", &url)
+        .env("OPENAI_API_KEY", "0123456789abcdef");
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("DSRS_STORE", folder.path().join("store"));
+    let ran = tokio::task::spawn_blocking(move || command.output().unwrap())
+        .await
+        .unwrap();
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
 
     let labels = ["a", "b", "c"].map(|row| {
@@ -61,7 +77,12 @@ async fn a_judged_run_has_a_span_for_each_call_and_an_event_for_each_score() {
     let spans = receiver.spans();
     // The probe, and one call for each text: two rows are the same request.
     assert_eq!((spans.len(), *calls.lock().unwrap()), (3, 3), "{spans:?}");
-    let port = url.split([':', '/']).nth(4).unwrap().parse::<i64>().unwrap();
+    let port = url
+        .split([':', '/'])
+        .nth(4)
+        .unwrap()
+        .parse::<i64>()
+        .unwrap();
     for span in &spans {
         assert_eq!(span.name, "chat gpt-6-luna");
         let found = [
@@ -78,7 +99,14 @@ async fn a_judged_run_has_a_span_for_each_call_and_an_event_for_each_score() {
         assert!(span.attributes["dsrs.cost_msats"].as_i64().unwrap() > 0);
         assert!(!format!("{span:?}").contains("Thank"), "texts are not sent");
     }
-    let purposes =
-        |purpose: &str| spans.iter().filter(|it| it.attributes["dsrs.purpose"] == purpose).count();
-    assert_eq!((purposes("probe"), purposes("judge polite version 1")), (1, 2));
+    let purposes = |purpose: &str| {
+        spans
+            .iter()
+            .filter(|it| it.attributes["dsrs.purpose"] == purpose)
+            .count()
+    };
+    assert_eq!(
+        (purposes("probe"), purposes("judge polite version 1")),
+        (1, 2)
+    );
 }

@@ -60,7 +60,10 @@ struct Event {
 /// The events of the peer as the library writes them. These are all differences.
 fn as_ours(mut event: Event) -> Event {
     let attributes = &mut event.attributes;
-    let name = attributes["gen_ai.evaluation.name"].as_str().unwrap().to_owned();
+    let name = attributes["gen_ai.evaluation.name"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     if let Some(kind) = attributes.get_mut("error.type") {
         // The class of a Python exception, and the kind of an error.
         assert_eq!(*kind, "ValueError");
@@ -86,7 +89,10 @@ fn as_ours(mut event: Event) -> Event {
     attributes.insert("gen_ai.evaluation.evaluator.source".to_owned(), source);
     // Every metric has a version.
     let version = if name == "share" { "3" } else { "1" };
-    let peer = attributes.insert("gen_ai.evaluation.evaluator.version".to_owned(), json!(version));
+    let peer = attributes.insert(
+        "gen_ai.evaluation.evaluator.version".to_owned(),
+        json!(version),
+    );
     assert_eq!(peer, (name == "share").then(|| json!("3")));
     event
 }
@@ -94,7 +100,11 @@ fn as_ours(mut event: Event) -> Event {
 #[tokio::test]
 async fn events_are_those_of_pydantic_evals_apart_from_the_listed_differences() {
     let receiver = Receiver::start(Reply::Accept);
-    let events = OtelEvents::builder().endpoint(&receiver.url).texts(true).build().unwrap();
+    let events = OtelEvents::builder()
+        .endpoint(&receiver.url)
+        .texts(true)
+        .build()
+        .unwrap();
     let evaluate = Evaluate::builder()
         .metric(Same)
         .metric(Cited)
@@ -111,7 +121,10 @@ async fn events_are_those_of_pydantic_evals_apart_from_the_listed_differences() 
             prediction! { "output" => &*row.output },
         );
         let ids = [("trace_id", &row.trace_id), ("span_id", &row.span_id)];
-        for (name, id) in ids.into_iter().filter_map(|(name, id)| Some((name, id.as_ref()?))) {
+        for (name, id) in ids
+            .into_iter()
+            .filter_map(|(name, id)| Some((name, id.as_ref()?)))
+        {
             pair.attributes.insert(name, json!(id));
         }
         pair
@@ -127,20 +140,33 @@ async fn events_are_those_of_pydantic_evals_apart_from_the_listed_differences() 
         for peer in events.into_iter().map(as_ours) {
             let name = peer.attributes["gen_ai.evaluation.name"].as_str().unwrap();
             let ours = &ours[name];
-            let attributes = ours.attributes.iter().filter(|(name, _)| !name.starts_with("dsrs."));
-            let mut attributes: BTreeMap<_, _> =
-                attributes.map(|(name, value)| (name.clone(), value.clone())).collect();
+            let attributes = ours
+                .attributes
+                .iter()
+                .filter(|(name, _)| !name.starts_with("dsrs."));
+            let mut attributes: BTreeMap<_, _> = attributes
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
             // An object in a string has no fixed order of keys.
-            let source = attributes.get_mut("gen_ai.evaluation.evaluator.source").unwrap();
+            let source = attributes
+                .get_mut("gen_ai.evaluation.evaluator.source")
+                .unwrap();
             *source = serde_json::from_str(source.as_str().unwrap()).unwrap();
             assert_eq!(attributes, peer.attributes, "{}", row.id);
             assert_eq!(ours.event_name, peer.event_name);
             assert_eq!(ours.body, peer.body);
             assert_eq!(ours.severity, peer.severity);
-            assert_eq!((&ours.trace_id, &ours.span_id), (&peer.trace_id, &peer.span_id));
+            assert_eq!(
+                (&ours.trace_id, &ours.span_id),
+                (&peer.trace_id, &peer.span_id)
+            );
             failures += usize::from(ours.severity > 0);
             in_traces += usize::from(!ours.trace_id.is_empty());
         }
     }
-    assert_eq!((failures > 0, in_traces), (true, 120), "both are in the vectors");
+    assert_eq!(
+        (failures > 0, in_traces),
+        (true, 120),
+        "both are in the vectors"
+    );
 }

@@ -37,14 +37,17 @@ fn imported(file: &Path) -> Result<String, String> {
 
 #[test]
 fn protobuf_is_read_as_the_json_of_the_same_spans() {
-    let Some(peer) = Peer::with(&["langfuse"]) else { return };
+    let Some(peer) = Peer::with(&["langfuse"]) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let [json, lengths, one] = ["spans.json", "lengths.binpb", "one.binpb"].map(path);
     fs::write(&json, DOCUMENTS).unwrap();
     let parity = concat!(env!("CARGO_MANIFEST_DIR"), "/parity");
     let files = [&json, &lengths, &one].map(|file| file.to_str().unwrap());
-    peer.output(&[&["-c", ENCODE, parity][..], &files].concat()).unwrap();
+    peer.output(&[&["-c", ENCODE, parity][..], &files].concat())
+        .unwrap();
     let expected = imported(&json).unwrap();
     assert!(
         expected.contains(r#""answer":"Sì.""#) && expected.contains(r#""value":0.25"#),
@@ -61,11 +64,17 @@ fn protobuf_is_read_as_the_json_of_the_same_spans() {
             fs::write(&cut, &whole[..length]).unwrap();
             match imported(&cut) {
                 Err(error) => {
-                    assert!(error.contains("cut: expected spans of OpenTelemetry"), "{error}");
+                    assert!(
+                        error.contains("cut: expected spans of OpenTelemetry"),
+                        "{error}"
+                    );
                 }
                 // Without a length, a message ends where one of its fields ends.
                 Ok(rows) => {
-                    assert!(rows.lines().count() == 1 && file.ends_with("one.binpb"), "{rows}");
+                    assert!(
+                        rows.lines().count() == 1 && file.ends_with("one.binpb"),
+                        "{rows}"
+                    );
                 }
             }
         }

@@ -79,7 +79,10 @@ pub(crate) struct Receiver {
 
 /// Returns an address at which nothing listens.
 pub(crate) fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
 }
 
 impl Receiver {
@@ -88,14 +91,23 @@ impl Receiver {
     }
 
     pub(crate) fn at(address: SocketAddr, reply: Reply) -> Self {
-        let received = Received { reply, records: vec![], spans: vec![], headers: vec![] };
-        let receiver =
-            Self { url: format!("http://{address}"), received: Arc::new(Mutex::new(received)) };
+        let received = Received {
+            reply,
+            records: vec![],
+            spans: vec![],
+            headers: vec![],
+        };
+        let receiver = Self {
+            url: format!("http://{address}"),
+            received: Arc::new(Mutex::new(received)),
+        };
         let listener = TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
         let router = Router::new().fallback(receive).with_state(receiver.clone());
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
             runtime.unwrap().block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 axum::serve(listener, router).await.unwrap();
@@ -121,7 +133,10 @@ impl Receiver {
         let records = self.records().into_iter();
         let of_row = records.filter(|it| it.attributes["dsrs.row.id"] == row);
         let named = of_row.map(|it| {
-            let name = it.attributes["gen_ai.evaluation.name"].as_str().unwrap().to_owned();
+            let name = it.attributes["gen_ai.evaluation.name"]
+                .as_str()
+                .unwrap()
+                .to_owned();
             (name, it)
         });
         named.collect()
@@ -145,7 +160,9 @@ async fn receive(
 ) -> Response {
     if headers.contains_key("content-encoding") {
         let mut text = Vec::new();
-        flate2::read::GzDecoder::new(&*body).read_to_end(&mut text).unwrap();
+        flate2::read::GzDecoder::new(&*body)
+            .read_to_end(&mut text)
+            .unwrap();
         body = text.into();
     }
     let reply = receiver.with(|it| {
@@ -171,13 +188,17 @@ impl Receiver {
         match path {
             "/v1/logs" => {
                 let request = ExportLogsServiceRequest::decode(body).unwrap();
-                let records = records(request).into_iter().skip(usize::try_from(rejected).unwrap());
+                let records = records(request)
+                    .into_iter()
+                    .skip(usize::try_from(rejected).unwrap());
                 self.with(|it| it.records.extend(records));
                 let partial_success = (rejected > 0).then(|| ExportLogsPartialSuccess {
                     rejected_log_records: rejected,
                     error_message: "quota".to_owned(),
                 });
-                ExportLogsServiceResponse { partial_success }.encode_to_vec().into_response()
+                ExportLogsServiceResponse { partial_success }
+                    .encode_to_vec()
+                    .into_response()
             }
             "/v1/traces" => {
                 let request = ExportTraceServiceRequest::decode(body).unwrap();
@@ -213,7 +234,10 @@ fn records(request: ExportLogsServiceRequest) -> Vec<Record> {
 }
 
 fn spans(request: ExportTraceServiceRequest) -> Vec<Span> {
-    let scopes = request.resource_spans.into_iter().flat_map(|it| it.scope_spans);
+    let scopes = request
+        .resource_spans
+        .into_iter()
+        .flat_map(|it| it.scope_spans);
     let spans = scopes.flat_map(|it| it.spans).map(|span| {
         let status = span.status.unwrap_or_default();
         Span {
@@ -230,13 +254,17 @@ fn spans(request: ExportTraceServiceRequest) -> Vec<Span> {
 }
 
 fn service(resource: Option<Resource>) -> Value {
-    attributes(resource.unwrap_or_default().attributes).remove("service.name").unwrap_or_default()
+    attributes(resource.unwrap_or_default().attributes)
+        .remove("service.name")
+        .unwrap_or_default()
 }
 
 /// The attributes by name; a name that occurs twice is an error.
 fn attributes(attributes: Vec<KeyValue>) -> BTreeMap<String, Value> {
     let count = attributes.len();
-    let named = attributes.into_iter().map(|it| (it.key, it.value.map(value).unwrap_or_default()));
+    let named = attributes
+        .into_iter()
+        .map(|it| (it.key, it.value.map(value).unwrap_or_default()));
     let named: BTreeMap<_, _> = named.collect();
     assert_eq!(named.len(), count, "an attribute is set twice");
     named

@@ -32,7 +32,10 @@ async fn respond(body: String) -> Response {
         () if contains("garbled") => typed(JSON, FOUND[..40].to_owned()),
         () if contains("huge") => {
             let row = r#"{"x":{"type":"literal","value":"1"}},"#.repeat(600_000);
-            typed(JSON, format!(r#"{{"head":{{"vars":["x"]}},"results":{{"bindings":[{row}"#))
+            typed(
+                JSON,
+                format!(r#"{{"head":{{"vars":["x"]}},"results":{{"bindings":[{row}"#),
+            )
         }
         () if contains("slow") => {
             tokio::time::sleep(Duration::from_secs(60)).await;
@@ -44,9 +47,10 @@ async fn respond(body: String) -> Response {
         }
         () if contains("nothing") => typed(JSON, NOTHING.to_owned()),
         // In form encoding, `%3F` is `?` and `+` is a space.
-        () if contains("SELECT+%3Fx") => {
-            typed("application/sparql-results+json; charset=utf-8", FOUND.to_owned())
-        }
+        () if contains("SELECT+%3Fx") => typed(
+            "application/sparql-results+json; charset=utf-8",
+            FOUND.to_owned(),
+        ),
         () => StatusCode::IM_A_TEAPOT.into_response(),
     }
 }
@@ -66,17 +70,33 @@ type Evaluated = Result<(f64, String), String>;
 async fn evaluate(url: &str, query: &str) -> (Evaluated, Evaluated) {
     let (gold, pred) = (example! {}, prediction! { "sparql_query" => query });
     let store = SparqlStore::from_endpoint(url).unwrap();
-    let executes = SparqlExecutes::builder().data(store.clone()).timeout_secs(1).build();
-    let returns = SparqlReturnsResults::builder().data(store).timeout_secs(1).build();
+    let executes = SparqlExecutes::builder()
+        .data(store.clone())
+        .timeout_secs(1)
+        .build();
+    let returns = SparqlReturnsResults::builder()
+        .data(store)
+        .timeout_secs(1)
+        .build();
     let call = dsrs_metrics::contract::MetricCall::new(&gold, &pred);
     let value_and_feedback = |scored: dsrs_metrics::Scored| {
-        (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
+        (
+            scored.score.value,
+            scored.feedback().unwrap_or_default().into_owned(),
+        )
     };
-    let executes =
-        executes.answer(call).await.map(value_and_feedback).map_err(|error| error.to_string());
+    let executes = executes
+        .answer(call)
+        .await
+        .map(value_and_feedback)
+        .map_err(|error| error.to_string());
     (
         executes,
-        returns.answer(call).await.map(value_and_feedback).map_err(|error| error.to_string()),
+        returns
+            .answer(call)
+            .await
+            .map(value_and_feedback)
+            .map_err(|error| error.to_string()),
     )
 }
 
@@ -89,23 +109,44 @@ fn runs() -> Result<(f64, String), String> {
 async fn results_are_parsed_in_each_format() {
     let address = serve().await;
     let (good, found) = (runs, || Ok((1.0, "the query returns results".to_owned())));
-    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p ?o }").await, (good(), found()));
+    assert_eq!(
+        evaluate(&address, "SELECT ?x { ?x ?p ?o }").await,
+        (good(), found())
+    );
     let nothing = Ok((0.0, "the query returns no results".to_owned()));
-    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p 'nothing' }").await, (good(), nothing));
-    assert_eq!(evaluate(&address, "ASK { ?s ?p ?o }").await, (good(), found()));
-    assert_eq!(evaluate(&address, "CONSTRUCT WHERE { ?s ?p ?o }").await, (good(), found()));
+    assert_eq!(
+        evaluate(&address, "SELECT ?x { ?x ?p 'nothing' }").await,
+        (good(), nothing)
+    );
+    assert_eq!(
+        evaluate(&address, "ASK { ?s ?p ?o }").await,
+        (good(), found())
+    );
+    assert_eq!(
+        evaluate(&address, "CONSTRUCT WHERE { ?s ?p ?o }").await,
+        (good(), found())
+    );
     // Only the start of a very long response is read.
-    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p 'huge' }").await, (good(), found()));
+    assert_eq!(
+        evaluate(&address, "SELECT ?x { ?x ?p 'huge' }").await,
+        (good(), found())
+    );
 }
 
 #[tokio::test]
 async fn a_query_that_the_endpoint_rejects_fails() {
     let address = serve().await;
     let rejected = || Ok((0.0, "status 400: line 1: bad query".to_owned()));
-    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p 'bad' }").await, (rejected(), rejected()));
+    assert_eq!(
+        evaluate(&address, "SELECT ?x { ?x ?p 'bad' }").await,
+        (rejected(), rejected())
+    );
     // The endpoint validates the syntax: it may have predefined prefixes and extensions of SPARQL
     // 1.1.
-    assert_eq!(evaluate(&address, "SELECT ?x { ?x wdt:P31 ?y }").await.0, runs());
+    assert_eq!(
+        evaluate(&address, "SELECT ?x { ?x wdt:P31 ?y }").await.0,
+        runs()
+    );
     let empty = Ok((0.0, "the query is empty".to_owned()));
     assert_eq!(evaluate(&address, " ").await.0, empty);
 }
@@ -117,23 +158,41 @@ async fn trap_14_a_failure_of_the_endpoint_is_not_a_score() {
         ("broken", "status 503 Service Unavailable: try later"),
         ("locked", "status 401 Unauthorized: no reason given"),
         ("elsewhere", "status 302 Found"),
-        ("html", "invalid response: unsupported content type `text/html`"),
+        (
+            "html",
+            "invalid response: unsupported content type `text/html`",
+        ),
         ("garbled", "invalid response: "),
     ] {
         let (executes, returns) =
             evaluate(&address, &format!("SELECT ?x {{ ?x ?p '{word}' }}")).await;
         for error in [executes.unwrap_err(), returns.unwrap_err()] {
-            assert!(error.contains(&format!("endpoint {address}: ")), "{word}: {error}");
+            assert!(
+                error.contains(&format!("endpoint {address}: ")),
+                "{word}: {error}"
+            );
             assert!(error.contains(reason), "{word}: {error}");
         }
     }
     let started = Instant::now();
-    let slow = evaluate(&address, "SELECT ?x { ?x ?p 'slow' }").await.0.unwrap_err();
+    let slow = evaluate(&address, "SELECT ?x { ?x ?p 'slow' }")
+        .await
+        .0
+        .unwrap_err();
     assert!(slow.ends_with("no response within 1 s"), "{slow}");
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
-    let unreachable =
-        evaluate("http://127.0.0.1:9/query", "SELECT ?x { ?x ?p ?o }").await.0.unwrap_err();
-    assert!(unreachable.contains("endpoint http://127.0.0.1:9/query: "), "{unreachable}");
+    assert!(
+        started.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        started.elapsed()
+    );
+    let unreachable = evaluate("http://127.0.0.1:9/query", "SELECT ?x { ?x ?p ?o }")
+        .await
+        .0
+        .unwrap_err();
+    assert!(
+        unreachable.contains("endpoint http://127.0.0.1:9/query: "),
+        "{unreachable}"
+    );
     assert!(unreachable.contains("refused"), "{unreachable}");
 }
 
@@ -149,14 +208,22 @@ async fn a_query_with_service_is_not_sent() {
     ] {
         assert_eq!(evaluate(&address, query).await.0, rejected, "{query}");
     }
-    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p 'SERVICE' }").await.0, runs());
+    assert_eq!(
+        evaluate(&address, "SELECT ?x { ?x ?p 'SERVICE' }").await.0,
+        runs()
+    );
 }
 
 #[test]
 fn an_invalid_url_is_an_error_and_secrets_are_not_shown() {
-    let error = SparqlStore::from_endpoint("http://").unwrap_err().to_string();
+    let error = SparqlStore::from_endpoint("http://")
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("http://: "), "{error}");
     let store =
         SparqlStore::from_endpoint("http://me:secret@127.0.0.1:9/query?key=secret").unwrap();
-    assert_eq!(format!("{store:?}"), "SparqlStore(http://127.0.0.1:9/query)");
+    assert_eq!(
+        format!("{store:?}"),
+        "SparqlStore(http://127.0.0.1:9/query)"
+    );
 }

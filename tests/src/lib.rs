@@ -14,5 +14,8 @@ pub use vectors::{lines, vectors};
 /// Returns the SHA-256 hash in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::Digest as _;
-    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha2::Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -35,7 +35,9 @@ impl Peer {
                 .unwrap_or_else(|| panic!("{name} is not a peer"))
         };
         let wanted = packages.iter().map(listed).collect::<Vec<_>>().join(" ");
-        let peer = Self { program: Self::interpreter() };
+        let peer = Self {
+            program: Self::interpreter(),
+        };
         let probe = "import importlib.metadata as m, sys\n\
                      print(' '.join(f'{n}=={m.version(n)}' for n in sys.argv[1:]))";
         let found = peer.output(&[&["-c", probe], packages].concat());
@@ -71,7 +73,11 @@ impl Peer {
         let ran = Command::new(&self.program).args(arguments).output();
         let ran = ran.map_err(|error| error.to_string())?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        if ran.status.success() { Ok(text(&ran.stdout)) } else { Err(text(&ran.stderr)) }
+        if ran.status.success() {
+            Ok(text(&ran.stdout))
+        } else {
+            Err(text(&ran.stderr))
+        }
     }
 
     /// What a script that made vectors prints when it compares them with the packages again.
@@ -81,6 +87,7 @@ impl Peer {
     #[must_use]
     #[track_caller]
     pub fn check(&self, script: &str) -> String {
-        self.output(&[script, "--check"]).unwrap_or_else(|error| panic!("{error}"))
+        self.output(&[script, "--check"])
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 }

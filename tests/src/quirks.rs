@@ -21,11 +21,16 @@ pub fn explain<const N: usize, T: Debug>(
     is_same: impl Fn(&T, &T) -> bool,
 ) {
     let defined = theirs([false; N]);
-    assert!(is_same(&defined, ours), "without quirks: {defined:?}, found {ours:?}");
+    assert!(
+        is_same(&defined, ours),
+        "without quirks: {defined:?}, found {ours:?}"
+    );
     if is_same(&theirs([true; N]), ours) {
         return;
     }
     let without = |quirk: usize| std::array::from_fn(|at| at != quirk);
     let alone = (0..N).find(|quirk| is_same(&theirs(without(*quirk)), ours));
-    *counts.entry(alone.map_or(SEVERAL, |quirk| reasons[quirk])).or_default() += 1;
+    *counts
+        .entry(alone.map_or(SEVERAL, |quirk| reasons[quirk]))
+        .or_default() += 1;
 }

@@ -22,37 +22,55 @@ static SCHEMAS: LazyLock<BTreeMap<String, Compiled>> = LazyLock::new(compile);
 /// Compiles the schemas, which refer to each other.
 fn compile() -> BTreeMap<String, Compiled> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dsrs-metrics/docs/schema");
-    let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+    let files = fs::read_dir(&folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
     let read = |path: PathBuf| {
-        let name = path.file_name()?.to_str()?.strip_suffix(".schema.json")?.to_owned();
+        let name = path
+            .file_name()?
+            .to_str()?
+            .strip_suffix(".schema.json")?
+            .to_owned();
         let text = fs::read_to_string(&path).unwrap();
         let schema: Value = serde_json::from_str(&text).unwrap_or_else(|it| panic!("{name}: {it}"));
         Some((name, schema))
     };
     let schemas: BTreeMap<String, Value> = files.filter_map(read).collect();
     let registry = schemas.values().fold(Registry::new(), |registry, schema| {
-        registry.add(schema["$id"].as_str().unwrap(), schema).unwrap()
+        registry
+            .add(schema["$id"].as_str().unwrap(), schema)
+            .unwrap()
     });
     let registry = registry.prepare().unwrap();
     let compiled = schemas.iter().map(|(name, schema)| {
         jsonschema::meta::validate(schema).unwrap_or_else(|error| panic!("{name}: {error}"));
         let validator = jsonschema::options().with_registry(&registry).build(schema);
         let validator = validator.unwrap_or_else(|error| panic!("{name}: {error}"));
-        (name.clone(), Compiled { schema: schema.clone(), validator })
+        (
+            name.clone(),
+            Compiled {
+                schema: schema.clone(),
+                validator,
+            },
+        )
     });
     compiled.collect()
 }
 
 /// Returns the names and the contents of the schemas: `summary` for `summary.schema.json`.
 pub fn schemas() -> impl Iterator<Item = (&'static str, &'static Value)> {
-    SCHEMAS.iter().map(|(name, compiled)| (&**name, &compiled.schema))
+    SCHEMAS
+        .iter()
+        .map(|(name, compiled)| (&**name, &compiled.schema))
 }
 
 /// Returns the errors of a schema about a value.
 #[must_use]
 pub fn errors(schema: &str, value: &Value) -> Vec<String> {
     let errors = SCHEMAS[schema].validator.iter_errors(value);
-    errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+    errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
 }
 
 /// Returns the name of the schema of a value.
@@ -64,7 +82,10 @@ pub fn schema_of(value: &Value) -> &'static str {
     // A row of a baseline has scores without costs.
     let scores = value.get("scores").and_then(Value::as_object);
     let is_line = |scores: &Map<String, Value>| {
-        !scores.is_empty() && scores.values().all(|score| score.get("cost_msats").is_none())
+        !scores.is_empty()
+            && scores
+                .values()
+                .all(|score| score.get("cost_msats").is_none())
     };
     if value.get("gold_hash").is_some() && scores.is_some_and(is_line) {
         return "baseline";
@@ -80,7 +101,9 @@ pub fn schema_of(value: &Value) -> &'static str {
         ("by_purpose", "estimate"),
     ];
     let known = keys.into_iter().find(|(key, _)| value.get(key).is_some());
-    known.unwrap_or_else(|| panic!("an output without a schema: {value}")).1
+    known
+        .unwrap_or_else(|| panic!("an output without a schema: {value}"))
+        .1
 }
 
 /// Validates an output with the schema of its kind.
@@ -100,7 +123,11 @@ pub fn to_value(output: &impl Serialize) -> Value {
 #[track_caller]
 fn validate_with(schema: &str, value: &Value) {
     let errors = errors(schema, value);
-    assert!(errors.is_empty(), "{schema}.schema.json refuses {value}\n{}", errors.join("\n"));
+    assert!(
+        errors.is_empty(),
+        "{schema}.schema.json refuses {value}\n{}",
+        errors.join("\n")
+    );
 }
 
 /// Validates the JSON that a command printed: one value, indented or not, or rows on lines of their own.
@@ -129,7 +156,9 @@ pub fn parsed<T: DeserializeOwned>(out: &[u8]) -> T {
 /// Validates a result file, if it is JSON, and its manifest, if it has one.
 #[track_caller]
 pub fn validate_file(file: &Path) {
-    let is_json = file.extension().is_some_and(|it| it == "jsonl" || it == "json");
+    let is_json = file
+        .extension()
+        .is_some_and(|it| it == "jsonl" || it == "json");
     if is_json && let Ok(text) = fs::read_to_string(file) {
         validate_output(&text);
     }
@@ -168,7 +197,10 @@ pub fn assert_strict(schema: &str, output: &Value) -> (usize, usize) {
     let refuse = |path: &str, change: &dyn Fn(&mut Value)| {
         let mut changed = output.clone();
         change(changed.pointer_mut(path).unwrap());
-        assert!(!errors(schema, &changed).is_empty(), "{schema}: {path} of {changed}");
+        assert!(
+            !errors(schema, &changed).is_empty(),
+            "{schema}: {path} of {changed}"
+        );
     };
     each_path(schema, "", output, &mut |path| {
         let is_free = is_free(schema, path);
@@ -178,7 +210,11 @@ pub fn assert_strict(schema: &str, output: &Value) -> (usize, usize) {
         }
         if !is_free || !is_side(path) {
             refuse(path, &|place| {
-                *place = if place.is_array() { json!("x") } else { json!([[null]]) }
+                *place = if place.is_array() {
+                    json!("x")
+                } else {
+                    json!([[null]])
+                }
             });
             values += 1;
         }
@@ -204,12 +240,15 @@ fn each_path(schema: &str, path: &str, value: &Value, call: &mut dyn FnMut(&str)
         return;
     }
     let items: Vec<(String, &Value)> = match value {
-        Value::Object(fields) => {
-            fields.iter().map(|(key, it)| (key.replace('/', "~1"), it)).collect()
-        }
-        Value::Array(items) => {
-            items.iter().enumerate().map(|(at, it)| (at.to_string(), it)).collect()
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, it)| (key.replace('/', "~1"), it))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(at, it)| (at.to_string(), it))
+            .collect(),
         _ => Vec::new(),
     };
     for (key, item) in items {

@@ -35,7 +35,10 @@ pub fn data(file: &str) -> Option<PathBuf> {
     if folder.join(file).is_file() {
         return Some(folder);
     }
-    skip(&format!("no {file} in {}; set DSRS_METRICS_DATA", folder.display()));
+    skip(&format!(
+        "no {file} in {}; set DSRS_METRICS_DATA",
+        folder.display()
+    ));
     None
 }
 
@@ -44,10 +47,16 @@ pub fn data(file: &str) -> Option<PathBuf> {
 pub fn can_isolate() -> bool {
     static ISOLATION: OnceLock<Result<(), String>> = OnceLock::new();
     let isolation = ISOLATION.get_or_init(|| {
-        let job = Job { command: "true".to_owned(), ..Job::default() };
+        let job = Job {
+            command: "true".to_owned(),
+            ..Job::default()
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        runtime.block_on(Bubblewrap::new().run(&job)).map(drop).map_err(|error| error.to_string())
+        runtime
+            .block_on(Bubblewrap::new().run(&job))
+            .map(drop)
+            .map_err(|error| error.to_string())
     });
     if let Err(error) = isolation {
         skip(error);

@@ -26,15 +26,27 @@ fn fraction((over, under, form): (u32, u32, usize)) -> String {
 
 /// Lists of different choices, in any order.
 fn choices() -> impl Strategy<Value = Vec<String>> {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let words = |words: &[&str]| {
+        words
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect::<Vec<_>>()
+    };
     let numbers = |unit: &'static str| {
-        prop::collection::hash_set(-20..200_i32, 8)
-            .prop_map(move |all| all.iter().map(|it| format!("{it}{unit}")).collect::<Vec<_>>())
+        prop::collection::hash_set(-20..200_i32, 8).prop_map(move |all| {
+            all.iter()
+                .map(|it| format!("{it}{unit}"))
+                .collect::<Vec<_>>()
+        })
     };
     // Different denominators that are primes: no two of these fractions are equal.
     let fractions = prop::collection::vec(0..3_usize, 3).prop_map(|forms| {
         let primes = [3, 5, 7];
-        forms.iter().zip(primes).map(|(form, prime)| fraction((2, prime, *form))).collect()
+        forms
+            .iter()
+            .zip(primes)
+            .map(|(form, prime)| fraction((2, prime, *form)))
+            .collect()
     });
     let lists = prop_oneof![
         numbers(""),

@@ -19,11 +19,18 @@ fn json(path: &Path) -> Value {
 fn rows(path: &Path) -> Vec<Value> {
     let text =
         fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn strings(value: &Value) -> Vec<&str> {
-    value.as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect()
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item.as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -41,12 +48,18 @@ fn question_answering_rows_have_the_scores_of_dspy() {
             exact += u64::from(em(prediction, &answers).unwrap());
             token += f1(prediction, &answers).unwrap();
             hotpot += hotpot_f1(prediction, &answers).unwrap();
-            found += u64::from(answer_passage_match(&strings(&row["pred"]["context"]), &answers));
+            found += u64::from(answer_passage_match(
+                &strings(&row["pred"]["context"]),
+                &answers,
+            ));
         }
         let mean = |sum: f64, name: &str| {
             let expected = expected[name].as_f64().unwrap();
             let mean = sum / rows.len() as f64;
-            assert!((mean - expected).abs() < 1e-12, "{model} {name}: {mean}, dspy {expected}");
+            assert!(
+                (mean - expected).abs() < 1e-12,
+                "{model} {name}: {mean}, dspy {expected}"
+            );
         };
         assert_eq!(rows.len() as u64, expected["rows"], "{model}");
         assert_eq!(exact, expected["em_true"], "{model}");

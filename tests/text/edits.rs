@@ -23,8 +23,14 @@ fn sequence(alphabet: &'static str) -> impl Strategy<Value = String> {
 
 /// Two strings that share some of their beginning and end.
 fn sides() -> impl Strategy<Value = (String, String)> {
-    let alphabets =
-        ["ab", "abcdefgh \u{0}\u{7f}", "aé\u{e8}ë", "абв", "日本語a", "😀😁a\u{10ffff}"];
+    let alphabets = [
+        "ab",
+        "abcdefgh \u{0}\u{7f}",
+        "aé\u{e8}ë",
+        "абв",
+        "日本語a",
+        "😀😁a\u{10ffff}",
+    ];
     let ends = || prop_oneof![2 => Just(String::new()), 1 => any::<String>()];
     let parts = prop::sample::select(alphabets.to_vec())
         .prop_flat_map(|alphabet| (sequence(alphabet), sequence(alphabet)));
@@ -34,13 +40,21 @@ fn sides() -> impl Strategy<Value = (String, String)> {
 
 /// The similarity by definition: one minus the distance as a share of the whole, rounded once.
 fn similarity(distance: usize, whole: usize) -> f64 {
-    if whole == 0 { 1.0 } else { (whole - distance) as f64 / whole as f64 }
+    if whole == 0 {
+        1.0
+    } else {
+        (whole - distance) as f64 / whole as f64
+    }
 }
 
 /// `PROPTEST_CASES` can raise the number of cases.
 fn config() -> ProptestConfig {
     let default = ProptestConfig::default();
-    ProptestConfig { cases: default.cases.max(1_000), failure_persistence: None, ..default }
+    ProptestConfig {
+        cases: default.cases.max(1_000),
+        failure_persistence: None,
+        ..default
+    }
 }
 
 proptest! {

@@ -9,9 +9,17 @@ use dsrs_metrics::text::EntityCounts;
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 
 fn intent(metric: &impl Metric, expected: &str, intent: &str) -> f64 {
-    let (gold, pred) =
-        (example! { "expected_intent" => expected }, prediction! { "intent" => intent });
-    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
+    let (gold, pred) = (
+        example! { "expected_intent" => expected },
+        prediction! { "intent" => intent },
+    );
+    metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap()
+        .score
+        .value
 }
 
 fn entities<const E: usize, const P: usize>(
@@ -21,7 +29,10 @@ fn entities<const E: usize, const P: usize>(
 ) -> f64 {
     let (expected, predicted) = (expected.to_vec(), predicted.to_vec());
     let gold = example! { "expected_entities" => expected };
-    metric.score(&gold, &prediction! { "entities" => predicted }).unwrap().value
+    metric
+        .score(&gold, &prediction! { "entities" => predicted })
+        .unwrap()
+        .value
 }
 
 #[test]
@@ -29,7 +40,10 @@ fn intents_ignore_case_outer_white_space_and_normal_form() {
     assert_eq!(intent(&IntentAccuracy, "temporal", " Temporal\n"), 1.0);
     assert_eq!(intent(&IntentAccuracy, "temporal", "relational"), 0.0);
     assert_eq!(intent(&IntentAccuracy, "temporal", ""), 0.0);
-    assert_eq!(intent(&IntentAccuracy, "gen\u{e9}alogie", "GENE\u{301}ALOGIE"), 1.0);
+    assert_eq!(
+        intent(&IntentAccuracy, "gen\u{e9}alogie", "GENE\u{301}ALOGIE"),
+        1.0
+    );
     assert_eq!(IntentAccuracy::SPEC.name, "intent_accuracy");
 }
 
@@ -42,12 +56,20 @@ fn related_intents_have_partial_credit_in_either_order() {
         ("temporal", "entity_lookup"),
     ] {
         assert_eq!(
-            [intent(&metric, a, b), intent(&metric, b, a), intent(&metric, a, a)],
+            [
+                intent(&metric, a, b),
+                intent(&metric, b, a),
+                intent(&metric, a, a)
+            ],
             [0.5, 0.5, 1.0]
         );
     }
     assert_eq!(intent(&metric, "statistical", "relational"), 0.0);
-    assert_eq!(intent(&metric, "temporal", "relational"), 0.0, "being related is not passed on");
+    assert_eq!(
+        intent(&metric, "temporal", "relational"),
+        0.0,
+        "being related is not passed on"
+    );
 }
 
 #[test]
@@ -57,12 +79,17 @@ fn pairs_and_credit_are_configured_from_text() {
     params.insert("credit", "0.25");
     let metric = IntentAccuracyWithFallback::configure(&params).unwrap();
     assert_eq!(
-        [intent(&metric, "b", "A"), intent(&metric, "statistical", "exploration")],
+        [
+            intent(&metric, "b", "A"),
+            intent(&metric, "statistical", "exploration")
+        ],
         [0.25, 0.0]
     );
     let beyond = IntentAccuracyWithFallback::builder().credit(1.5).build();
-    let (gold, pred) =
-        (example! { "expected_intent" => "temporal" }, prediction! { "intent" => "entity_lookup" });
+    let (gold, pred) = (
+        example! { "expected_intent" => "temporal" },
+        prediction! { "intent" => "entity_lookup" },
+    );
     assert_eq!(
         beyond.score(&gold, &pred).unwrap_err().to_string(),
         "metric `intent_accuracy_with_fallback`: the score 1.5 is outside the declared range 0.0..=1.0"
@@ -72,25 +99,47 @@ fn pairs_and_credit_are_configured_from_text() {
 #[test]
 fn similar_entities_are_matched() {
     let metric = EntityF1::default();
-    assert_eq!(entities(&metric, ["Rijksmuseum", "Louvre"], ["louvre", "Rijks museum"]), 1.0);
+    assert_eq!(
+        entities(
+            &metric,
+            ["Rijksmuseum", "Louvre"],
+            ["louvre", "Rijks museum"]
+        ),
+        1.0
+    );
     assert_eq!(entities(&metric, ["Rijksmuseum", "Louvre"], ["Prado"]), 0.0);
-    assert_eq!(entities(&metric, ["Louvre"], ["Louvre", "Prado"]), 2.0 / 3.0);
+    assert_eq!(
+        entities(&metric, ["Louvre"], ["Louvre", "Prado"]),
+        2.0 / 3.0
+    );
 }
 
 #[test]
 fn the_threshold_is_inclusive() {
     // 16 of 20 characters in common: fuzz.ratio gives 80.
     let pair = (["abcdefghij"], ["abcdefghXY"]);
-    let at =
-        |similarity| entities(&EntityF1::builder().similarity(similarity).build(), pair.0, pair.1);
-    assert_eq!([at(0.8), at(0.800_001), at(0.0), at(1.0)], [1.0, 0.0, 1.0, 0.0]);
+    let at = |similarity| {
+        entities(
+            &EntityF1::builder().similarity(similarity).build(),
+            pair.0,
+            pair.1,
+        )
+    };
+    assert_eq!(
+        [at(0.8), at(0.800_001), at(0.0), at(1.0)],
+        [1.0, 0.0, 1.0, 0.0]
+    );
 }
 
 #[test]
 fn a_prediction_matches_at_most_one_entity() {
     // The document's loop finds the prediction for both entities, so its F1 would be 2 * (2/1 * 2/2) / 3.
     assert_eq!(
-        entities(&EntityF1::default(), ["Rijksmuseum", "Rijksmuseums"], ["Rijksmuseum"]),
+        entities(
+            &EntityF1::default(),
+            ["Rijksmuseum", "Rijksmuseums"],
+            ["Rijksmuseum"]
+        ),
         2.0 / 3.0
     );
 }
@@ -116,9 +165,15 @@ fn empty_sides_have_a_score_and_empty_names_are_ignored() {
 fn a_string_is_a_list_separated_by_commas() {
     let gold = example! { "expected_entities" => ["Louvre", "Prado"] };
     let score = |text: &str| {
-        EntityF1::default().score(&gold, &prediction! { "entities" => text }).unwrap().value
+        EntityF1::default()
+            .score(&gold, &prediction! { "entities" => text })
+            .unwrap()
+            .value
     };
-    assert_eq!([score("Prado, Louvre,"), score("Prado"), score("")], [1.0, 2.0 / 3.0, 0.0]);
+    assert_eq!(
+        [score("Prado, Louvre,"), score("Prado"), score("")],
+        [1.0, 2.0 / 3.0, 0.0]
+    );
 }
 
 #[test]
@@ -143,7 +198,11 @@ fn trap_06_repetition_does_not_raise_the_score_of_lists() {
 fn trap_08_composed_and_decomposed_names_are_the_same() {
     let exact = EntityF1::builder().similarity(1.0).build();
     assert_eq!(
-        entities(&exact, ["Musée d\u{2019}Orsay", "東京"], ["東京", "muse\u{301}e d\u{2019}orsay"]),
+        entities(
+            &exact,
+            ["Musée d\u{2019}Orsay", "東京"],
+            ["東京", "muse\u{301}e d\u{2019}orsay"]
+        ),
         1.0
     );
     assert_eq!(entities(&exact, ["東京"], ["京都"]), 0.0);
@@ -154,14 +213,30 @@ fn entity_types_are_compared_exactly() {
     let metric = EntityTypeAccuracy::default();
     let score = |gold: Example, pred: Prediction| metric.score(&gold, &pred).unwrap().value;
     let person = || example! { "expected_entity_type" => "person" };
-    assert_eq!(score(person(), prediction! { "entity_type" => "person" }), 1.0);
-    assert_eq!(score(person(), prediction! { "entity_type" => "Person" }), 0.0);
+    assert_eq!(
+        score(person(), prediction! { "entity_type" => "person" }),
+        1.0
+    );
+    assert_eq!(
+        score(person(), prediction! { "entity_type" => "Person" }),
+        0.0
+    );
     assert_eq!(score(person(), prediction! {}), 0.0);
-    assert_eq!(score(example! {}, prediction! { "entity_type" => "institution" }), 1.0);
-    assert_eq!(score(example! {}, prediction! {}), 1.0, "as in the document");
+    assert_eq!(
+        score(example! {}, prediction! { "entity_type" => "institution" }),
+        1.0
+    );
+    assert_eq!(
+        score(example! {}, prediction! {}),
+        1.0,
+        "as in the document"
+    );
     let needed = EntityTypeAccuracy::builder().missing(String::new()).build();
     assert_eq!(
-        needed.score(&person(), &prediction! {}).unwrap_err().to_string(),
+        needed
+            .score(&person(), &prediction! {})
+            .unwrap_err()
+            .to_string(),
         "metric `entity_type_accuracy`: `pred.entity_type` is missing, and `missing` is empty"
     );
 }

@@ -45,7 +45,11 @@ static ONLY_RUST: LazyLock<HashSet<char>> = LazyLock::new(|| versions::section("
 /// `PROPTEST_CASES` can raise the number of cases.
 fn config() -> ProptestConfig {
     let default = ProptestConfig::default();
-    ProptestConfig { cases: default.cases.max(2_000), failure_persistence: None, ..default }
+    ProptestConfig {
+        cases: default.cases.max(2_000),
+        failure_persistence: None,
+        ..default
+    }
 }
 
 proptest! {

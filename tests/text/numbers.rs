@@ -7,10 +7,24 @@ use rustix::time::{ClockId, clock_gettime};
 
 #[test]
 fn trap_06_five_is_not_found_inside_twenty_five() {
-    for prediction in
-        ["25", "5.5", "51", "1,005", "0.5", "5e3", "10^5", "x5", "5/7", "-5", "v1.2.5", "gpt-5.1.5"]
-    {
-        assert!(!numeric_match(prediction, "5", &NumericOptions::default()), "{prediction}");
+    for prediction in [
+        "25",
+        "5.5",
+        "51",
+        "1,005",
+        "0.5",
+        "5e3",
+        "10^5",
+        "x5",
+        "5/7",
+        "-5",
+        "v1.2.5",
+        "gpt-5.1.5",
+    ] {
+        assert!(
+            !numeric_match(prediction, "5", &NumericOptions::default()),
+            "{prediction}"
+        );
     }
     for prediction in [
         "5",
@@ -26,7 +40,10 @@ fn trap_06_five_is_not_found_inside_twenty_five() {
         "3,4,5",
         "9 m² or 5 m^2",
     ] {
-        assert!(numeric_match(prediction, "5", &NumericOptions::default()), "{prediction}");
+        assert!(
+            numeric_match(prediction, "5", &NumericOptions::default()),
+            "{prediction}"
+        );
     }
 }
 
@@ -34,8 +51,13 @@ fn trap_06_five_is_not_found_inside_twenty_five() {
 /// count.
 fn time_of_match(unit: &str, times: usize) -> Duration {
     let text = unit.repeat(times);
-    let (expected, options) =
-        (format!("{text} 1"), NumericOptions { rel_tolerance: 0.1, ..NumericOptions::default() });
+    let (expected, options) = (
+        format!("{text} 1"),
+        NumericOptions {
+            rel_tolerance: 0.1,
+            ..NumericOptions::default()
+        },
+    );
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
     let run = || {
         let started = now();
@@ -55,6 +77,9 @@ fn long_strings_take_linear_time() {
         let (short, long) = (time_of_match(unit, 5_000), time_of_match(unit, 40_000));
         // Eight times the length takes 8 times as long, and 64 times if the time grows with its square.
         let limit = 16 * short + Duration::from_millis(10);
-        assert!(long < limit, "{unit:?}: {short:?}, and {long:?} for eight times the length");
+        assert!(
+            long < limit,
+            "{unit:?}: {short:?}, and {long:?} for eight times the length"
+        );
     }
 }

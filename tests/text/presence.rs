@@ -6,26 +6,48 @@ use dsrs_metrics::{MetricError, Scored, contract::ScoreRange};
 use serde_json::{Value, json};
 
 fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) -> Result<Scored, MetricError> {
-    metric.answer(MetricCall::new(gold, pred)).ready().expect("nothing has to be awaited")
+    metric
+        .answer(MetricCall::new(gold, pred))
+        .ready()
+        .expect("nothing has to be awaited")
 }
 
 /// The verdicts of both metrics on the same value.
 fn present(value: &Value) -> (f64, f64) {
     let pred = prediction! { "answer" => value, "sources_used" => value };
     let of = |metric: &dyn Metric| {
-        metric.answer(MetricCall::new(&example! {}, &pred)).ready().unwrap().unwrap().score.value
+        metric
+            .answer(MetricCall::new(&example! {}, &pred))
+            .ready()
+            .unwrap()
+            .unwrap()
+            .score
+            .value
     };
     (of(&AnswerPresent), of(&SourcesUsed))
 }
 
 #[test]
 fn trap_07_any_word_is_an_answer_and_white_space_is_not() {
-    for said in [json!("A"), json!("the"), json!("0"), json!("."), json!("東京"), json!(["", "A"])]
-    {
+    for said in [
+        json!("A"),
+        json!("the"),
+        json!("0"),
+        json!("."),
+        json!("東京"),
+        json!(["", "A"]),
+    ] {
         assert_eq!(present(&said), (1.0, 1.0), "{said}");
     }
     let spaces = "\u{a0}\u{3000}\t\n";
-    for unsaid in [json!(""), json!(" "), json!(spaces), Value::Null, json!([]), json!(["", " "])] {
+    for unsaid in [
+        json!(""),
+        json!(" "),
+        json!(spaces),
+        Value::Null,
+        json!([]),
+        json!(["", " "]),
+    ] {
         assert_eq!(present(&unsaid), (0.0, 0.0), "{unsaid}");
     }
 }
@@ -34,16 +56,29 @@ fn trap_07_any_word_is_an_answer_and_white_space_is_not() {
 fn missing_values_are_in_the_feedback_and_unreadable_values_are_errors() {
     let gold = example! {};
     let said = |metric: &dyn Metric, pred: Prediction| {
-        let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
-        (scored.passed, scored.feedback().map(std::borrow::Cow::into_owned))
+        let scored = metric
+            .answer(MetricCall::new(&gold, &pred))
+            .ready()
+            .unwrap()
+            .unwrap();
+        (
+            scored.passed,
+            scored.feedback().map(std::borrow::Cow::into_owned),
+        )
     };
     let told = |said: &str| (Some(false), Some(said.to_owned()));
-    assert_eq!(said(&AnswerPresent, prediction! {}), told("`answer` is missing"));
+    assert_eq!(
+        said(&AnswerPresent, prediction! {}),
+        told("`answer` is missing")
+    );
     assert_eq!(
         said(&SourcesUsed, prediction! { "sources_used" => "" }),
         told("`sources_used` is empty")
     );
-    assert_eq!(said(&AnswerPresent, prediction! { "answer" => "A" }), (Some(true), None));
+    assert_eq!(
+        said(&AnswerPresent, prediction! { "answer" => "A" }),
+        (Some(true), None)
+    );
     let error = scored(&AnswerPresent, &gold, &prediction! { "answer" => 42 }).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -59,11 +94,17 @@ fn rows_of_user_defined_types() {
         sources_used: Option<Vec<String>>,
     }
 
-    let reply = |sources_used| Reply { answer: "A".to_owned(), sources_used };
+    let reply = |sources_used| Reply {
+        answer: "A".to_owned(),
+        sources_used,
+    };
     assert_eq!(AnswerPresent.score(&(), &reply(None)).unwrap().value, 1.0);
     assert_eq!(SourcesUsed.score(&(), &reply(None)).unwrap().value, 0.0);
     assert_eq!(
-        SourcesUsed.score(&(), &reply(Some(vec!["h:louvre".to_owned()]))).unwrap().value,
+        SourcesUsed
+            .score(&(), &reply(Some(vec!["h:louvre".to_owned()])))
+            .unwrap()
+            .value,
         1.0
     );
 }
@@ -117,9 +158,14 @@ fn strict_requires_everything_except_sources() {
 fn a_row_with_an_unreadable_field_has_no_score() {
     let mut pred = reply();
     pred.data.remove("entities");
-    assert_eq!(scored(&HeritageRag, &gold(), &pred).unwrap().score.value, 0.75);
+    assert_eq!(
+        scored(&HeritageRag, &gold(), &pred).unwrap().score.value,
+        0.75
+    );
     pred.data.insert("entities", 7);
-    let error = scored(&HeritageRag, &gold(), &pred).unwrap_err().to_string();
+    let error = scored(&HeritageRag, &gold(), &pred)
+        .unwrap_err()
+        .to_string();
     assert!(
         error.starts_with(
             "metric `heritage_rag`: its component `entity_f1` has no score: metric `entity_f1`: field `pred.entities`: expected"
@@ -135,7 +181,13 @@ fn specs_of_the_composites() {
         (rag.name, rag.threshold, rag.range),
         ("heritage_rag", Some(0.8), Some(ScoreRange::UNIT))
     );
-    assert_eq!((rag.tier, rag.cost_msats, rag.is_async), (MetricTier::Proxy, 0, false));
-    assert_eq!((strict.name, strict.tier), ("heritage_rag_strict", MetricTier::Proxy));
+    assert_eq!(
+        (rag.tier, rag.cost_msats, rag.is_async),
+        (MetricTier::Proxy, 0, false)
+    );
+    assert_eq!(
+        (strict.name, strict.tier),
+        ("heritage_rag_strict", MetricTier::Proxy)
+    );
     assert_eq!(strict.kind, dsrs_metrics::contract::ScoreKind::Bool);
 }

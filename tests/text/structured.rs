@@ -15,7 +15,12 @@ use dsrs_metrics::{
 use serde_json::{Value, json};
 
 fn counts(options: FieldOptions, gold: Value, pred: Value) -> [u64; 4] {
-    let FieldCounts { correct, expected, predicted, extra } = options.compare(&pred, &gold).counts;
+    let FieldCounts {
+        correct,
+        expected,
+        predicted,
+        extra,
+    } = options.compare(&pred, &gold).counts;
     [correct, expected, predicted, extra]
 }
 
@@ -24,7 +29,10 @@ fn plain(gold: Value, pred: Value) -> [u64; 4] {
 }
 
 fn score(metric: &JsonFieldAccuracy, gold: Value, pred: Value) -> f64 {
-    let (gold, pred) = (example! { "answer" => gold }, prediction! { "answer" => pred });
+    let (gold, pred) = (
+        example! { "answer" => gold },
+        prediction! { "answer" => pred },
+    );
     metric.score(&gold, &pred).unwrap().value
 }
 
@@ -33,37 +41,70 @@ fn right_wrong_missing_and_extra_fields() {
     let gold = || json!({"a": 1, "b": "x", "c": {"d": true, "e": [1, 2]}});
     assert_eq!(plain(gold(), gold()), [5, 5, 5, 0]);
     assert_eq!(plain(gold(), json!({"a": 2, "b": "x"})), [1, 5, 2, 0]);
-    assert_eq!(plain(gold(), json!({"a": 1, "z": {"y": 1, "x": [2, 3]}})), [1, 5, 4, 3]);
-    assert_eq!(plain(gold(), json!({"c": {"d": true, "e": [1, 2, 3], "f": 0}})), [3, 5, 5, 2]);
+    assert_eq!(
+        plain(gold(), json!({"a": 1, "z": {"y": 1, "x": [2, 3]}})),
+        [1, 5, 4, 3]
+    );
+    assert_eq!(
+        plain(gold(), json!({"c": {"d": true, "e": [1, 2, 3], "f": 0}})),
+        [3, 5, 5, 2]
+    );
     assert_eq!(plain(gold(), json!(null)), [0, 5, 0, 0]);
 }
 
 #[test]
 fn null_is_missing_and_empty_is_not() {
-    assert_eq!(plain(json!({"a": null, "b": 1}), json!({"b": 1})), [1, 1, 1, 0]);
-    assert_eq!(plain(json!({"b": 1}), json!({"a": null, "b": 1})), [1, 1, 1, 0]);
+    assert_eq!(
+        plain(json!({"a": null, "b": 1}), json!({"b": 1})),
+        [1, 1, 1, 0]
+    );
+    assert_eq!(
+        plain(json!({"b": 1}), json!({"a": null, "b": 1})),
+        [1, 1, 1, 0]
+    );
     assert_eq!(plain(json!({"a": []}), json!({"a": []})), [1, 1, 1, 0]);
     assert_eq!(plain(json!({"a": []}), json!({})), [0, 1, 0, 0]);
     assert_eq!(plain(json!({"a": []}), json!({"a": [1, 2]})), [0, 1, 2, 1]);
-    assert_eq!(plain(json!({"a": {}, "b": 1}), json!({"b": 1})), [1, 1, 1, 0]);
+    assert_eq!(
+        plain(json!({"a": {}, "b": 1}), json!({"b": 1})),
+        [1, 1, 1, 0]
+    );
     assert_eq!(plain(json!({"a": {}}), json!({"a": 5})), [0, 0, 1, 1]);
-    assert_eq!(plain(json!({}), json!({"a": {"b": [1, {}, null]}})), [0, 0, 1, 1]);
+    assert_eq!(
+        plain(json!({}), json!({"a": {"b": [1, {}, null]}})),
+        [0, 0, 1, 1]
+    );
     assert_eq!(plain(json!({}), json!({})), [0, 0, 0, 0]);
 }
 
 #[test]
 fn a_different_shape_has_no_correct_field() {
-    assert_eq!(plain(json!({"a": {"b": 1, "c": 2}}), json!({"a": "b"})), [0, 2, 1, 0]);
-    assert_eq!(plain(json!({"a": "b"}), json!({"a": {"b": 1, "c": 2}})), [0, 1, 2, 1]);
-    assert_eq!(plain(json!({"a": {"b": 1}}), json!({"a": [1, 2]})), [0, 1, 2, 2]);
+    assert_eq!(
+        plain(json!({"a": {"b": 1, "c": 2}}), json!({"a": "b"})),
+        [0, 2, 1, 0]
+    );
+    assert_eq!(
+        plain(json!({"a": "b"}), json!({"a": {"b": 1, "c": 2}})),
+        [0, 1, 2, 1]
+    );
+    assert_eq!(
+        plain(json!({"a": {"b": 1}}), json!({"a": [1, 2]})),
+        [0, 1, 2, 2]
+    );
 }
 
 #[test]
 fn numbers_are_compared_by_value_within_tolerance() {
-    assert_eq!(plain(json!([1, 1.0, 0.1]), json!([1.0, 1, 0.1])), [3, 3, 3, 0]);
+    assert_eq!(
+        plain(json!([1, 1.0, 0.1]), json!([1.0, 1, 0.1])),
+        [3, 3, 3, 0]
+    );
     assert_eq!(plain(json!([1]), json!(["1"])), [0, 1, 1, 0]);
     assert_eq!(
-        plain(json!([9_007_199_254_740_993_u64]), json!([9_007_199_254_740_992_u64])),
+        plain(
+            json!([9_007_199_254_740_993_u64]),
+            json!([9_007_199_254_740_992_u64])
+        ),
         [0, 1, 1, 0]
     );
     let within = |abs_tolerance, rel_tolerance| FieldOptions {
@@ -81,7 +122,10 @@ fn numbers_are_compared_by_value_within_tolerance() {
 fn trap_08_strings_are_compared_in_one_normal_form() {
     assert_eq!(plain(json!(["é"]), json!(["e\u{301}"])), [1, 1, 1, 0]);
     assert_eq!(plain(json!(["É "]), json!(["é"])), [0, 1, 1, 0]);
-    let ignoring = FieldOptions { ignore_case: true, ..FieldOptions::default() };
+    let ignoring = FieldOptions {
+        ignore_case: true,
+        ..FieldOptions::default()
+    };
     assert_eq!(counts(ignoring, json!(["É "]), json!(["é"])), [1, 1, 1, 0]);
 }
 
@@ -89,7 +133,10 @@ fn trap_08_strings_are_compared_in_one_normal_form() {
 fn trap_06_list_order_counts_unless_configured_otherwise() {
     let (gold, pred) = (|| json!(["a", "b", "b"]), || json!(["b", "a", "a"]));
     assert_eq!(plain(gold(), pred()), [0, 3, 3, 0]);
-    let unordered = FieldOptions { lists: ListOrder::Unordered, ..FieldOptions::default() };
+    let unordered = FieldOptions {
+        lists: ListOrder::Unordered,
+        ..FieldOptions::default()
+    };
     // One a and one b match; the second a does not match the second b.
     assert_eq!(counts(unordered, gold(), pred()), [2, 3, 3, 0]);
     let gold = json!([{"name": "x", "price": 1}, {"name": "y", "price": 2}]);
@@ -103,8 +150,16 @@ fn each_field_has_its_own_score() {
     let gold = example! { "answer" => json!({"city": "Paris", "a/b": 1, "items": [{"price": 1}, {"price": 2}]}) };
     let pred = prediction! { "answer" => json!({"city": "Lyon", "a/b": 1, "items": [{"price": 1}, {"price": 3}]}) };
     let metric = JsonFieldAccuracy::default();
-    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
-    let mut parts: Vec<_> = scored.parts().iter().map(|part| (&*part.name, part.value)).collect();
+    let scored = metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap();
+    let mut parts: Vec<_> = scored
+        .parts()
+        .iter()
+        .map(|part| (&*part.name, part.value))
+        .collect();
     // The order of an object's keys depends on the features of serde_json.
     parts[3..].sort_by_key(|(name, _)| *name);
     assert_eq!(
@@ -134,13 +189,20 @@ fn only_the_configured_fields_are_compared() {
     assert_eq!(score(&fields(&["/b"]), gold(), pred()), 0.5);
     assert_eq!(score(&fields(&["/a", "/b/c"]), gold(), pred()), 0.5);
     assert_eq!(score(&fields(&[]), gold(), pred()), 0.25);
-    assert_eq!(score(&fields(&["/z"]), gold(), pred()), 0.0, "the gold value does not have it");
+    assert_eq!(
+        score(&fields(&["/z"]), gold(), pred()),
+        0.0,
+        "the gold value does not have it"
+    );
 }
 
 #[test]
 fn strings_are_parsed_and_invalid_json_has_no_correct_field() {
     let metric = JsonFieldAccuracy::default();
-    assert_eq!(score(&metric, json!(r#"{"a": 1}"#), json!(r#" {"a": 1.0} "#)), 1.0);
+    assert_eq!(
+        score(&metric, json!(r#"{"a": 1}"#), json!(r#" {"a": 1.0} "#)),
+        1.0
+    );
     assert_eq!(score(&metric, json!({"a": 1}), json!("{\"a\": 1")), 0.0);
     assert_eq!(score(&metric, json!({"a": 1}), json!("")), 0.0);
     assert_eq!(score(&metric, json!("null"), json!("no JSON")), 0.0);
@@ -152,7 +214,9 @@ fn strings_are_parsed_and_invalid_json_has_no_correct_field() {
     let deep = "[".repeat(100_000);
     assert_eq!(score(&metric, json!({"a": 1}), json!(deep)), 0.0);
     let gold = example! { "answer" => "Paris" };
-    let error = metric.score(&gold, &prediction! { "answer" => json!({}) }).unwrap_err();
+    let error = metric
+        .score(&gold, &prediction! { "answer" => json!({}) })
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `json_field_accuracy`: `gold.answer` is not valid JSON: expected value at line 1 column 1"
@@ -162,13 +226,24 @@ fn strings_are_parsed_and_invalid_json_has_no_correct_field() {
 #[tokio::test]
 async fn the_corpus_score_weighs_fields_and_the_mean_weighs_rows() {
     let row = |id: &str, gold: Value, pred: Value| {
-        Pair::new(id, example! { "answer" => gold }, prediction! { "answer" => pred })
+        Pair::new(
+            id,
+            example! { "answer" => gold },
+            prediction! { "answer" => pred },
+        )
     };
     let rows = [
         row("1", json!({"a": 1}), json!({"a": 1})),
-        row("2", json!({"a": 1, "b": 2, "c": 3}), json!({"a": 0, "b": 0, "c": 0})),
+        row(
+            "2",
+            json!({"a": 1, "b": 2, "c": 3}),
+            json!({"a": 0, "b": 0, "c": 0}),
+        ),
     ];
-    let evaluate = Evaluate::builder().metric(JsonFieldAccuracy::default()).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(JsonFieldAccuracy::default())
+        .build()
+        .unwrap();
     let result = evaluate.score(rows).await.unwrap();
     let line = |name: &str| result.metric(name).unwrap().to_string();
     assert_eq!(
@@ -192,5 +267,12 @@ fn it_is_configured_from_text() {
     params.insert("lists", "unordered");
     params.insert("rel_tolerance", "0.5");
     let metric = JsonFieldAccuracy::configure(&params).unwrap();
-    assert_eq!(score(&metric, json!({"a": [4, 100]}), json!({"a": [100, 5], "b": 1})), 1.0);
+    assert_eq!(
+        score(
+            &metric,
+            json!({"a": [4, 100]}),
+            json!({"a": [100, 5], "b": 1})
+        ),
+        1.0
+    );
 }

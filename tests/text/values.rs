@@ -54,8 +54,14 @@ fn scores_are_the_best_over_the_references() {
 #[test]
 fn single_pair_scores_count_tokens() {
     assert!(em_score("The Louvre!", "louvre"));
-    assert!(close(f1_score("eiffel tower in paris", "eiffel tower"), 2.0 / 3.0));
-    assert!(close(precision_score("eiffel tower in paris", "eiffel tower"), 0.5));
+    assert!(close(
+        f1_score("eiffel tower in paris", "eiffel tower"),
+        2.0 / 3.0
+    ));
+    assert!(close(
+        precision_score("eiffel tower in paris", "eiffel tower"),
+        0.5
+    ));
     assert!(close(recall_score("eiffel", "eiffel tower"), 0.5));
     assert!(close(f1_score("", ""), 0.0));
     assert!(close(f1_score("the", "a"), 0.0));
@@ -88,7 +94,10 @@ fn frac_below_one_is_a_threshold_on_f1() {
     assert_eq!(answer_exact_match("Eiffel", &gold, 0.66), Ok(true));
     assert_eq!(answer_exact_match("Eiffel", &gold, 0.67), Ok(false));
     assert_eq!(answer_exact_match("Louvre", &gold, 0.0), Ok(true));
-    assert_eq!(answer_exact_match("Eiffel Tower", &gold, f64::NAN), Ok(false));
+    assert_eq!(
+        answer_exact_match("Eiffel Tower", &gold, f64::NAN),
+        Ok(false)
+    );
 }
 
 #[test]
@@ -104,7 +113,10 @@ fn a_passage_contains_an_answer_as_consecutive_tokens() {
 fn passages_and_answers_may_be_missing() {
     assert!(!answer_passage_match(&["x"], &NO_ANSWERS));
     assert!(!answer_passage_match(&NO_ANSWERS, &["x"]));
-    assert!(answer_passage_match(&[""], &["the"]), "dspy finds nothing everywhere");
+    assert!(
+        answer_passage_match(&[""], &["the"]),
+        "dspy finds nothing everywhere"
+    );
     for profile in FOLDING {
         assert!(!profile.answer_passage_match(&["x"], &[" "]));
         assert!(profile.answer_passage_match(&["首都は東京です。"], &["東京"]));
@@ -143,7 +155,10 @@ fn trap_06_exact_match_respects_order_and_f1_counts_repetitions() {
 
 #[test]
 fn trap_07_an_article_can_be_an_answer() {
-    assert!(em_score("", "A"), "dspy: an empty prediction matches the gold A");
+    assert!(
+        em_score("", "A"),
+        "dspy: an empty prediction matches the gold A"
+    );
     for profile in FOLDING {
         assert_eq!(profile.normalize("A"), "a");
         assert!(!profile.em_score("", "A"));
@@ -167,7 +182,10 @@ fn trap_08_composed_and_decomposed_forms_are_the_same() {
 
 #[test]
 fn trap_08_scripts_without_spaces_have_tokens() {
-    assert!(close(f1_score("東京都", "東京"), 0.0), "dspy sees two different words");
+    assert!(
+        close(f1_score("東京都", "東京"), 0.0),
+        "dspy sees two different words"
+    );
     for profile in FOLDING {
         assert_eq!(
             profile.tokens("東京タワー in 東京"),
@@ -175,22 +193,37 @@ fn trap_08_scripts_without_spaces_have_tokens() {
         );
         assert!(close(profile.f1_score("東京都", "東京"), 0.8));
         assert_eq!(profile.tokens("ที่นี่"), ["ที่", "นี่"]);
-        assert_eq!(profile.tokens("iPhone15は新しい"), ["iphone15", "は", "新", "し", "い"]);
-        assert_eq!(profile.tokens("한국 사람"), ["한국", "사람"], "Hangul has spaces");
+        assert_eq!(
+            profile.tokens("iPhone15は新しい"),
+            ["iphone15", "は", "新", "し", "い"]
+        );
+        assert_eq!(
+            profile.tokens("한국 사람"),
+            ["한국", "사람"],
+            "Hangul has spaces"
+        );
         assert_eq!(profile.tokens("答案：『是』。"), ["答", "案", "是"]);
     }
 }
 
 #[test]
 fn trap_11_dspy_removes_signs_points_and_symbols() {
-    for (left, right) in
-        [("C++", "C"), ("-5", "5"), ("3.14", "314"), ("$5", "5"), ("1,000", "1000")]
-    {
+    for (left, right) in [
+        ("C++", "C"),
+        ("-5", "5"),
+        ("3.14", "314"),
+        ("$5", "5"),
+        ("1,000", "1000"),
+    ] {
         assert!(em_score(left, right), "{left} {right}");
         assert!(Profile::Folded.em_score(left, right), "{left} {right}");
     }
-    for (left, right) in [("ﬁne", "fine"), ("５", "5"), ("“x”", "\"x\""), ("it’s", "it's")]
-    {
+    for (left, right) in [
+        ("ﬁne", "fine"),
+        ("５", "5"),
+        ("“x”", "\"x\""),
+        ("it’s", "it's"),
+    ] {
         assert!(!em_score(left, right), "{left} {right}");
     }
 }
@@ -222,7 +255,10 @@ fn trap_11_a_profile_keeps_numbers_and_symbols() {
         ("-$.5", "$.5"),
     ];
     for (left, right) in different {
-        assert!(!Profile::FoldedSymbols.em_score(left, right), "{left} {right}");
+        assert!(
+            !Profile::FoldedSymbols.em_score(left, right),
+            "{left} {right}"
+        );
     }
     let same = [
         ("1,000,000", "1000000"),
@@ -243,7 +279,10 @@ fn trap_11_a_profile_keeps_numbers_and_symbols() {
         ("٣٫١٤", "3٫14"),
     ];
     for (left, right) in same {
-        assert!(Profile::FoldedSymbols.em_score(left, right), "{left} {right}");
+        assert!(
+            Profile::FoldedSymbols.em_score(left, right),
+            "{left} {right}"
+        );
     }
 }
 

@@ -41,5 +41,8 @@ fn record() {
 #[test]
 fn the_compiler_is_the_recorded_one() {
     let required = std::env::var_os("DSRS_METRICS_REQUIRE").is_some_and(|value| value == "1");
-    assert!(!required, "the messages were recorded with rustc 1.95, and this is another version");
+    assert!(
+        !required,
+        "the messages were recorded with rustc 1.95, and this is another version"
+    );
 }

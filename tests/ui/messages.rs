@@ -10,12 +10,17 @@ const OF_RUSTC: [(&str, &str); 3] = [
     ("item/metric_twice.expected", "#[metric]"),
     ("judge/judge_twice.expected", "#[judge]"),
     // The macro is `main!`, which the user wrote.
-    ("uses/main_without_its_feature.stderr", "originates in the macro `dsrs_metrics::main`"),
+    (
+        "uses/main_without_its_feature.stderr",
+        "originates in the macro `dsrs_metrics::main`",
+    ),
 ];
 
 /// The folders of recorded messages: messages of rustc, and messages of the macros alone.
-const FOLDERS: [(&str, &str); 2] =
-    [("fail", "stderr"), ("../../dsrs-metrics-macros/tests/messages", "expected")];
+const FOLDERS: [(&str, &str); 2] = [
+    ("fail", "stderr"),
+    ("../../dsrs-metrics-macros/tests/messages", "expected"),
+];
 
 fn paths(folder: &Path) -> Vec<PathBuf> {
     let read = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -35,13 +40,17 @@ fn recorded() -> Vec<(PathBuf, String)> {
 }
 
 fn is_of_rustc(file: &Path, line: &str) -> bool {
-    OF_RUSTC.iter().any(|(case, words)| file.ends_with(case) && line.contains(words))
+    OF_RUSTC
+        .iter()
+        .any(|(case, words)| file.ends_with(case) && line.contains(words))
 }
 
 /// The lines that name something the user never wrote.
 fn lines_with(found: impl Fn(&str) -> bool) -> Vec<String> {
     let messages = recorded();
-    let lines = messages.iter().flat_map(|(file, text)| text.lines().map(move |line| (file, line)));
+    let lines = messages
+        .iter()
+        .flat_map(|(file, text)| text.lines().map(move |line| (file, line)));
     lines
         .filter(|(file, line)| found(line) && !is_of_rustc(file, line))
         .map(|(file, line)| format!("{}: {line}", file.display()))
@@ -51,8 +60,16 @@ fn lines_with(found: impl Fn(&str) -> bool) -> Vec<String> {
 #[test]
 fn every_recorded_message_has_its_case() {
     for (file, text) in recorded() {
-        assert!(file.with_extension("rs").is_file(), "{} has no case", file.display());
-        assert!(text.starts_with("error"), "{} begins with something else", file.display());
+        assert!(
+            file.with_extension("rs").is_file(),
+            "{} has no case",
+            file.display()
+        );
+        assert!(
+            text.starts_with("error"),
+            "{} begins with something else",
+            file.display()
+        );
     }
 }
 
@@ -71,7 +88,9 @@ fn no_message_points_at_the_whole_attribute() {
     for (file, text) in recorded() {
         let lines: Vec<&str> = text.lines().collect();
         for pair in lines.windows(2) {
-            let Some(caret) = pair[1].find('^') else { continue };
+            let Some(caret) = pair[1].find('^') else {
+                continue;
+            };
             let pointed_at = pair[0].get(caret..).unwrap_or_default();
             let is_attribute = ["#[metric", "#[judge", "#[derive(Record"]
                 .iter()
@@ -93,7 +112,10 @@ fn a_judges_messages_stand_alone_and_say_it_once() {
         if !file.parent().unwrap().ends_with("judge") || is_of_rustc {
             continue;
         }
-        let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("error")).collect();
+        let errors: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("error"))
+            .collect();
         let mut once = errors.clone();
         once.dedup();
         assert_eq!(errors, once, "{} says something twice", file.display());

@@ -18,5 +18,7 @@ fn main() {
 fn kernel(bencher: Bencher<'_, '_>, name: &String) {
     let found = kernels().into_iter().find(|kernel| kernel.name == *name);
     let kernel = found.unwrap_or_else(|| panic!("unknown kernel {name}"));
-    bencher.counter(BytesCount::new(kernel.bytes)).bench_local(|| kernel.run());
+    bencher
+        .counter(BytesCount::new(kernel.bytes))
+        .bench_local(|| kernel.run());
 }

@@ -31,7 +31,13 @@ fn present(#[pred] answer: &str) -> bool {
     !answer.is_empty()
 }
 
-#[metric(weighted(answered = 0.2, cited = 0.2, overlap = 0.2, brevity = 0.2, present = 0.2))]
+#[metric(weighted(
+    answered = 0.2,
+    cited = 0.2,
+    overlap = 0.2,
+    brevity = 0.2,
+    present = 0.2
+))]
 struct Five;
 
 /// The calls of each metric in one call of a kernel.
@@ -57,12 +63,20 @@ fn calls(name: &str, metrics: Vec<&'static dyn Metric>, is_explained: bool) -> K
     let (gold, pred) = (example! {}, prediction());
     let run = move || {
         let call = MetricCall::new(&gold, &pred);
-        let call = if is_explained { call } else { call.without_explanation() };
+        let call = if is_explained {
+            call
+        } else {
+            call.without_explanation()
+        };
         for _ in 0..CALLS {
             for metric in &metrics {
                 let _ = black_box(metric.answer(black_box(call)).ready());
             }
         }
     };
-    Kernel { name: name.into(), bytes: 0, run: Box::new(run) }
+    Kernel {
+        name: name.into(),
+        bytes: 0,
+        run: Box::new(run),
+    }
 }

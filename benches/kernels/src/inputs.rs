@@ -23,7 +23,8 @@ pub(crate) fn languages() -> [(&'static str, &'static str); 5] {
 /// Returns short pairs of a prediction and a reference.
 pub(crate) fn short() -> Vec<(String, String)> {
     let pair = |line: &str| {
-        line.split_once('\t').map(|(prediction, reference)| (prediction.into(), reference.into()))
+        line.split_once('\t')
+            .map(|(prediction, reference)| (prediction.into(), reference.into()))
     };
     PAIRS.lines().filter_map(pair).collect()
 }
@@ -55,6 +56,9 @@ pub(crate) fn reworded(text: &str) -> String {
 }
 
 fn words(text: &str, change: impl Fn(usize, &str) -> String) -> String {
-    let words = text.split_whitespace().enumerate().map(|(at, word)| change(at, word));
+    let words = text
+        .split_whitespace()
+        .enumerate()
+        .map(|(at, word)| change(at, word));
     words.collect::<Vec<_>>().join(" ")
 }

@@ -32,13 +32,20 @@ impl Kernel {
     where
         R: 'static,
     {
-        let bytes = pairs.iter().map(|(left, right)| left.len() + right.len()).sum();
+        let bytes = pairs
+            .iter()
+            .map(|(left, right)| left.len() + right.len())
+            .sum();
         let run = move || {
             for (left, right) in &pairs {
                 black_box(call(black_box(left), black_box(right)));
             }
         };
-        Self { name, bytes, run: Box::new(run) }
+        Self {
+            name,
+            bytes,
+            run: Box::new(run),
+        }
     }
 
     /// A function of single strings.
@@ -52,7 +59,11 @@ impl Kernel {
                 black_box(call(black_box(string)));
             }
         };
-        Self { name, bytes, run: Box::new(run) }
+        Self {
+            name,
+            bytes,
+            run: Box::new(run),
+        }
     }
 }
 
@@ -66,7 +77,10 @@ pub fn kernels() -> Vec<Kernel> {
 
 /// Normalization, exact match and token F1. A call on short inputs has 16 pairs.
 fn answers() -> Vec<Kernel> {
-    let left = short().into_iter().map(|(prediction, _)| prediction).collect();
+    let left = short()
+        .into_iter()
+        .map(|(prediction, _)| prediction)
+        .collect();
     let mut all = vec![
         Kernel::strings("normalize/short".into(), left, normalize_text),
         Kernel::pairs("em/short".into(), short(), em_score),
@@ -77,8 +91,16 @@ fn answers() -> Vec<Kernel> {
         let equal = spelled_differently(&text);
         let similar = reworded(&text);
         all.extend([
-            Kernel::strings(format!("normalize/{language}"), vec![text.clone()], normalize_text),
-            Kernel::pairs(format!("em/{language}"), vec![(equal, text.clone())], em_score),
+            Kernel::strings(
+                format!("normalize/{language}"),
+                vec![text.clone()],
+                normalize_text,
+            ),
+            Kernel::pairs(
+                format!("em/{language}"),
+                vec![(equal, text.clone())],
+                em_score,
+            ),
             Kernel::pairs(format!("f1/{language}"), vec![(similar, text)], f1_score),
         ]);
     }

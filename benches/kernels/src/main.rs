@@ -8,7 +8,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
         [] => {
-            kernels().iter().for_each(|kernel| println!("{}", kernel.name));
+            kernels()
+                .iter()
+                .for_each(|kernel| println!("{}", kernel.name));
             ExitCode::SUCCESS
         }
         [name, count] => run(name, count),
@@ -18,7 +20,9 @@ fn main() -> ExitCode {
 
 fn run(name: &str, count: &str) -> ExitCode {
     let Ok(count) = count.parse::<usize>() else {
-        return fail(&format!("expected a count, found {count}; write kernels {name} 100"));
+        return fail(&format!(
+            "expected a count, found {count}; write kernels {name} 100"
+        ));
     };
     let Some(kernel) = kernels().into_iter().find(|kernel| kernel.name == name) else {
         return fail(&format!("unknown kernel {name}; run kernels for the names"));

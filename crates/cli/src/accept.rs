@@ -59,7 +59,10 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode, Error> {
                 None if pending.is_empty() => ", and no other eval has".to_owned(),
                 None => format!("; new results have {}", escape::names(known)),
             };
-            return Err(Error::Unknown { name: name.clone(), hint });
+            return Err(Error::Unknown {
+                name: name.clone(),
+                hint,
+            });
         }
     }
     pending.retain(|(_, pending)| args.names.is_empty() || args.names.contains(&pending.eval));
@@ -67,7 +70,10 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode, Error> {
         print_error("no eval has new results");
     }
     // All are checked before the first one is accepted.
-    let texts = pending.iter().map(|(_, pending)| shown(pending)).collect::<Result<Vec<_>, _>>();
+    let texts = pending
+        .iter()
+        .map(|(_, pending)| shown(pending))
+        .collect::<Result<Vec<_>, _>>();
     let texts = texts.map_err(Error::Pending)?;
     for ((folder, pending), text) in pending.iter().zip(texts) {
         print(&text).map_err(CliError::StandardOutput)?;
@@ -88,11 +94,15 @@ fn folder(target: Option<&Path>) -> Result<PathBuf, Error> {
         Some(target) => Some(target.join(FOLDER)),
         None => {
             let here = env::current_dir().unwrap_or_default();
-            let mut folders = here.ancestors().map(|folder| folder.join("target").join(FOLDER));
+            let mut folders = here
+                .ancestors()
+                .map(|folder| folder.join("target").join(FOLDER));
             folders.find(|folder| folder.is_dir())
         }
     };
-    found.filter(|folder| folder.is_dir()).ok_or(Error::NoFolder)
+    found
+        .filter(|folder| folder.is_dir())
+        .ok_or(Error::NoFolder)
 }
 
 /// Returns the comparison of the new results with the baseline.
@@ -107,9 +117,13 @@ fn shown(pending: &Pending) -> Result<String, String> {
 }
 
 fn compared(old: &Baseline, new: Baseline) -> String {
-    let (old, new) = (old.results.clone().with_name("baseline"), new.results.with_name("new"));
-    let (both, added): (Vec<_>, Vec<_>) =
-        new.metrics().partition(|name| old.metrics().any(|other| other == *name));
+    let (old, new) = (
+        old.results.clone().with_name("baseline"),
+        new.results.with_name("new"),
+    );
+    let (both, added): (Vec<_>, Vec<_>) = new
+        .metrics()
+        .partition(|name| old.metrics().any(|other| other == *name));
     let removed: Vec<_> = old.metrics().filter(|name| !both.contains(name)).collect();
     let mut builder = Comparison::builder().only_paired(true);
     let differ = !added.is_empty() || !removed.is_empty();

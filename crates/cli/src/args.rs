@@ -79,7 +79,13 @@ pub(super) struct ScoreArguments {
     #[arg(value_name = "DATA", required = true)]
     pub(super) data: Vec<PathBuf>,
     /// The metrics, separated by commas; see `list`
-    #[arg(short, long = "metric", value_name = "NAME", required = true, value_delimiter = ',')]
+    #[arg(
+        short,
+        long = "metric",
+        value_name = "NAME",
+        required = true,
+        value_delimiter = ','
+    )]
     pub(super) metrics: Vec<String>,
     /// Set a parameter of a metric
     #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
@@ -177,7 +183,10 @@ impl ScoreArguments {
     /// Returns the files that are read, with the names of DATA.
     pub(super) fn inputs(&self) -> impl Iterator<Item = NamedFile<'_>> {
         let path = |(index, name)| self.converted.get(index).unwrap_or(name);
-        self.data.iter().enumerate().map(move |file| NamedFile { path: path(file), name: file.1 })
+        self.data.iter().enumerate().map(move |file| NamedFile {
+            path: path(file),
+            name: file.1,
+        })
     }
 }
 
@@ -271,7 +280,11 @@ pub(super) struct LmArguments {
 
 /// How labelled rows were chosen.
 const LABEL_SAMPLES: [(LabelSample, &str, &str); 2] = [
-    (LabelSample::Random, "random", "They are a random sample of all rows"),
+    (
+        LabelSample::Random,
+        "random",
+        "They are a random sample of all rows",
+    ),
     (
         LabelSample::ByVerdict,
         "by-verdict",
@@ -318,7 +331,12 @@ pub(super) struct AgreeArguments {
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     pub(super) positive: Vec<String>,
     /// All classes in ascending order, separated by commas, e.g. 1,2,3,4,5 or bad,fair,good
-    #[arg(long, value_name = "CLASS", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "CLASS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub(super) scale: Vec<String>,
     /// How the labelled rows were chosen, if it is known
     #[arg(long, value_name = "HOW", value_parser = one_of(&LABEL_SAMPLES))]
@@ -360,7 +378,11 @@ impl FromStr for Param {
         });
         let (metric, key, value) =
             parts.ok_or("expected NAME.KEY=VALUE, as in f1.profile=folded")?;
-        Ok(Self { metric: metric.to_owned(), key: key.to_owned(), value: value.to_owned() })
+        Ok(Self {
+            metric: metric.to_owned(),
+            key: key.to_owned(),
+            value: value.to_owned(),
+        })
     }
 }
 
@@ -375,7 +397,9 @@ pub(super) struct MetricThreshold {
 impl MetricThreshold {
     /// The metric, without the part.
     pub(super) fn metric(&self) -> &str {
-        self.name.split_once('.').map_or(&*self.name, |(metric, _)| metric)
+        self.name
+            .split_once('.')
+            .map_or(&*self.name, |(metric, _)| metric)
     }
 }
 
@@ -383,7 +407,12 @@ impl FromStr for MetricThreshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, limit) = text.split_once('=').ok_or("expected NAME=X, as in f1=0.8")?;
-        Ok(Self { name: name.to_owned(), limit: limit.parse()? })
+        let (name, limit) = text
+            .split_once('=')
+            .ok_or("expected NAME=X, as in f1=0.8")?;
+        Ok(Self {
+            name: name.to_owned(),
+            limit: limit.parse()?,
+        })
     }
 }

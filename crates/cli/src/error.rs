@@ -23,7 +23,11 @@ pub(super) enum CliError {
     #[error("duplicate metric `{name}`; name it once")]
     DuplicateMetric { name: String },
     #[error("{option}: `{name}` is not a metric of this run{hint}")]
-    NotInRun { option: String, name: String, hint: Hint },
+    NotInRun {
+        option: String,
+        name: String,
+        hint: Hint,
+    },
     #[error("{option}: expected {expected}")]
     Limit { option: String, expected: String },
     #[error("{error}{hint}")]
@@ -33,13 +37,25 @@ pub(super) enum CliError {
     #[error("--map: duplicate mapping of `{field}`; write one")]
     DuplicateMapping { field: String },
     #[error("--map {mapping}: no metric of this run reads `{field}`{hint}")]
-    UnreadMapping { mapping: String, field: String, hint: Hint },
+    UnreadMapping {
+        mapping: String,
+        field: String,
+        hint: Hint,
+    },
     #[error("--out {}: {reason}", file.display())]
     Out { file: PathBuf, reason: String },
     #[error("{option} {}: cannot be written: {reason}", file.display())]
-    Unwritable { option: &'static str, file: PathBuf, reason: io::Error },
+    Unwritable {
+        option: &'static str,
+        file: PathBuf,
+        reason: io::Error,
+    },
     #[error("{output} and {other} are the same file; choose another file for {option}")]
-    SameFile { output: String, other: String, option: String },
+    SameFile {
+        output: String,
+        other: String,
+        option: String,
+    },
     #[error(
         "{output} is {}`{}`, which the parameter `{parameter}` names; choose another file for {option}",
         if *is_folder { "in the folder " } else { "the file " }, path.display()
@@ -100,7 +116,10 @@ pub(super) enum CliError {
     #[error(transparent)]
     Metric(CreateError),
     #[error("{error}; {hint}")]
-    UnreadableRow { error: Box<EvaluateError>, hint: String },
+    UnreadableRow {
+        error: Box<EvaluateError>,
+        hint: String,
+    },
     #[error("cannot start the threads of the run: {0}")]
     Runtime(io::Error),
     #[error("cannot write to standard output: {0}")]
@@ -115,9 +134,10 @@ impl From<CreateError> for CliError {
                 Self::UnknownMetric { name, hint }
             }
             CreateError::MissingFeature { name, feature } => Self::MissingFeature { name, feature },
-            CreateError::Param { error, nearest } => {
-                Self::Param { error, hint: Hint::from(nearest) }
-            }
+            CreateError::Param { error, nearest } => Self::Param {
+                error,
+                hint: Hint::from(nearest),
+            },
             error => Self::Metric(error),
         }
     }
@@ -130,15 +150,20 @@ mod tests {
 
     #[test]
     fn an_error_of_the_registry_states_what_to_do_on_the_command_line() {
-        let feature =
-            CreateError::MissingFeature { name: "sandbox".to_owned(), feature: "sandbox" };
+        let feature = CreateError::MissingFeature {
+            name: "sandbox".to_owned(),
+            feature: "sandbox",
+        };
         assert_eq!(
             CliError::from(feature).to_string(),
             "metric `sandbox` needs the feature `sandbox`, which this program was built without; build it with `cargo \
              install dsrs-metrics --features cli,sandbox`, or enable the feature `sandbox` of the dependency \
              `dsrs-metrics`"
         );
-        let unknown = CreateError::UnknownMetric { name: "zzz".to_owned(), nearest: None };
+        let unknown = CreateError::UnknownMetric {
+            name: "zzz".to_owned(),
+            nearest: None,
+        };
         assert_eq!(
             CliError::from(unknown).to_string(),
             "unknown metric `zzz`; see `list` for all metrics"

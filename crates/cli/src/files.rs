@@ -45,9 +45,17 @@ impl<'a> Files<'a> {
     pub(super) fn new() -> Self {
         let of_models = of_models().into_iter().map(|(name, path)| {
             let file = existing_or_new(&path);
-            Named { option: name.into(), path: path.into(), file }
+            Named {
+                option: name.into(),
+                path: path.into(),
+                file,
+            }
         });
-        Self { read: of_models.collect(), written: Vec::new(), printed: Vec::new() }
+        Self {
+            read: of_models.collect(),
+            written: Vec::new(),
+            printed: Vec::new(),
+        }
     }
 
     /// Adds the store in the folder of `--store`.
@@ -55,7 +63,11 @@ impl<'a> Files<'a> {
         let files = args.store.iter().flat_map(|dir| store_files(dir));
         self.read.extend(files.map(|path| {
             let file = existing_or_new(&path);
-            Named { option: "--store".into(), path: path.into(), file }
+            Named {
+                option: "--store".into(),
+                path: path.into(),
+                file,
+            }
         }));
         self
     }
@@ -67,8 +79,16 @@ impl<'a> Files<'a> {
         paths: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Self {
         self.read.extend(paths.into_iter().map(|path| {
-            let file = if is_standard(path) { stream(&io::stdin()) } else { existing(path) };
-            Named { option: option.into(), path: path.into(), file }
+            let file = if is_standard(path) {
+                stream(&io::stdin())
+            } else {
+                existing(path)
+            };
+            Named {
+                option: option.into(),
+                path: path.into(),
+                file,
+            }
         }));
         self
     }
@@ -79,7 +99,11 @@ impl<'a> Files<'a> {
             let list = serde_json::from_str::<Vec<String>>(&param.value);
             let paths = list.unwrap_or_else(|_| vec![param.value.clone()]);
             let option = format!("--param {}.{}", param.metric, param.key);
-            for path in paths.into_iter().map(PathBuf::from).filter(|path| !is_standard(path)) {
+            for path in paths
+                .into_iter()
+                .map(PathBuf::from)
+                .filter(|path| !is_standard(path))
+            {
                 self.read_existing(&option, path);
             }
         }
@@ -89,11 +113,17 @@ impl<'a> Files<'a> {
     fn read_existing(&mut self, option: &str, path: PathBuf) {
         // A file that a list names twice is read twice, which is not a mistake.
         let is_new = |file: &Identity| {
-            self.read.iter().all(|it| it.option != option || it.file.as_ref() != Some(file))
+            self.read
+                .iter()
+                .all(|it| it.option != option || it.file.as_ref() != Some(file))
         };
         if let Some(file) = existing(&path).filter(is_new) {
             let option = option.to_owned().into();
-            self.read.push(Named { option, path: path.into(), file: Some(file) });
+            self.read.push(Named {
+                option,
+                path: path.into(),
+                file: Some(file),
+            });
         }
     }
 
@@ -103,7 +133,11 @@ impl<'a> Files<'a> {
             Some(path) if is_standard(path) => self.printed.push(format!("{option} -")),
             Some(path) => {
                 let file = existing_or_new(path);
-                self.written.push(Named { option: option.into(), path: path.into(), file });
+                self.written.push(Named {
+                    option: option.into(),
+                    path: path.into(),
+                    file,
+                });
             }
             None => {}
         }
@@ -115,7 +149,11 @@ impl<'a> Files<'a> {
         if let Some(path) = path.filter(|path| !is_standard(path)) {
             let manifest = manifest_path(path);
             let (file, option) = (existing_or_new(&manifest), option.into());
-            self.written.push(Named { option, path: manifest.into(), file });
+            self.written.push(Named {
+                option,
+                path: manifest.into(),
+                file,
+            });
         }
         self
     }
@@ -148,32 +186,53 @@ impl<'a> Files<'a> {
     /// # Errors
     /// An error with both options and files.
     pub(super) fn check(&self) -> Result<(), CliError> {
-        if self.read.iter().filter(|input| is_standard(&input.path)).count() > 1 {
+        if self
+            .read
+            .iter()
+            .filter(|input| is_standard(&input.path))
+            .count()
+            > 1
+        {
             return Err(CliError::StandardInputTwice);
         }
         if let [first, second, ..] = &*self.printed {
             let (first, second) = (first.clone(), second.clone());
             return Err(CliError::StandardOutputTwice { first, second });
         }
-        let streams =
-            [("standard output", stream(&io::stdout())), ("standard error", stream(&io::stderr()))];
+        let streams = [
+            ("standard output", stream(&io::stdout())),
+            ("standard error", stream(&io::stderr())),
+        ];
         for (number, output) in self.written.iter().enumerate() {
-            let others = self.written[..number].iter().filter(|it| it.option != output.option);
+            let others = self.written[..number]
+                .iter()
+                .filter(|it| it.option != output.option);
             let names = self.read.iter().chain(others);
             let names = names.map(|other| (other.to_string(), &other.file));
-            let streams = streams.iter().map(|(name, file)| ((*name).to_owned(), file));
-            if let Some((other, _)) =
-                names.chain(streams).find(|(_, file)| file.is_some() && **file == output.file)
+            let streams = streams
+                .iter()
+                .map(|(name, file)| ((*name).to_owned(), file));
+            if let Some((other, _)) = names
+                .chain(streams)
+                .find(|(_, file)| file.is_some() && **file == output.file)
             {
                 let (output, option) = (output.to_string(), output.option.to_string());
-                return Err(CliError::SameFile { output, other, option });
+                return Err(CliError::SameFile {
+                    output,
+                    other,
+                    option,
+                });
             }
         }
         for (name, file) in streams.iter().filter(|(_, file)| file.is_some()) {
             if let Some(input) = self.read.iter().find(|input| input.file == *file) {
                 let (output, other) = ((*name).to_owned(), input.to_string());
                 let option = output.clone();
-                return Err(CliError::SameFile { output, other, option });
+                return Err(CliError::SameFile {
+                    output,
+                    other,
+                    option,
+                });
             }
         }
         Ok(())
@@ -197,7 +256,13 @@ impl<'a> Files<'a> {
                 let is_folder = folder.is_some();
                 let (output, option) = (found.to_string(), found.option.to_string());
                 let (path, parameter) = (path.to_path_buf(), parameter.to_owned());
-                return Err(CliError::ReadByMetric { output, option, path, parameter, is_folder });
+                return Err(CliError::ReadByMetric {
+                    output,
+                    option,
+                    path,
+                    parameter,
+                    is_folder,
+                });
             }
         }
         Ok(())
@@ -209,10 +274,16 @@ impl<'a> Files<'a> {
 fn of_models() -> Vec<(&'static str, PathBuf)> {
     use crate::lm::Store;
 
-    let variable =
-        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let store = variable("DSRS_STORE").or_else(Store::default_dir);
-    let store = store.iter().flat_map(|dir| store_files(dir)).map(|file| ("the store", file));
+    let store = store
+        .iter()
+        .flat_map(|dir| store_files(dir))
+        .map(|file| ("the store", file));
     let prices = variable("DSRS_PRICES").map(|file| ("DSRS_PRICES", file));
     store.chain(prices).collect()
 }
@@ -264,7 +335,10 @@ fn existing_or_new(path: &Path) -> Option<Identity> {
 #[cfg(unix)]
 fn identity(found: &Metadata, _: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
-    found.is_file().then(|| Identity::Existing { device: found.dev(), inode: found.ino() })
+    found.is_file().then(|| Identity::Existing {
+        device: found.dev(),
+        inode: found.ino(),
+    })
 }
 
 #[cfg(not(unix))]

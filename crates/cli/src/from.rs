@@ -28,7 +28,9 @@ impl FromArgument {
     pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<(), CliError> {
         match self.from {
             Some(format) if metrics == 0 => {
-                let named = ForeignFormat::ALL.iter().find(|(other, _, _)| *other == format);
+                let named = ForeignFormat::ALL
+                    .iter()
+                    .find(|(other, _, _)| *other == format);
                 let (file, format) = (file.to_owned(), named.map_or("", |(_, name, _)| *name));
                 Err(CliError::FromWithoutScores { file, format })
             }
@@ -60,7 +62,12 @@ impl<'a> InputFile<'a> {
         name: &'a Path,
         is_quiet: bool,
     ) -> Result<Self, CliError> {
-        let Some(format) = argument.from else { return Ok(Self { name, converted: None }) };
+        let Some(format) = argument.from else {
+            return Ok(Self {
+                name,
+                converted: None,
+            });
+        };
         if name.as_os_str() == "-" {
             return Err(CliError::FromStandardInput);
         }
@@ -70,13 +77,25 @@ impl<'a> InputFile<'a> {
         for note in notes.iter().filter(|_| !is_quiet) {
             print_error(format_args!("warning: {}: {note}", name.display()));
         }
-        Ok(Self { name, converted: Some(Converted { path, _folder: folder }) })
+        Ok(Self {
+            name,
+            converted: Some(Converted {
+                path,
+                _folder: folder,
+            }),
+        })
     }
 
     /// Returns the file that is read, with the name of the user's file.
     pub(crate) fn named(&self) -> NamedFile<'_> {
-        let path = self.converted.as_ref().map_or(self.name, |converted| &converted.path);
-        NamedFile { path, name: self.name }
+        let path = self
+            .converted
+            .as_ref()
+            .map_or(self.name, |converted| &converted.path);
+        NamedFile {
+            path,
+            name: self.name,
+        }
     }
 }
 

@@ -43,9 +43,14 @@ enum Generated {
 
 /// Prints what the arguments name, for the program that was started under this name.
 pub(super) fn run(program: &OsStr, args: &GenerateArguments) -> Result<ExitCode, CliError> {
-    let name = Path::new(program).file_stem().and_then(OsStr::to_str).filter(is_plain);
+    let name = Path::new(program)
+        .file_stem()
+        .and_then(OsStr::to_str)
+        .filter(is_plain);
     let name = name.unwrap_or("dsrs-metrics").to_owned();
-    let mut command = Arguments::command().display_name(name.clone()).bin_name(name.clone());
+    let mut command = Arguments::command()
+        .display_name(name.clone())
+        .bin_name(name.clone());
     let shell = match &args.generated {
         Generated::CompleteBash => Shell::Bash,
         Generated::CompleteElvish => Shell::Elvish,
@@ -73,15 +78,19 @@ fn print_page(mut program: Command, page: Option<&str>) -> Result<ExitCode, CliE
             Some(command) => command.clone(),
             None => {
                 let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
-                let message =
-                    format!("unknown command '{page}'; write one of: {}", names.join(", "));
+                let message = format!(
+                    "unknown command '{page}'; write one of: {}",
+                    names.join(", ")
+                );
                 let error = program.error(ErrorKind::InvalidSubcommand, message);
                 return Ok(usage::report(&error));
             }
         },
     };
     let mut text = Vec::new();
-    Man::new(command).render(&mut text).map_err(CliError::StandardOutput)?;
+    Man::new(command)
+        .render(&mut text)
+        .map_err(CliError::StandardOutput)?;
     print(&text)
 }
 

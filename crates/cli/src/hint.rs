@@ -48,7 +48,11 @@ impl fmt::Display for Hint {
             Self::Instead(what) => write!(f, "; {what}"),
             Self::Only(names) if names.is_empty() => Ok(()),
             Self::Only(names) => {
-                write!(f, ", only {}", escape::names(names.iter().map(String::as_str)))
+                write!(
+                    f,
+                    ", only {}",
+                    escape::names(names.iter().map(String::as_str))
+                )
             }
             Self::None => Ok(()),
         }

@@ -25,8 +25,12 @@ impl Limit {
         reachable: Option<ScoreRange>,
     ) -> Result<(), CliError> {
         let is_share = range == Some(ScoreRange::UNIT);
-        let invalid =
-            |expected: String| Err(CliError::Limit { option: format!("{option}{self}"), expected });
+        let invalid = |expected: String| {
+            Err(CliError::Limit {
+                option: format!("{option}{self}"),
+                expected,
+            })
+        };
         if self.percentage().is_some() && !is_share {
             return invalid(format!(
                 "a number, since the scores of `{metric}` are not known to be in [0, 1]; remove the percent sign"
@@ -69,7 +73,10 @@ impl FromStr for Limit {
             None => text.parse(),
         };
         match number {
-            Ok(score) if f64::is_finite(score) => Ok(Self { score, text: text.to_owned() }),
+            Ok(score) if f64::is_finite(score) => Ok(Self {
+                score,
+                text: text.to_owned(),
+            }),
             _ => Err(format!(
                 "expected a finite number such as 0.6, or a percentage such as 60%, found `{text}`"
             )),
@@ -89,7 +96,9 @@ fn rounded(score: f64, limit: f64, decimals: usize) -> String {
         rounded.partial_cmp(&limit) == score.partial_cmp(&limit)
     };
     let mut texts = (decimals..17).map(|decimals| format!("{score:.decimals$}"));
-    texts.find(is_same_side).unwrap_or_else(|| score.to_string())
+    texts
+        .find(is_same_side)
+        .unwrap_or_else(|| score.to_string())
 }
 
 #[cfg(test)]
@@ -102,9 +111,12 @@ mod tests {
 
     #[test]
     fn a_percentage_is_the_score_with_the_same_digits() {
-        for (percentage, number) in
-            [("60%", "0.6"), ("66.7%", "0.667"), ("57%", "0.57"), ("0.1%", "0.001")]
-        {
+        for (percentage, number) in [
+            ("60%", "0.6"),
+            ("66.7%", "0.667"),
+            ("57%", "0.57"),
+            ("0.1%", "0.001"),
+        ] {
             assert_eq!(limit(percentage).score, limit(number).score);
         }
         assert_eq!((limit("-5%").score, limit("1e-1").score), (-0.05, 0.1));
@@ -112,7 +124,9 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_finite_number_or_percentage() {
-        for text in ["60 %", "%", "", "nan", "inf%", "1e400", "1e1%", "60%%", "0.6 "] {
+        for text in [
+            "60 %", "%", "", "nan", "inf%", "1e400", "1e1%", "60%%", "0.6 ",
+        ] {
             assert_eq!(
                 text.parse::<Limit>().unwrap_err(),
                 format!(
@@ -128,6 +142,9 @@ mod tests {
         assert_eq!(limit("66.67%").written(2.0 / 3.0), "66.667%");
         assert_eq!(limit("0.6").written(0.5), "0.5000");
         assert_eq!(limit("0.8").written(0.799_999_99), "0.79999999");
-        assert_eq!(limit("1.9").written(1.9 + f64::EPSILON), "1.9000000000000001");
+        assert_eq!(
+            limit("1.9").written(1.9 + f64::EPSILON),
+            "1.9000000000000001"
+        );
     }
 }

@@ -26,11 +26,19 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
     }
     let metrics = select(registry, &args.names)?;
     let params: Vec<_> = metrics.iter().map(Listed::params).collect();
-    let specs = metrics.iter().zip(&params).map(|(metric, params)| metric.spec.with_params(params));
+    let specs = metrics
+        .iter()
+        .zip(&params)
+        .map(|(metric, params)| metric.spec.with_params(params));
     let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
-        let listed: Vec<_> =
-            specs.iter().map(|spec| ListedSpec { spec, settings: accepted(spec) }).collect();
+        let listed: Vec<_> = specs
+            .iter()
+            .map(|spec| ListedSpec {
+                spec,
+                settings: accepted(spec),
+            })
+            .collect();
         print_indented_json(&listed).map_err(CliError::StandardOutput)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -61,14 +69,22 @@ impl<'r> From<&'r Entry> for Listed<'r> {
         let known = known.map(|default| default.map(Cow::Owned));
         let params = spec.params.iter().zip(known);
         let defaults = params.map(|(param, known)| known.or_else(|| param.default.map(as_typed)));
-        Self { spec, defaults: defaults.collect() }
+        Self {
+            spec,
+            defaults: defaults.collect(),
+        }
     }
 }
 
 impl Listed<'_> {
     fn params(&self) -> Vec<ParamSpec<'_>> {
         let params = self.spec.params.iter().zip(&self.defaults);
-        params.map(|(param, default)| ParamSpec { default: default.as_deref(), ..*param }).collect()
+        params
+            .map(|(param, default)| ParamSpec {
+                default: default.as_deref(),
+                ..*param
+            })
+            .collect()
     }
 }
 
@@ -76,13 +92,21 @@ fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>
     if names.is_empty() {
         return Ok(registry.entries().map(Listed::from).collect());
     }
-    names.iter().map(|name| Ok(Listed::from(registry.find(name)?))).collect()
+    names
+        .iter()
+        .map(|name| Ok(Listed::from(registry.find(name)?)))
+        .collect()
 }
 
 fn width() -> usize {
-    let variable = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let variable = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size().map(|(Width(columns), _)| usize::from(columns));
-    variable.or_else(terminal).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH)
+    variable
+        .or_else(terminal)
+        .filter(|width| *width > 0)
+        .unwrap_or(DEFAULT_WIDTH)
 }
 
 /// The smallest number of columns for a description; a terminal with fewer gets the names only.
@@ -90,7 +114,10 @@ const MIN_SUMMARY: usize = 15;
 
 /// One line for each metric, in groups: the name, and as much of the documentation as fits.
 fn overview(registry: &Registry, width: usize) -> String {
-    let longest = registry.entries().map(|entry| entry.spec().name.chars().count()).max();
+    let longest = registry
+        .entries()
+        .map(|entry| entry.spec().name.chars().count())
+        .max();
     let column = longest.unwrap_or(0);
     let room = width.saturating_sub(column + 4);
     let mut text = String::new();
@@ -98,7 +125,11 @@ fn overview(registry: &Registry, width: usize) -> String {
         wrap(&mut text, width, "", "", group);
         for spec in metrics.iter().map(|entry| entry.spec()) {
             let name = spec.name;
-            let summary = if room < MIN_SUMMARY { None } else { summary(spec.doc, room) };
+            let summary = if room < MIN_SUMMARY {
+                None
+            } else {
+                summary(spec.doc, room)
+            };
             let line = summary.map(|summary| format!("  {name:column$}  {summary}\n"));
             text.push_str(&line.unwrap_or_else(|| format!("  {name}\n")));
         }
@@ -143,7 +174,11 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
             (true, true) => ", may be missing",
             (false, _) => ", optional",
         };
-        let field = format!("{side}.{}: {}{optional}", field.name, type_name(field.help, field.ty));
+        let field = format!(
+            "{side}.{}: {}{optional}",
+            field.name,
+            type_name(field.help, field.ty)
+        );
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
     for param in spec.params {
@@ -155,10 +190,20 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
         };
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
-        let param = format!("{}: {}{default}{doc}", param.name, type_name(param.help, param.ty));
+        let param = format!(
+            "{}: {}{default}{doc}",
+            param.name,
+            type_name(param.help, param.ty)
+        );
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
-    for Setting { name, ty, default, doc } in accepted(spec) {
+    for Setting {
+        name,
+        ty,
+        default,
+        doc,
+    } in accepted(spec)
+    {
         let default = default.map_or(", optional".to_owned(), |default| format!(" = {default}"));
         let setting = format!("{name}: {ty}{default} - {doc}");
         wrap(&mut text, width, "  param  ", "         ", &setting);
@@ -172,13 +217,18 @@ fn type_name(help: TypeHelp, ty: &str) -> String {
         return required(ty).to_owned();
     }
     let phrase = help.to_string();
-    let article = ["a ", "an ", "the "].iter().find_map(|article| phrase.strip_prefix(article));
+    let article = ["a ", "an ", "the "]
+        .iter()
+        .find_map(|article| phrase.strip_prefix(article));
     article.unwrap_or(&phrase).to_owned()
 }
 
 /// The type without `Option` and `&`.
 fn required(ty: &str) -> &str {
-    let ty = ty.strip_prefix("Option<").and_then(|ty| ty.strip_suffix('>')).unwrap_or(ty);
+    let ty = ty
+        .strip_prefix("Option<")
+        .and_then(|ty| ty.strip_suffix('>'))
+        .unwrap_or(ty);
     ty.trim_start_matches('&')
 }
 
@@ -221,13 +271,20 @@ fn paragraphs(doc: &str) -> Vec<String> {
             paragraphs.push(String::new());
         }
         if let (false, false, Some(last)) = (fence, in_code, paragraphs.last_mut()) {
-            let space = if last.is_empty() || line.is_empty() { "" } else { " " };
+            let space = if last.is_empty() || line.is_empty() {
+                ""
+            } else {
+                " "
+            };
             last.push_str(space);
             last.push_str(line);
         }
     }
     paragraphs.retain(|paragraph| !paragraph.is_empty());
-    paragraphs.iter().map(|paragraph| without_links(paragraph)).collect()
+    paragraphs
+        .iter()
+        .map(|paragraph| without_links(paragraph))
+        .collect()
 }
 
 /// Replaces each Markdown link, `[text](target)`, by its text.
@@ -260,8 +317,14 @@ fn after_target(text: &str) -> &str {
 /// Appends `line`, wrapped to the width, with an indent for its first line and one for the others.
 fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) {
     // A terminal too narrow for these indents gets none.
-    let (first, others) = if width < 30 { ("", " ") } else { (first, others) };
-    let options = Options::new(width.max(2)).initial_indent(first).subsequent_indent(others);
+    let (first, others) = if width < 30 {
+        ("", " ")
+    } else {
+        (first, others)
+    };
+    let options = Options::new(width.max(2))
+        .initial_indent(first)
+        .subsequent_indent(others);
     let lines = textwrap::fill(line, options);
     text.push_str(lines.trim_end());
     text.push('\n');
@@ -274,10 +337,22 @@ mod tests {
     #[test]
     fn a_summary_is_the_first_sentence_cut_between_words() {
         let doc = "Whether the answer\n is right. Not\n more.\n\nRest.";
-        assert_eq!(summary(doc, 80).as_deref(), Some("Whether the answer is right"));
-        assert_eq!(summary(doc, 27).as_deref(), Some("Whether the answer is right"));
-        assert_eq!(summary(doc, 26).as_deref(), Some("Whether the answer is .."));
-        assert_eq!(summary("Two checks:\n\n- one", 80).as_deref(), Some("Two checks"));
+        assert_eq!(
+            summary(doc, 80).as_deref(),
+            Some("Whether the answer is right")
+        );
+        assert_eq!(
+            summary(doc, 27).as_deref(),
+            Some("Whether the answer is right")
+        );
+        assert_eq!(
+            summary(doc, 26).as_deref(),
+            Some("Whether the answer is ..")
+        );
+        assert_eq!(
+            summary("Two checks:\n\n- one", 80).as_deref(),
+            Some("Two checks")
+        );
         assert_eq!(summary("", 80), None);
         let long = summary("abcdefghijklmnopqrstuvwxyz", 15).unwrap();
         assert!(long.len() <= 15 && long.ends_with(" .."), "{long}");
@@ -286,14 +361,20 @@ mod tests {
     #[test]
     fn a_link_is_shown_as_its_text() {
         let doc = "See [`run`](crate::run()) and\n [the guide](https://a.b/c), [0, 1] (or less).";
-        assert_eq!(paragraphs(doc), ["See `run` and the guide, [0, 1] (or less)."]);
+        assert_eq!(
+            paragraphs(doc),
+            ["See `run` and the guide, [0, 1] (or less)."]
+        );
     }
 
     #[test]
     fn each_list_item_is_a_line() {
         let doc =
             "Two\n checks:\n\n - one,\n   of two lines;\n - two.\n\n```\n- code\n```\nThe end.";
-        assert_eq!(paragraphs(doc), ["Two checks:", "- one, of two lines;", "- two.", "The end."]);
+        assert_eq!(
+            paragraphs(doc),
+            ["Two checks:", "- one, of two lines;", "- two.", "The end."]
+        );
     }
 
     #[test]

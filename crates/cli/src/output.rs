@@ -22,10 +22,21 @@ impl Output {
     /// Checks that the file can be written. Nothing appears under its name yet.
     pub(super) fn create(option: &'static str, path: &Path) -> Result<Self, CliError> {
         let path = path.to_owned();
-        let file = (!is_standard(&path)).then(|| OutputFile::create(&path)).transpose();
+        let file = (!is_standard(&path))
+            .then(|| OutputFile::create(&path))
+            .transpose();
         match file {
-            Ok(file) => Ok(Self { option, replaces_file: path.is_file(), path, file }),
-            Err(reason) => Err(CliError::Unwritable { option, file: path, reason }),
+            Ok(file) => Ok(Self {
+                option,
+                replaces_file: path.is_file(),
+                path,
+                file,
+            }),
+            Err(reason) => Err(CliError::Unwritable {
+                option,
+                file: path,
+                reason,
+            }),
         }
     }
 
@@ -39,7 +50,9 @@ impl Output {
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), CliError> {
-        let Some(file) = &self.file else { return Ok(()) };
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
         file.write(write).map_err(|reason| CliError::Unwritable {
             option: self.option,
             file: self.path.clone(),

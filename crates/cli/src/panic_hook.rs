@@ -18,7 +18,10 @@ static LAST: Mutex<Option<String>> = Mutex::new(None);
 pub(super) fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let message = message(info.payload());
-        let location = info.location().map(|at| format!(" ({at})")).unwrap_or_default();
+        let location = info
+            .location()
+            .map(|at| format!(" ({at})"))
+            .unwrap_or_default();
         let line = format!("{message}{location}");
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
     }));

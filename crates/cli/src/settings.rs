@@ -8,7 +8,11 @@ use crate::metrics::registry::{SETTINGS, has_param};
 /// Returns the settings that a metric accepts, as parameters, with their defaults from its spec.
 pub(super) fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
     let [threshold, strict, cost] = SETTINGS;
-    let direction = if spec.higher_is_better() { "smallest" } else { "largest" };
+    let direction = if spec.higher_is_better() {
+        "smallest"
+    } else {
+        "largest"
+    };
     let number = [
         Setting {
             name: threshold,
@@ -29,8 +33,13 @@ pub(super) fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
         default: Some(format!("{} msat", spec.cost_msats)),
         doc: "The largest expected cost of one call.".to_owned(),
     };
-    let number = number.into_iter().filter(|_| spec.kind == ScoreKind::Number);
-    number.chain([cost]).filter(|setting| !has_param(spec, setting.name)).collect()
+    let number = number
+        .into_iter()
+        .filter(|_| spec.kind == ScoreKind::Number);
+    number
+        .chain([cost])
+        .filter(|setting| !has_param(spec, setting.name))
+        .collect()
 }
 
 /// A setting of a metric in `list`.
@@ -60,10 +69,22 @@ mod tests {
             names: &[],
         };
         let names = |spec: &MetricSpec<'_>| -> Vec<&str> {
-            accepted(spec).into_iter().map(|setting| setting.name).collect()
+            accepted(spec)
+                .into_iter()
+                .map(|setting| setting.name)
+                .collect()
         };
-        assert_eq!(names(&MetricSpec::new("x")), ["threshold", "strict", "cost"]);
-        assert_eq!(names(&MetricSpec::new("x").with_kind(ScoreKind::Bool)), ["cost"]);
-        assert_eq!(names(&MetricSpec::new("x").with_params(&[threshold])), ["strict", "cost"]);
+        assert_eq!(
+            names(&MetricSpec::new("x")),
+            ["threshold", "strict", "cost"]
+        );
+        assert_eq!(
+            names(&MetricSpec::new("x").with_kind(ScoreKind::Bool)),
+            ["cost"]
+        );
+        assert_eq!(
+            names(&MetricSpec::new("x").with_params(&[threshold])),
+            ["strict", "cost"]
+        );
     }
 }

@@ -72,7 +72,12 @@ pub(super) fn print_error(message: impl fmt::Display) {
 /// Writes an error of a command to standard error as an annotation of GitHub Actions.
 pub(super) fn annotate(command: &str, message: &str) {
     let title = format!("dsrs-metrics {command}");
-    print_error(Annotation { kind: "error", title: &title, at: None, message });
+    print_error(Annotation {
+        kind: "error",
+        title: &title,
+        at: None,
+        message,
+    });
 }
 
 fn write(text: &str) -> io::Result<()> {
@@ -122,7 +127,10 @@ mod tests {
     #[test]
     fn xml_has_character_references_for_characters_that_a_terminal_obeys() {
         let xml = "<a b=\"\u{202e}\t\">\n\u{9b}é&amp;</a>\n";
-        assert_eq!(reference_escaped(xml), "<a b=\"&#x202e;&#x9;\">\n&#x9b;é&amp;</a>\n");
+        assert_eq!(
+            reference_escaped(xml),
+            "<a b=\"&#x202e;&#x9;\">\n&#x9b;é&amp;</a>\n"
+        );
     }
 
     #[test]
@@ -131,6 +139,9 @@ mod tests {
             json!({"a\u{9b}2J": "\u{1b}[31m\n\u{7f}\u{202e}\u{e0041} é \\ \" 👩\u{200d}💻"});
         let shown = ascii_escaped(&value.to_string());
         assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
-        assert_eq!(shown, r#"{"a\u009b2J":"\u001b[31m\n\u007f\u202e\udb40\udc41 é \\ \" 👩‍💻"}"#);
+        assert_eq!(
+            shown,
+            r#"{"a\u009b2J":"\u001b[31m\n\u007f\u202e\udb40\udc41 é \\ \" 👩‍💻"}"#
+        );
     }
 }

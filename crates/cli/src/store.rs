@@ -56,8 +56,16 @@ pub(super) enum Error {
 }
 
 pub(super) fn run(args: &StoreCommand) -> Result<ExitCode, Error> {
-    let variable = || std::env::var_os("DSRS_STORE").filter(|it| !it.is_empty()).map(PathBuf::from);
-    let folder = args.store.clone().or_else(variable).or_else(Store::default_dir);
+    let variable = || {
+        std::env::var_os("DSRS_STORE")
+            .filter(|it| !it.is_empty())
+            .map(PathBuf::from)
+    };
+    let folder = args
+        .store
+        .clone()
+        .or_else(variable)
+        .or_else(Store::default_dir);
     let folder = folder.ok_or(Error::NoFolder)?;
     let text = match Store::open_existing(&folder)? {
         None => format!("{}: no store", folder.join(Store::FILE).display()),
@@ -68,9 +76,16 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode, Error> {
                 }
                 info(&store, check)?
             }
-            Action::Prune { older_than, max_size } => {
+            Action::Prune {
+                older_than,
+                max_size,
+            } => {
                 let pruned = store.prune(older_than, max_size.map(|size| size.as_u64()))?;
-                let Pruned { records, bytes: (before, after), .. } = pruned;
+                let Pruned {
+                    records,
+                    bytes: (before, after),
+                    ..
+                } = pruned;
                 let (before, after) = (size(before), size(after));
                 format!(
                     "{}: {records} records removed, {before} -> {after}",
@@ -84,8 +99,15 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode, Error> {
 }
 
 fn info(store: &Store, is_checked: bool) -> Result<String, LmError> {
-    let StoreInfo { replies, outputs, evaluations, cost_msats, bytes, stored_at, .. } =
-        store.info()?;
+    let StoreInfo {
+        replies,
+        outputs,
+        evaluations,
+        cost_msats,
+        bytes,
+        stored_at,
+        ..
+    } = store.info()?;
     let mut lines = vec![
         format!("{}: {}", store.path().display(), size(bytes)),
         format!("replies of models      {replies}"),

@@ -26,14 +26,21 @@ fn message(error: &clap::Error) -> String {
     let line = one_line(&error.to_string());
     let lacks_metric =
         error.kind() == ErrorKind::MissingRequiredArgument && line.contains("--metric");
-    if lacks_metric { format!("{line}; see `list` for all metrics") } else { line }
+    if lacks_metric {
+        format!("{line}; see `list` for all metrics")
+    } else {
+        line
+    }
 }
 
 /// Joins the lines of a message, without the usage and the pointer to `--help` at its end.
 fn one_line(message: &str) -> String {
     let is_end =
         |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
-    let lines = message.lines().map(str::trim).take_while(|line| !is_end(line));
+    let lines = message
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !is_end(line));
     let mut joined = String::new();
     for line in lines.filter(|line| !line.is_empty()) {
         let (separator, line) = match line.strip_prefix("tip: ") {
@@ -105,25 +112,51 @@ mod tests {
 
     /// The examples after `marker` in a message, up to the end of the clause.
     fn examples<'a>(message: &'a str, marker: &str) -> Vec<&'a str> {
-        let Some((_, rest)) = message.split_once(marker) else { return Vec::new() };
-        let end = rest.find([';', '\n']).into_iter().chain(rest.find(". ")).min();
+        let Some((_, rest)) = message.split_once(marker) else {
+            return Vec::new();
+        };
+        let end = rest
+            .find([';', '\n'])
+            .into_iter()
+            .chain(rest.find(". "))
+            .min();
         let clause = &rest[..end.unwrap_or(rest.len())];
-        clause.split(" or ").map(|example| example.trim().trim_matches('"')).collect()
+        clause
+            .split(" or ")
+            .map(|example| example.trim().trim_matches('"'))
+            .collect()
     }
 
     /// The arguments that a command needs besides the option in question.
     fn required(command: &str, option: &str) -> &'static [&'static str] {
         match command {
             "export" if option == "--otlp" => &["export", "run.jsonl"],
-            "export" => &["export", "run.jsonl", "--to", "langfuse", "--out", "scores.jsonl"],
+            "export" => &[
+                "export",
+                "run.jsonl",
+                "--to",
+                "langfuse",
+                "--out",
+                "scores.jsonl",
+            ],
             "score" => &["score", "-", "-m", "f1", "--out", "scores.jsonl"],
-            "rejudge" if option == "--map" => {
-                &["rejudge", "run.jsonl", "--label", "label", "--labels", "labels.csv"]
-            }
+            "rejudge" if option == "--map" => &[
+                "rejudge",
+                "run.jsonl",
+                "--label",
+                "label",
+                "--labels",
+                "labels.csv",
+            ],
             "rejudge" => &["rejudge", "run.jsonl"],
-            "agree" if option == "--map" => {
-                &["agree", "scores.jsonl", "--label", "label", "--labels", "labels.csv"]
-            }
+            "agree" if option == "--map" => &[
+                "agree",
+                "scores.jsonl",
+                "--label",
+                "label",
+                "--labels",
+                "labels.csv",
+            ],
             "agree" => &["agree", "scores.jsonl", "--label", "label"],
             "compare" => &["compare", "old.jsonl", "new.jsonl"],
             "report" => &["report", "scores.jsonl", "--out", "report.html"],
@@ -136,15 +169,19 @@ mod tests {
         let mut tried = Vec::new();
         for command in Arguments::command().get_subcommands() {
             for argument in command.get_arguments() {
-                let Some(long) =
-                    argument.get_long().filter(|_| argument.get_action().takes_values())
+                let Some(long) = argument
+                    .get_long()
+                    .filter(|_| argument.get_action().takes_values())
                 else {
                     continue;
                 };
                 let option = format!("--{long}");
                 let start = required(command.get_name(), &option);
                 let help = argument.get_long_help().or_else(|| argument.get_help());
-                let help = help.map(ToString::to_string).unwrap_or_default().replace('\n', " ");
+                let help = help
+                    .map(ToString::to_string)
+                    .unwrap_or_default()
+                    .replace('\n', " ");
                 let parsed = |value: &str| {
                     let arguments = [&["dsrs-metrics"], start, &[&*option, value]].concat();
                     Arguments::try_parse_from(arguments)
@@ -167,7 +204,10 @@ mod tests {
             "--param f1.profile=folded",
             "--fail-under f1=0.8",
         ] {
-            assert!(tried.iter().any(|tried| tried == example), "{example} is not in {tried:?}");
+            assert!(
+                tried.iter().any(|tried| tried == example),
+                "{example} is not in {tried:?}"
+            );
         }
     }
 }

@@ -10,7 +10,9 @@ use crate::stats::{ErrorRates, Proportion};
 pub(super) fn one_of<F: Copy + Send + Sync + 'static>(
     all: &'static [(F, &'static str, &'static str)],
 ) -> impl TypedValueParser<Value = F> {
-    let names = all.iter().map(|(_, name, about)| PossibleValue::new(*name).help(*about));
+    let names = all
+        .iter()
+        .map(|(_, name, about)| PossibleValue::new(*name).help(*about));
     PossibleValuesParser::new(names).try_map(|found| {
         let of_name = |(value, name, _): &(F, &str, &str)| (*name == found).then_some(*value);
         all.iter().find_map(of_name).ok_or("unknown format")
@@ -76,14 +78,16 @@ pub(super) fn embedder(text: &str) -> Result<String, &'static str> {
 /// Parses `sensitivity=K/N,specificity=K/N`, in any order.
 pub(super) fn error_rates(text: &str) -> Result<ErrorRates, &'static str> {
     let rate = |name: &str| {
-        let mut rates =
-            text.split(',').filter_map(|rate| rate.trim().strip_prefix(name)?.strip_prefix('='));
+        let mut rates = text
+            .split(',')
+            .filter_map(|rate| rate.trim().strip_prefix(name)?.strip_prefix('='));
         rates.next().and_then(share)
     };
     match (rate("sensitivity"), rate("specificity")) {
-        (Some(sensitivity), Some(specificity)) if text.split(',').count() == 2 => {
-            Ok(ErrorRates { sensitivity, specificity })
-        }
+        (Some(sensitivity), Some(specificity)) if text.split(',').count() == 2 => Ok(ErrorRates {
+            sensitivity,
+            specificity,
+        }),
         _ => Err("expected counts of rows, as in sensitivity=45/50,specificity=38/40"),
     }
 }
@@ -101,7 +105,8 @@ fn share(text: &str) -> Option<Proportion> {
 /// Parses `id=PATH`.
 pub(super) fn id_path(text: &str) -> Result<String, &'static str> {
     let path = text.strip_prefix("id=").filter(|path| !path.is_empty());
-    path.map(str::to_owned).ok_or("expected id=PATH, as in id=question")
+    path.map(str::to_owned)
+        .ok_or("expected id=PATH, as in id=question")
 }
 
 /// Parses `KEY=VALUE`.

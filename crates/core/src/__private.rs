@@ -62,13 +62,11 @@ use crate::score::error::{MetricError, Result};
 use crate::spec::{ScoreKind, ScoreRange};
 
 /// Thresholds, ranges and directions are for numbers.
-#[must_use]
 pub const fn is_number(spec: &MetricSpec<'_>) -> bool {
     !matches!(spec.kind, ScoreKind::Bool)
 }
 
 /// A threshold is neither NaN nor infinite.
-#[must_use]
 pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
     match spec.threshold {
         Some(threshold) => threshold.is_finite(),
@@ -77,7 +75,6 @@ pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
 }
 
 /// A threshold lies inside the range, where both make sense by themselves.
-#[must_use]
 pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
     match (spec.threshold, spec.range) {
         (Some(threshold), Some(range)) => {
@@ -88,7 +85,6 @@ pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
 }
 
 /// Some score of the range fails, where the threshold lies inside the range.
-#[must_use]
 pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
     match (spec.threshold, spec.range, spec.direction) {
         (Some(threshold), Some(range), Direction::HigherIsBetter) => threshold != range.min,
@@ -98,7 +94,6 @@ pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
 }
 
 /// The range has a finite lower end below a finite upper end.
-#[must_use]
 pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     match spec.range {
         Some(ScoreRange { min, max }) => min.is_finite() && max.is_finite() && min < max,
@@ -107,7 +102,6 @@ pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
 }
 
 /// The score of a prediction without a field is one that the metric may return.
-#[must_use]
 pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
     match (spec.missing, spec.range) {
         (Some(score), _) if matches!(spec.kind, ScoreKind::Bool) => score == 0.0 || score == 1.0,
@@ -132,7 +126,6 @@ pub type Files = Vec<MetricFile>;
 pub type Evaluation<'a> = futures_util::future::BoxFuture<'a, Result<MetricScore>>;
 
 /// `Metric::evaluate` of a metric that implements `Metric::answer`.
-#[must_use]
 pub fn evaluation<'a, M, G, P>(metric: &'a M, gold: &'a G, pred: &'a P) -> Evaluation<'a>
 where
     M: Metric<G, P>,
@@ -162,7 +155,6 @@ pub type ForwardTraced<'a> =
     futures_util::future::BoxFuture<'a, std::result::Result<ProgramOutput, ProgramError>>;
 
 /// `Module::forward` of a module that implements `Module::forward_traced`.
-#[must_use]
 pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
     Box::pin(async move { Ok(module.forward_traced(inputs).await?.prediction) })
 }
@@ -181,5 +173,9 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
 /// # Errors
 /// The answer's error, or that the answer is pending.
 pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
-    score(answer.ready().unwrap_or_else(|| Err(is_asynchronous(metric))))
+    score(
+        answer
+            .ready()
+            .unwrap_or_else(|| Err(is_asynchronous(metric))),
+    )
 }

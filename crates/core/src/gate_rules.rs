@@ -25,12 +25,13 @@ const fn says(what: &str) -> Sentence {
 }
 
 /// A gate must be on a metric of `metrics(..)`.
-#[must_use]
 pub const fn is_listed(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence> {
     if position(specs, name).is_some() {
         return None;
     }
-    let mut sentence = says("`metrics(..)` has no metric ").name(name).text("; it has ");
+    let mut sentence = says("`metrics(..)` has no metric ")
+        .name(name)
+        .text("; it has ");
     let mut index = 0;
     while index < specs.len() {
         if index > 0 {
@@ -57,7 +58,6 @@ const fn in_range(sentence: Sentence, range: ScoreRange) -> Sentence {
 
 /// A bound must be on the side of the scores that are worse, and be one that some scores reach and others do not. `end` is
 /// `lower`, `upper` or empty, and `text` the bound as written.
-#[must_use]
 pub const fn bound_fits(
     specs: &[MetricSpec<'_>],
     name: &str,
@@ -66,7 +66,9 @@ pub const fn bound_fits(
     bound: f64,
     text: &str,
 ) -> Option<Sentence> {
-    let Some(at) = position(specs, name) else { return None };
+    let Some(at) = position(specs, name) else {
+        return None;
+    };
     let spec = &specs[at];
     let higher = spec.higher_is_better();
     let right_end = if higher { "lower" } else { "upper" };
@@ -75,31 +77,56 @@ pub const fn bound_fits(
         let found = found.text(" is better for ").name(name);
         let write = match same(end, "") {
             true => found.text("; write `").text(name),
-            false => found.text("; write `").text(right_end).text("(").text(name).text(")"),
+            false => found
+                .text("; write `")
+                .text(right_end)
+                .text("(")
+                .text(name)
+                .text(")"),
         };
-        return Some(write.text(if higher { " >= " } else { " <= " }).text(text).text("`"));
+        return Some(
+            write
+                .text(if higher { " >= " } else { " <= " })
+                .text(text)
+                .text("`"),
+        );
     }
     if !bound.is_finite() {
         return Some(
-            says("the bound ").decimal(bound).text(" is not finite; write a finite number"),
+            says("the bound ")
+                .decimal(bound)
+                .text(" is not finite; write a finite number"),
         );
     }
-    let Some(range) = range(spec) else { return None };
+    let Some(range) = range(spec) else {
+        return None;
+    };
     let found = says("the bound ").decimal(bound);
     if bound < range.min || bound > range.max {
-        let found = in_range(found.text(" is outside the range of ").name(name).text(", "), range);
+        let found = in_range(
+            found
+                .text(" is outside the range of ")
+                .name(name)
+                .text(", "),
+            range,
+        );
         let is_percent = range.min == 0.0 && range.max == 1.0 && bound > 1.0 && bound <= 100.0;
         return Some(match is_percent {
-            true => {
-                found.text(": write a fraction in place of a percentage, ").decimal(bound / 100.0)
-            }
+            true => found
+                .text(": write a fraction in place of a percentage, ")
+                .decimal(bound / 100.0),
             false => found.text("; write a bound within it"),
         });
     }
     let worst = if is_at_least { range.min } else { range.max };
     if bound == worst {
-        let found =
-            in_range(found.text(" never fails: every score of ").name(name).text(" is in "), range);
+        let found = in_range(
+            found
+                .text(" never fails: every score of ")
+                .name(name)
+                .text(" is in "),
+            range,
+        );
         return Some(found.text(if is_at_least {
             "; write a larger one"
         } else {
@@ -110,38 +137,50 @@ pub const fn bound_fits(
 }
 
 /// A margin must be narrower than the range of the metric.
-#[must_use]
 pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Option<Sentence> {
-    let Some(at) = position(specs, name) else { return None };
-    let Some(range) = range(&specs[at]) else { return None };
+    let Some(at) = position(specs, name) else {
+        return None;
+    };
+    let Some(range) = range(&specs[at]) else {
+        return None;
+    };
     let width = range.max - range.min;
     if by < width {
         return None;
     }
-    let found = says("the margin ").decimal(by).text(" is as wide as the range of ").name(name);
+    let found = says("the margin ")
+        .decimal(by)
+        .text(" is as wide as the range of ")
+        .name(name);
     let found = in_range(found.text(", "), range).text(", so the gate never fails; write `by = ");
-    let smaller = if width == 1.0 && by <= 100.0 && by > 1.0 { by / 100.0 } else { width / 50.0 };
+    let smaller = if width == 1.0 && by <= 100.0 && by > 1.0 {
+        by / 100.0
+    } else {
+        width / 50.0
+    };
     Some(found.decimal(smaller).text("`"))
 }
 
 /// pass@k needs a verdict for each repeat. A metric that is an expression may have a threshold.
-#[must_use]
 pub const fn has_verdict(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],
     name: &str,
 ) -> Option<Sentence> {
-    let Some(at) = position(specs, name) else { return None };
+    let Some(at) = position(specs, name) else {
+        return None;
+    };
     let spec = &specs[at];
     if !is_default[at] || matches!(spec.kind, ScoreKind::Bool) || spec.threshold.is_some() {
         return None;
     }
-    let found = says("`passed_at` needs a verdict, and ").name(name).text(" has none; write its");
+    let found = says("`passed_at` needs a verdict, and ")
+        .name(name)
+        .text(" has none; write its");
     Some(found.text(" threshold in `metrics(..)`, such as `F1::default().with_threshold(0.5)`"))
 }
 
 /// The declared cost of one row must be within the budget. A metric that is an expression may have another cost.
-#[must_use]
 pub const fn budget_covers(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],
@@ -159,8 +198,9 @@ pub const fn budget_covers(
     if cost <= budget_msats {
         return None;
     }
-    let found =
-        says("one row may cost ").whole(cost as u128).text(" msat, more than the budget of ");
+    let found = says("one row may cost ")
+        .whole(cost as u128)
+        .text(" msat, more than the budget of ");
     let found = found.whole(budget_msats as u128).text(" msat");
     Some(found.text("; write a larger budget, or fewer repeats"))
 }

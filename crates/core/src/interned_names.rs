@@ -44,9 +44,15 @@ mod tests {
     #[test]
     fn equal_lists_are_interned_once() {
         let first = intern_all(["format", "length"].into_iter());
-        let again =
-            intern_all([String::from("format"), String::from("length")].iter().map(|it| &**it));
+        let again = intern_all(
+            [String::from("format"), String::from("length")]
+                .iter()
+                .map(|it| &**it),
+        );
         assert!(std::ptr::eq(first, again));
-        assert_eq!(intern_all(["length", "format"].into_iter()), ["length", "format"]);
+        assert_eq!(
+            intern_all(["length", "format"].into_iter()),
+            ["length", "format"]
+        );
     }
 }

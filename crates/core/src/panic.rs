@@ -27,14 +27,19 @@ thread_local! {
 /// Runs a user's function and catches its panic.
 pub fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     if !traceback {
-        return panic::catch_unwind(AssertUnwindSafe(run))
-            .map_err(|payload| Panic { message: into_message(payload), traceback: None });
+        return panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic {
+            message: into_message(payload),
+            traceback: None,
+        });
     }
     record_tracebacks();
     let outer = RECORDS_TRACEBACK.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     RECORDS_TRACEBACK.set(outer);
-    result.map_err(|payload| Panic { message: into_message(payload), traceback: TRACEBACK.take() })
+    result.map_err(|payload| Panic {
+        message: into_message(payload),
+        traceback: TRACEBACK.take(),
+    })
 }
 
 /// Runs a user's future and catches its panic. A future that panicked is not polled again.
@@ -84,7 +89,9 @@ fn record_tracebacks() {
 
 /// Returns the message of a panic's payload.
 pub fn message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a value that is not a string".to_owned())
 }

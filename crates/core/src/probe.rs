@@ -25,7 +25,6 @@ pub struct MaybeEq<'a, T>(pub &'a T, pub &'a T);
 
 impl<T: PartialEq> MaybeEq<'_, T> {
     /// Returns whether the values are equal.
-    #[must_use]
     pub fn are_equal(&self) -> bool {
         self.0 == self.1
     }
@@ -46,7 +45,6 @@ pub struct MaybeRequires<'a, M>(pub &'a M);
 
 impl<'a, M: Requires> MaybeRequires<'a, M> {
     /// Returns the metric.
-    #[must_use]
     pub fn get(&self) -> Option<&'a dyn Requires> {
         Some(self.0)
     }
@@ -146,7 +144,6 @@ pub struct MaybeText<'a, T>(pub &'a T);
 impl<T: Serialize> MaybeText<'_, T> {
     /// Returns the value as a user would write it: a string unchanged, anything else as JSON. An
     /// empty string, or one with white space at an end, is quoted.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         match serde_json::to_value(self.0).ok()? {
             Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
@@ -171,7 +168,6 @@ pub struct MaybeShown<'a, T>(pub &'a T);
 
 impl<T: Serialize> MaybeShown<'_, T> {
     /// Returns the value as a user would write it.
-    #[must_use]
     pub fn shown(&self) -> Option<String> {
         MaybeText(self.0).text()
     }
@@ -205,7 +201,6 @@ pub struct MaybeString<'r, T>(pub &'r T);
 
 impl<'r, T: AsText> MaybeString<'r, T> {
     /// Returns the field as a string.
-    #[must_use]
     pub fn given(&self) -> Given<'r> {
         Given::Text(self.0.as_text())
     }
@@ -265,21 +260,44 @@ mod tests {
         let lists = "a list of strings";
         for (help, phrase, example) in [
             (MaybeValueType::<&str>::HELP, "a string", None),
-            (MaybeValueType::<Option<u64>>::HELP, "a whole number, 0 or more", None),
-            (MaybeValueType::<&[String]>::HELP, lists, Some(r#"'["x", "y"]'"#)),
-            (MaybeValueType::<Option<Vec<String>>>::HELP, lists, Some(r#"'["x", "y"]'"#)),
+            (
+                MaybeValueType::<Option<u64>>::HELP,
+                "a whole number, 0 or more",
+                None,
+            ),
+            (
+                MaybeValueType::<&[String]>::HELP,
+                lists,
+                Some(r#"'["x", "y"]'"#),
+            ),
+            (
+                MaybeValueType::<Option<Vec<String>>>::HELP,
+                lists,
+                Some(r#"'["x", "y"]'"#),
+            ),
             (
                 MaybeValueType::<[f64; 4]>::HELP,
                 "a list of 4 numbers",
                 Some("'[0.4, 0.3, 0.2, 0.1]'"),
             ),
-            (MaybeValueType::<[f64; 2]>::HELP, "a list of 2 numbers", None),
-            (MaybeValueType::<&[&Value]>::HELP, "a list of JSON values", None),
+            (
+                MaybeValueType::<[f64; 2]>::HELP,
+                "a list of 2 numbers",
+                None,
+            ),
+            (
+                MaybeValueType::<&[&Value]>::HELP,
+                "a list of JSON values",
+                None,
+            ),
             (MaybeValueType::<Vec<Vec<String>>>::HELP, "", None),
             (MaybeValueType::<Limits>::HELP, "", None),
             (MaybeValueType::<Vec<Limits>>::HELP, "", None),
         ] {
-            assert_eq!((help.to_string().as_str(), help.example()), (phrase, example));
+            assert_eq!(
+                (help.to_string().as_str(), help.example()),
+                (phrase, example)
+            );
             assert_eq!(help.is_some(), !phrase.is_empty());
         }
     }

@@ -87,7 +87,8 @@ impl<P> ProgramReturn<P> for ProgramOutput<P> {
 
 impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<P, E> {
     fn into_output(self) -> Result<ProgramOutput<P>, ProgramRunError> {
-        self.map(ProgramOutput::new).map_err(|error| ProgramRunError::of_any(&error))
+        self.map(ProgramOutput::new)
+            .map_err(|error| ProgramRunError::of_any(&error))
     }
 }
 
@@ -185,7 +186,12 @@ where
         inputs_of_run: Option<&[String]>,
     ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send {
         let answer = inputs::of_row(gold, inputs_of_run).map(self);
-        async move { answer.map_err(|error| ProgramRunError::of(&error))?.await.into_output() }
+        async move {
+            answer
+                .map_err(|error| ProgramRunError::of(&error))?
+                .await
+                .into_output()
+        }
     }
 }
 
@@ -196,7 +202,9 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
         gold: &Example,
         inputs_of_run: Option<&[String]>,
     ) -> Result<ProgramOutput, ProgramRunError> {
-        let inputs = gold.inputs_in(inputs_of_run).map_err(|error| ProgramRunError::of(&error))?;
+        let inputs = gold
+            .inputs_in(inputs_of_run)
+            .map_err(|error| ProgramRunError::of(&error))?;
         let output = self.forward_traced(inputs).await;
         output.map_err(|error| ProgramRunError::of(&*error))
     }
@@ -229,8 +237,13 @@ mod tests {
     }
 
     fn error_message<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(program.output(&Example::default(), None)).unwrap_err().message
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime
+            .block_on(program.output(&Example::default(), None))
+            .unwrap_err()
+            .message
     }
 
     #[test]
@@ -243,6 +256,10 @@ mod tests {
             |_: Example| async { Err::<Prediction, Box<dyn Error + Send>>(Box::new(outer())) };
         assert_eq!(error_message(&function), all);
         let unboxed = |_: Example| async { Err::<Prediction, Outer>(outer()) };
-        assert_eq!(error_message(&unboxed), "no answer", "its causes are unknown");
+        assert_eq!(
+            error_message(&unboxed),
+            "no answer",
+            "its causes are unknown"
+        );
     }
 }

@@ -49,7 +49,6 @@ impl ProgramRun {
     /// let (_, run) = ProgramOutput::new(42).with_latency(Duration::from_millis(250)).into_parts();
     /// assert_eq!(run.returned_latency(), Some(Duration::from_millis(250)));
     /// ```
-    #[must_use]
     pub fn returned_latency(&self) -> Option<Duration> {
         self.latency.filter(|_| !self.is_measured)
     }
@@ -129,7 +128,12 @@ impl<P> ProgramOutput<P> {
     /// assert_eq!((output.prediction, output.trace, output.usage, output.latency), (42, None, None, None));
     /// ```
     pub const fn new(prediction: P) -> Self {
-        Self { prediction, trace: None, usage: None, latency: None }
+        Self {
+            prediction,
+            trace: None,
+            usage: None,
+            latency: None,
+        }
     }
 
     setters! {
@@ -174,10 +178,22 @@ impl<P> ProgramOutput<P> {
     /// let (prediction, run) = ProgramOutput::new(42).with_usage(ProgramUsage::new(120, 8)).into_parts();
     /// assert_eq!((prediction, run.usage), (42, Some(ProgramUsage::new(120, 8))));
     /// ```
-    #[must_use]
     pub fn into_parts(self) -> (P, ProgramRun) {
-        let Self { prediction, trace, usage, latency } = self;
-        (prediction, ProgramRun { trace, usage, latency, is_measured: false })
+        let Self {
+            prediction,
+            trace,
+            usage,
+            latency,
+        } = self;
+        (
+            prediction,
+            ProgramRun {
+                trace,
+                usage,
+                latency,
+                is_measured: false,
+            },
+        )
     }
 }
 
@@ -211,7 +227,11 @@ pub struct ProgramUsage {
 /// The usage of a program without a call: no tokens, and a cost of 0.
 impl Default for ProgramUsage {
     fn default() -> Self {
-        Self { input_tokens: 0, output_tokens: 0, cost_msats: Some(0) }
+        Self {
+            input_tokens: 0,
+            output_tokens: 0,
+            cost_msats: Some(0),
+        }
     }
 }
 
@@ -224,9 +244,12 @@ impl ProgramUsage {
     /// usage += ProgramUsage::new(10, 1);
     /// assert_eq!(usage, ProgramUsage::new(130, 9)); // one cost is unknown, so the cost of the sum is as well
     /// ```
-    #[must_use]
     pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
-        Self { input_tokens, output_tokens, cost_msats: None }
+        Self {
+            input_tokens,
+            output_tokens,
+            cost_msats: None,
+        }
     }
 
     /// Sets the cost, in millisatoshis.
@@ -237,7 +260,6 @@ impl ProgramUsage {
     /// usage += ProgramUsage::new(120, 8).with_cost_msats(1_500);
     /// assert_eq!(usage.cost_msats, Some(1_500)); // 1.5 satoshis
     /// ```
-    #[must_use]
     pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.cost_msats = Some(cost_msats);
         self
@@ -250,7 +272,6 @@ impl ProgramUsage {
     /// assert_eq!(ProgramUsage::new(120, 8).tokens(), 128);
     /// assert_eq!(ProgramUsage::new(u64::MAX, 8).tokens(), u64::MAX);
     /// ```
-    #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -297,7 +318,10 @@ mod tests {
         let run = |latency: Option<u64>, measured: u64| {
             let mut output = ProgramOutput::new(0);
             output.latency = latency.map(Duration::from_secs);
-            output.into_parts().1.measured(Duration::from_secs(measured))
+            output
+                .into_parts()
+                .1
+                .measured(Duration::from_secs(measured))
         };
         assert_eq!(run(None, 1), run(None, 2));
         assert_ne!(run(Some(1), 3), run(Some(2), 3));
@@ -307,7 +331,10 @@ mod tests {
         assert_eq!(run(None, 2).latency, Some(Duration::from_secs(2)));
         assert_eq!(run(Some(1), 2).latency, Some(Duration::from_secs(1)));
         assert_eq!(
-            (run(None, 2).returned_latency(), run(Some(1), 2).returned_latency()),
+            (
+                run(None, 2).returned_latency(),
+                run(Some(1), 2).returned_latency()
+            ),
             (None, Some(Duration::from_secs(1)))
         );
     }

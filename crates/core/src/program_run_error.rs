@@ -50,13 +50,18 @@ conversions! {
 impl ProgramRunError {
     /// Returns the error of a program and its causes.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
-        Self { message: with_causes(error), budget_msats: budget(error) }
+        Self {
+            message: with_causes(error),
+            budget_msats: budget(error),
+        }
     }
 
     /// As [`of`](Self::of). Of an error in no box, only the causes that its `Display` shows are known.
     pub(crate) fn of_any<E: fmt::Display + 'static>(error: &E) -> Self {
         let any: &dyn Any = error;
-        let own = any.downcast_ref::<LmError>().map(|it| it as &(dyn Error + 'static));
+        let own = any
+            .downcast_ref::<LmError>()
+            .map(|it| it as &(dyn Error + 'static));
         let own = own.or_else(|| any.downcast_ref::<Self>().map(|it| it as _));
         match boxed(error).or(own) {
             Some(error) => Self::of(error),
@@ -69,8 +74,12 @@ impl ProgramRunError {
 fn budget(error: &(dyn Error + 'static)) -> Option<u64> {
     let mut next = Some(error);
     while let Some(error) = next {
-        let of_run = error.downcast_ref::<ProgramRunError>().and_then(|it| it.budget_msats);
-        let of_call = error.downcast_ref::<LmError>().and_then(LmError::budget_msats);
+        let of_run = error
+            .downcast_ref::<ProgramRunError>()
+            .and_then(|it| it.budget_msats);
+        let of_call = error
+            .downcast_ref::<LmError>()
+            .and_then(LmError::budget_msats);
         if let Some(budget) = of_run.or(of_call) {
             return Some(budget);
         }
@@ -116,8 +125,11 @@ mod tests {
     struct Turn(#[source] LmError);
 
     fn spent() -> LmError {
-        let kind =
-            LmErrorKind::BudgetExceeded { budget_msats: 7, remaining_msats: 1, needed_msats: 2 };
+        let kind = LmErrorKind::BudgetExceeded {
+            budget_msats: 7,
+            remaining_msats: 1,
+            needed_msats: 2,
+        };
         LmError::new("test:lm", kind)
     }
 
@@ -129,7 +141,9 @@ mod tests {
         assert_eq!(found.budget_msats, Some(7));
         assert_eq!(ProgramRunError::of_any(&found), found);
         assert_eq!(ProgramRunError::of_any(&spent()).budget_msats, Some(7));
-        let unscripted = LmErrorKind::Unscripted { prompt: String::new() };
+        let unscripted = LmErrorKind::Unscripted {
+            prompt: String::new(),
+        };
         let other = LmError::new("test:lm", unscripted);
         assert_eq!(ProgramRunError::of_any(&other).budget_msats, None);
         assert_eq!(ProgramRunError::of_any(&"no answer").message, "no answer");

@@ -21,11 +21,13 @@ pub const fn check(broken: Option<Sentence>) {
 
 impl Sentence {
     pub(crate) const fn new() -> Self {
-        Self { bytes: [0; CAPACITY], len: 0 }
+        Self {
+            bytes: [0; CAPACITY],
+            len: 0,
+        }
     }
 
     /// Returns the message.
-    #[must_use]
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
@@ -141,8 +143,10 @@ mod tests {
         ] {
             assert_eq!(written(number), expected);
         }
-        let sentence =
-            Sentence::new().name("wer").text(" costs ").whole(18_446_744_073_709_551_615);
+        let sentence = Sentence::new()
+            .name("wer")
+            .text(" costs ")
+            .whole(18_446_744_073_709_551_615);
         assert_eq!(sentence.as_str(), "`wer` costs 18446744073709551615");
     }
 

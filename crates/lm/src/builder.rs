@@ -106,7 +106,10 @@ impl LmBuilder {
         let variable = "DSRS_LM";
         match variables.get(variable) {
             Some(id) => Ok(Self::new(id, variables)),
-            None => Err(LmErrorKind::NotConfigured { variable: variable.to_owned() }.into()),
+            None => Err(LmErrorKind::NotConfigured {
+                variable: variable.to_owned(),
+            }
+            .into()),
         }
     }
 
@@ -458,9 +461,11 @@ impl LmBuilder {
 
     /// Makes the model request vectors in place of replies, for `ProviderEmbedder::of`.
     #[doc(hidden)]
-    #[must_use]
     pub fn embedding(self) -> Self {
-        Self { api: Api::Embeddings, ..self }
+        Self {
+            api: Api::Embeddings,
+            ..self
+        }
     }
 
     /// Builds the model. Whether the provider answers is checked by
@@ -484,7 +489,10 @@ impl LmBuilder {
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
-        let http = HttpSettings { max_reply_bytes: self.reply_limit()?, ..self.http.clone() };
+        let http = HttpSettings {
+            max_reply_bytes: self.reply_limit()?,
+            ..self.http.clone()
+        };
         let target = self.target()?;
         // Before any call, and not only before the first one of this model.
         let needs_price = self.budget.is_some() && !self.allow_unpriced && !replay::is_replaying();
@@ -496,7 +504,11 @@ impl LmBuilder {
             return self.estimated(client, prices, estimate);
         }
         // The last fallible setting, because it creates a folder.
-        let folder = if replay::is_replaying() { None } else { self.store_folder()? };
+        let folder = if replay::is_replaying() {
+            None
+        } else {
+            self.store_folder()?
+        };
         let store = folder.map(Store::open).transpose()?;
         let own = self.limiter;
         let limiter = own.unwrap_or_else(|| registry::limiter(target.account_hash(), limits));
@@ -512,7 +524,11 @@ impl LmBuilder {
         let layers: Arc<dyn LanguageModel> = match &store {
             Some(store) => {
                 let stored = Stored::new(retried, store.clone());
-                let stored = if self.refresh { stored.refresh()? } else { stored };
+                let stored = if self.refresh {
+                    stored.refresh()?
+                } else {
+                    stored
+                };
                 Arc::new(Metered::new(stored, ledger.clone()))
             }
             None => Arc::new(Metered::new(retried, ledger.clone())),
@@ -563,7 +579,10 @@ impl LmBuilder {
         let is_positive = |bytes: &usize| *bytes > 0;
         let expected = "a whole number of bytes, at least 1";
         let found = self.number("DSRS_MAX_REPLY_BYTES", is_positive, expected)?;
-        Ok(self.max_reply_bytes.or(found).unwrap_or(DEFAULT_MAX_REPLY_BYTES))
+        Ok(self
+            .max_reply_bytes
+            .or(found)
+            .unwrap_or(DEFAULT_MAX_REPLY_BYTES))
     }
 
     /// The number in an environment variable, if it is set.
@@ -573,7 +592,9 @@ impl LmBuilder {
         is_valid: impl FnOnce(&T) -> bool,
         expected: &str,
     ) -> Result<Option<T>, LmError> {
-        let Some(found) = self.variables.get(setting) else { return Ok(None) };
+        let Some(found) = self.variables.get(setting) else {
+            return Ok(None);
+        };
         match found.parse().ok().filter(is_valid) {
             Some(number) => Ok(Some(number)),
             None => Err(LmErrorKind::InvalidSetting {
@@ -593,7 +614,8 @@ impl LmBuilder {
             StoreSetting::Default => self.variables.get("DSRS_STORE").map(PathBuf::from),
         };
         let dir = dir.or_else(Store::default_dir);
-        dir.map(Some).ok_or_else(|| LmErrorKind::NoStoreFolder.into())
+        dir.map(Some)
+            .ok_or_else(|| LmErrorKind::NoStoreFolder.into())
     }
 
     /// A model that counts its calls in place of making them.
@@ -622,6 +644,8 @@ impl LmBuilder {
 
 impl fmt::Debug for LmBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LmBuilder").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("LmBuilder")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }

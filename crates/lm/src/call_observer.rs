@@ -65,7 +65,6 @@ impl<'a> ObservedCall<'a> {
     ///     call.reply().and_then(|reply| reply.cost_msats).unwrap_or(0)
     /// }
     /// ```
-    #[must_use]
     pub fn reply(&self) -> Option<&'a LmReply> {
         self.result?.as_ref().ok()
     }

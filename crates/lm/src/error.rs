@@ -131,7 +131,6 @@ impl LmError {
     /// let error = LmError::new("openai:gpt-55", kind.clone());
     /// assert_eq!(error.kind(), &kind);
     /// ```
-    #[must_use]
     pub fn kind(&self) -> &LmErrorKind {
         &self.0.kind
     }
@@ -145,7 +144,6 @@ impl LmError {
     /// assert_eq!(LmError::new("groq:qwen3-32b", no_key).model(), Some("groq:qwen3-32b"));
     /// assert_eq!(parse_msats("5 EUR").unwrap_err().model(), None);
     /// ```
-    #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.0.model.as_deref()
     }
@@ -159,7 +157,6 @@ impl LmError {
     /// let error = LmError::new("openai:gpt-6-luna", lost);
     /// assert_eq!((error.attempts(), error.with_attempts(3).attempts()), (1, 3));
     /// ```
-    #[must_use]
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
@@ -180,7 +177,6 @@ impl LmError {
     /// let page = LmErrorKind::InvalidReply { reason: "expected JSON, found `text/html`".into() };
     /// assert_eq!(error(page).cost_msats(), None, "the provider may have charged the call");
     /// ```
-    #[must_use]
     pub fn cost_msats(&self) -> Option<u64> {
         self.0.cost_msats
     }
@@ -195,14 +191,12 @@ impl LmError {
     /// let error = LmError::new("openai:gpt-6-luna", timeout);
     /// assert_eq!(error.usage(), Usage::default(), "nothing was reported");
     /// ```
-    #[must_use]
     pub fn usage(&self) -> Usage {
         self.0.usage
     }
 
     /// The budget, if it does not cover the call.
     #[doc(hidden)]
-    #[must_use]
     pub fn budget_msats(&self) -> Option<u64> {
         match self.kind() {
             LmErrorKind::BudgetExceeded { budget_msats, .. } => Some(*budget_msats),
@@ -217,7 +211,6 @@ impl LmError {
 
     /// Whether the call was only estimated.
     #[doc(hidden)]
-    #[must_use]
     pub fn is_estimated(&self) -> bool {
         matches!(self.kind(), LmErrorKind::Estimated)
     }
@@ -233,7 +226,6 @@ impl LmError {
     /// assert!(error.is_transient());
     /// assert!(!error.with_attempts(6).is_transient(), "it was retried already");
     /// ```
-    #[must_use]
     pub fn is_transient(&self) -> bool {
         self.attempts() == 1 && self.kind().is_transient()
     }
@@ -250,7 +242,6 @@ impl LmError {
     /// let no_key = LmErrorKind::MissingApiKey { variable: "OPENAI_API_KEY".into() };
     /// assert_eq!(LmError::from(no_key).retry_after(), None);
     /// ```
-    #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.kind() {
             LmErrorKind::RateLimited { retry_after, .. }
@@ -265,7 +256,14 @@ impl From<LmErrorKind> for LmError {
     fn from(kind: LmErrorKind) -> Self {
         let cost_msats = if kind.may_be_charged() { None } else { Some(0) };
         let (attempts, usage) = (1, Usage::default());
-        Self(Box::new(Inner { model: None, kind, attempts, cost_msats, usage, source: None }))
+        Self(Box::new(Inner {
+            model: None,
+            kind,
+            attempts,
+            cost_msats,
+            usage,
+            source: None,
+        }))
     }
 }
 

@@ -300,7 +300,6 @@ impl LmErrorKind {
     /// assert_eq!([400, 408, 503].map(|code| status(code).is_transient()), [false, true, true]);
     /// assert!(!LmErrorKind::QuotaExhausted { message: "no credit".into() }.is_transient());
     /// ```
-    #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
             Self::RateLimited { .. }

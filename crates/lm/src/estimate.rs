@@ -71,7 +71,6 @@ pub(super) fn is_repair() -> bool {
 ///
 /// A byte counts as a token. Numbering the items of a list takes at most three more tokens for each token of the list.
 #[doc(hidden)]
-#[must_use]
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
     /// A judge reads no longer reply.
     const MAX_BYTES: usize = 1 << 20;
@@ -162,7 +161,6 @@ impl LmEstimate {
     ///
     /// assert_eq!(LmEstimate::new().total(), CallEstimate::default());
     /// ```
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -193,10 +191,11 @@ impl LmEstimate {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn total(&self) -> CallEstimate {
         let mut total = CallEstimate::default();
-        lock(&self.calls).values().for_each(|calls| total.add(calls));
+        lock(&self.calls)
+            .values()
+            .for_each(|calls| total.add(calls));
         total
     }
 
@@ -217,7 +216,6 @@ impl LmEstimate {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn by_purpose(&self) -> BTreeMap<(String, String), CallEstimate> {
         lock(&self.calls).clone()
     }

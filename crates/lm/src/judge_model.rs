@@ -78,7 +78,11 @@ impl IntoModel for JudgeModel {
 
 impl IntoModel for &str {
     fn into_model(self) -> JudgeModel {
-        if self == "default" { JudgeModel::Configured } else { JudgeModel::Named(self.to_owned()) }
+        if self == "default" {
+            JudgeModel::Configured
+        } else {
+            JudgeModel::Named(self.to_owned())
+        }
     }
 }
 

@@ -46,7 +46,10 @@ mod tests {
 
     fn base() -> LmRequest {
         let schema = ReplySchema::new("s", json!({ "type": "object", "required": ["a", "b"] }));
-        LmRequest::new("judge a version 1").system("x").user("y").with_schema(schema)
+        LmRequest::new("judge a version 1")
+            .system("x")
+            .user("y")
+            .with_schema(schema)
     }
 
     /// Feature `lm` preserves the order of JSON objects, as they are sent.
@@ -72,20 +75,51 @@ mod tests {
             base().with_draw(1),
             base().with_logprobs(Logprobs::of("score")),
             base().with_logprobs(Logprobs::of("grade")),
-            sampled(Sampling { temperature: Some(0.0), ..none }),
-            sampled(Sampling { temperature: Some(1.0), ..none }),
-            sampled(Sampling { top_p: Some(1.0), ..none }),
-            sampled(Sampling { max_tokens: Some(1), ..none }),
-            sampled(Sampling { seed: Some(1), ..none }),
-            LmRequest { purpose: "judge a version 2".to_owned(), ..base() },
-            LmRequest { schema: None, ..base() },
+            sampled(Sampling {
+                temperature: Some(0.0),
+                ..none
+            }),
+            sampled(Sampling {
+                temperature: Some(1.0),
+                ..none
+            }),
+            sampled(Sampling {
+                top_p: Some(1.0),
+                ..none
+            }),
+            sampled(Sampling {
+                max_tokens: Some(1),
+                ..none
+            }),
+            sampled(Sampling {
+                seed: Some(1),
+                ..none
+            }),
             LmRequest {
-                messages: vec![Message { role: Role::User, content: "xy".into() }],
+                purpose: "judge a version 2".to_owned(),
+                ..base()
+            },
+            LmRequest {
+                schema: None,
+                ..base()
+            },
+            LmRequest {
+                messages: vec![Message {
+                    role: Role::User,
+                    content: "xy".into(),
+                }],
                 ..base()
             },
         ];
-        let mut keys: Vec<_> = changed.iter().map(|request| key("p:m", request).hash).collect();
-        keys.extend([key("p:m", &base()).hash, key("p:n", &base()).hash, key("q:m", &base()).hash]);
+        let mut keys: Vec<_> = changed
+            .iter()
+            .map(|request| key("p:m", request).hash)
+            .collect();
+        keys.extend([
+            key("p:m", &base()).hash,
+            key("p:n", &base()).hash,
+            key("q:m", &base()).hash,
+        ]);
         let unique: std::collections::HashSet<_> = keys.iter().collect();
         assert_eq!((unique.len(), keys.len()), (19, 19));
     }

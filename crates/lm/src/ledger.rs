@@ -60,20 +60,27 @@ impl CallTotals {
     /// let totals = CallTotals::of(&Err(LmError::new("openai:gpt-6-luna", refused)));
     /// assert_eq!((totals.calls, totals.refused), (0, 1));
     /// ```
-    #[must_use]
     pub fn of(result: &Result<LmReply, LmError>) -> Self {
-        let one = Self { calls: 1, ..Self::default() };
+        let one = Self {
+            calls: 1,
+            ..Self::default()
+        };
         match result {
-            Ok(reply) if reply.cached => {
-                Self { cached: 1, stored_msats: reply.cost_msats.unwrap_or(0), ..one }
-            }
+            Ok(reply) if reply.cached => Self {
+                cached: 1,
+                stored_msats: reply.cost_msats.unwrap_or(0),
+                ..one
+            },
             Ok(reply) => Self {
                 usage: reply.usage,
                 cost_msats: reply.cost_msats.unwrap_or(0),
                 unpriced: u64::from(reply.is_unpriced()),
                 ..one
             },
-            Err(error) if error.is_refused() => Self { refused: 1, ..Self::default() },
+            Err(error) if error.is_refused() => Self {
+                refused: 1,
+                ..Self::default()
+            },
             Err(error) => {
                 let cost = error.cost_msats();
                 Self {
@@ -105,19 +112,39 @@ impl AddAssign for CallTotals {
 /// unknown cost)`
 impl fmt::Display for CallTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { calls, cached, failed, refused, usage, cost_msats, unpriced, .. } = self;
+        let Self {
+            calls,
+            cached,
+            failed,
+            refused,
+            usage,
+            cost_msats,
+            unpriced,
+            ..
+        } = self;
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let prompt = usage.prompt_tokens.unwrap_or(0);
         let completion = usage.completion_tokens.unwrap_or(0);
-        write!(f, "{calls} call{} ({cached} cached, {failed} failed", plural(*calls))?;
+        write!(
+            f,
+            "{calls} call{} ({cached} cached, {failed} failed",
+            plural(*calls)
+        )?;
         match refused {
             0 => f.write_str("), ")?,
             _ => write!(f, "; {refused} more refused by the budget), ")?,
         }
-        write!(f, "{prompt} prompt + {completion} completion tokens, {cost_msats} msat")?;
+        write!(
+            f,
+            "{prompt} prompt + {completion} completion tokens, {cost_msats} msat"
+        )?;
         match unpriced {
             0 => Ok(()),
-            _ => write!(f, " (plus {unpriced} attempt{} of unknown cost)", plural(*unpriced)),
+            _ => write!(
+                f,
+                " (plus {unpriced} attempt{} of unknown cost)",
+                plural(*unpriced)
+            ),
         }
     }
 }
@@ -146,7 +173,9 @@ pub struct Ledger {
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ledger").field("totals", &self.totals).finish_non_exhaustive()
+        f.debug_struct("Ledger")
+            .field("totals", &self.totals)
+            .finish_non_exhaustive()
     }
 }
 
@@ -160,7 +189,6 @@ impl Ledger {
     /// ledger.clone().record("judge brief version 1", &Ok(LmReply::new("yes")));
     /// assert_eq!(ledger.total().calls, 1, "clones share the totals");
     /// ```
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -179,7 +207,6 @@ impl Ledger {
     ///     "2 calls (0 cached, 0 failed), 80 prompt + 4 completion tokens, 24 msat"
     /// );
     /// ```
-    #[must_use]
     pub fn total(&self) -> CallTotals {
         let mut total = CallTotals::default();
         for totals in lock(&self.totals).values() {
@@ -200,7 +227,6 @@ impl Ledger {
     /// let calls: Vec<_> = ledger.by_purpose().values().map(|totals| totals.calls).collect();
     /// assert_eq!(calls, [1, 2]);
     /// ```
-    #[must_use]
     pub fn by_purpose(&self) -> BTreeMap<String, CallTotals> {
         lock(&self.totals).clone()
     }

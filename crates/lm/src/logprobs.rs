@@ -26,7 +26,10 @@ impl Logprobs {
     /// assert_eq!(dsrs_metrics::lm::Logprobs::of("grade").top, 20);
     /// ```
     pub fn of(field: impl Into<String>) -> Self {
-        Self { field: field.into(), top: 20 }
+        Self {
+            field: field.into(),
+            top: 20,
+        }
     }
 }
 
@@ -82,10 +85,15 @@ impl TokenLogprobs {
         logprob: f64,
         top: impl IntoIterator<Item = (&'a str, f64)>,
     ) -> Self {
-        let top = top
-            .into_iter()
-            .map(|(token, logprob)| TokenLogprob { token: token.to_owned(), logprob });
-        Self { token: token.into(), logprob, top: top.collect() }
+        let top = top.into_iter().map(|(token, logprob)| TokenLogprob {
+            token: token.to_owned(),
+            logprob,
+        });
+        Self {
+            token: token.into(),
+            logprob,
+            top: top.collect(),
+        }
     }
 }
 
@@ -94,7 +102,9 @@ impl TokenLogprobs {
 #[cfg(feature = "lm")]
 pub(super) fn from_field(mut tokens: Vec<TokenLogprobs>, field: &str) -> Vec<TokenLogprobs> {
     let text: String = tokens.iter().map(|token| &*token.token).collect();
-    let Some(start) = text.rfind(&format!("\"{field}\"")) else { return tokens };
+    let Some(start) = text.rfind(&format!("\"{field}\"")) else {
+        return tokens;
+    };
     let mut end = 0;
     let before = tokens.iter().take_while(|token| {
         end += token.token.len();
@@ -109,15 +119,29 @@ mod tests {
     use super::{TokenLogprobs, from_field};
 
     fn tokens(all: &[&str]) -> Vec<TokenLogprobs> {
-        all.iter().map(|token| TokenLogprobs::new(*token, -0.5, [])).collect()
+        all.iter()
+            .map(|token| TokenLogprobs::new(*token, -0.5, []))
+            .collect()
     }
 
     #[test]
     fn only_the_tokens_from_the_field_on_are_kept() {
-        let all = tokens(&["{\"why\":\"a ", "\\\"grade\\\"", "\", ", "\"gr", "ade\":", " 7", "}"]);
+        let all = tokens(&[
+            "{\"why\":\"a ",
+            "\\\"grade\\\"",
+            "\", ",
+            "\"gr",
+            "ade\":",
+            " 7",
+            "}",
+        ]);
         assert_eq!(from_field(all.clone(), "grade"), all[3..]);
         assert_eq!(from_field(all.clone(), "why"), all);
-        assert_eq!(from_field(all.clone(), "score"), all, "a field that the reply does not have");
+        assert_eq!(
+            from_field(all.clone(), "score"),
+            all,
+            "a field that the reply does not have"
+        );
         assert_eq!(from_field(Vec::new(), "score"), []);
     }
 }

@@ -162,7 +162,10 @@ pub(super) fn probe_request() -> LmRequest {
     LmRequest::new(PROBE_PURPOSE)
         .user("Reply with the JSON object {\"ok\": true}.")
         .with_schema(ReplySchema::new("probe", schema))
-        .with_sampling(Sampling { max_tokens: Some(PROBE_MAX_TOKENS), ..Sampling::default() })
+        .with_sampling(Sampling {
+            max_tokens: Some(PROBE_MAX_TOKENS),
+            ..Sampling::default()
+        })
 }
 
 /// The probe of a model that has to return log probabilities.

@@ -47,7 +47,12 @@ pub(super) fn rate(found: &str) -> Result<f64, LmError> {
     found.trim().parse().ok().filter(is_valid).ok_or_else(|| {
         let reason = "expected a positive number".to_owned();
         let (setting, found) = (RATE.to_owned(), found.to_owned());
-        LmErrorKind::InvalidSetting { setting, found, reason }.into()
+        LmErrorKind::InvalidSetting {
+            setting,
+            found,
+            reason,
+        }
+        .into()
     })
 }
 

@@ -44,7 +44,6 @@ impl Price {
     /// assert_eq!(price.dollars(&usage), Some(2.2));
     /// assert_eq!(price.dollars(&Usage::default()), None);
     /// ```
-    #[must_use]
     pub fn dollars(&self, usage: &Usage) -> Option<f64> {
         let (prompt, completion) = (usage.prompt_tokens?, usage.completion_tokens?);
         let cached = usage.cached_prompt_tokens.unwrap_or(0).min(prompt);
@@ -115,9 +114,11 @@ impl Prices {
     ///
     /// assert_eq!(Prices::empty().get("openai:gpt-6-luna"), None);
     /// ```
-    #[must_use]
     pub fn empty() -> Self {
-        Self { table: BTreeMap::new(), msats_per_usd: MSATS_PER_USD }
+        Self {
+            table: BTreeMap::new(),
+            msats_per_usd: MSATS_PER_USD,
+        }
     }
 
     /// The shipped table.
@@ -128,11 +129,13 @@ impl Prices {
     /// let haiku = Price { input: 0.1, output: 0.5, cached_input: Some(0.01) };
     /// assert_eq!(Prices::shipped().get("anthropic:claude-haiku-5-5"), Some(haiku));
     /// ```
-    #[must_use]
     pub fn shipped() -> Self {
         // A test parses the table, so it is never invalid.
         let table = serde_json::from_str(SHIPPED).unwrap_or_default();
-        Self { table, msats_per_usd: MSATS_PER_USD }
+        Self {
+            table,
+            msats_per_usd: MSATS_PER_USD,
+        }
     }
 
     /// Sets the price of `id` (`provider:model`); `provider:*` applies to all models of a provider
@@ -146,7 +149,6 @@ impl Prices {
     /// assert_eq!(prices.get("ollama:llama3.2"), Some(price(0.0)));
     /// assert_eq!(prices.get("ollama:qwen3"), Some(price(0.1)));
     /// ```
-    #[must_use]
     pub fn with(mut self, id: impl Into<String>, price: Price) -> Self {
         let id = id.into();
         self.table.insert(canonical_id(&id).unwrap_or(id), price);
@@ -163,7 +165,6 @@ impl Prices {
     /// // 1,000 tokens cost 0.001 dollars.
     /// assert_eq!(prices.cost_msats("local:small", &Usage::new(900, 100)), Some(2000));
     /// ```
-    #[must_use]
     pub fn msats_per_usd(mut self, msats: f64) -> Self {
         self.msats_per_usd = msats;
         self
@@ -229,12 +230,13 @@ impl Prices {
     /// assert_eq!(prices.get("google:gemini-3.8-flash"), prices.get("gemini:gemini-3.8-flash"));
     /// assert_eq!(prices.get("openai:unknown"), None);
     /// ```
-    #[must_use]
     pub fn get(&self, id: &str) -> Option<Price> {
         let id = &*canonical_id(id).unwrap_or_else(|| id.to_owned());
         let provider = id.split(':').next().unwrap_or_default();
         let find = |id: &str| self.table.get(id).copied();
-        find(id).or_else(|| find(without_date(id))).or_else(|| find(&format!("{provider}:*")))
+        find(id)
+            .or_else(|| find(without_date(id)))
+            .or_else(|| find(&format!("{provider}:*")))
     }
 
     /// The cost of a call in msat, rounded up; `None` if the model has no price or the usage is
@@ -249,7 +251,6 @@ impl Prices {
     /// assert_eq!(prices.cost_msats("openai:my-model", &Usage::new(1, 0)), Some(1), "rounded up");
     /// assert_eq!(prices.cost_msats("openai:other", &Usage::new(1, 0)), None);
     /// ```
-    #[must_use]
     pub fn cost_msats(&self, id: &str, usage: &Usage) -> Option<u64> {
         self.get(id).and_then(|price| self.msats(&price, usage))
     }
@@ -280,11 +281,23 @@ mod tests {
     fn the_shipped_table_is_valid() {
         let prices = Prices::shipped();
         assert!(prices.table.len() > 100, "{}", prices.table.len());
-        let invalid: Vec<_> = prices.table.iter().filter(|(_, price)| !price.is_valid()).collect();
+        let invalid: Vec<_> = prices
+            .table
+            .iter()
+            .filter(|(_, price)| !price.is_valid())
+            .collect();
         assert_eq!(invalid, []);
         let other = |id: &&String| canonical_id(id).as_ref() != Some(*id);
-        assert_eq!(prices.table.keys().find(other), None, "a price that is never looked up");
-        let haiku = Price { input: 0.1, output: 0.5, cached_input: Some(0.01) };
+        assert_eq!(
+            prices.table.keys().find(other),
+            None,
+            "a price that is never looked up"
+        );
+        let haiku = Price {
+            input: 0.1,
+            output: 0.5,
+            cached_input: Some(0.01),
+        };
         assert_eq!(prices.get("anthropic:claude-haiku-5-5"), Some(haiku));
     }
 
@@ -299,13 +312,24 @@ mod tests {
 
     #[test]
     fn cached_prompt_tokens_have_a_price_of_their_own() {
-        let price = Price { input: 2.0, output: 10.0, cached_input: Some(0.5) };
+        let price = Price {
+            input: 2.0,
+            output: 10.0,
+            cached_input: Some(0.5),
+        };
         let prices = Prices::empty().with("a:b", price);
-        let usage = Usage { cached_prompt_tokens: Some(600), ..Usage::new(1000, 100) };
+        let usage = Usage {
+            cached_prompt_tokens: Some(600),
+            ..Usage::new(1000, 100)
+        };
         // 400 * 2 + 600 * 0.5 + 100 * 10 = 2,100 millionths of a dollar, at a million msat per
         // dollar.
         assert_eq!(prices.cost_msats("a:b", &usage), Some(2100));
         assert_eq!(prices.cost_msats("a:b", &Usage::default()), None);
-        assert_eq!(prices.msats_per_usd(1.5e-3).cost_msats("a:b", &usage), Some(1), "rounded up");
+        assert_eq!(
+            prices.msats_per_usd(1.5e-3).cost_msats("a:b", &usage),
+            Some(1),
+            "rounded up"
+        );
     }
 }

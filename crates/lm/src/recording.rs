@@ -45,25 +45,29 @@ struct Counts {
 
 impl Scope {
     /// Creates the scope of a run. Records up to the number `after` are not read.
-    #[must_use]
     pub fn new(store: Store, after: i64) -> Self {
-        Self { store, after, counts: Arc::default(), error: Arc::default() }
+        Self {
+            store,
+            after,
+            counts: Arc::default(),
+            error: Arc::default(),
+        }
     }
 
     /// Returns the scope of one row, which counts its own results.
-    #[must_use]
     pub fn of_row(&self) -> Self {
-        Self { counts: Arc::default(), ..self.clone() }
+        Self {
+            counts: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Returns the store.
-    #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// Returns the error after which nothing can be stored.
-    #[must_use]
     pub fn error(&self) -> Option<LmError> {
         self.error.get().cloned()
     }
@@ -92,8 +96,16 @@ impl Scope {
         cost_msats: Option<u64>,
     ) {
         // What cannot be written as JSON is computed again.
-        let Ok(result) = serde_json::to_string(result) else { return };
-        let record = Record { key, kind, about, result: &result, cost_msats };
+        let Ok(result) = serde_json::to_string(result) else {
+            return;
+        };
+        let record = Record {
+            key,
+            kind,
+            about,
+            result: &result,
+            cost_msats,
+        };
         if let Err(error) = self.store.put(&record) {
             self.fail(error);
         }
@@ -111,7 +123,6 @@ impl Scope {
     }
 
     /// Returns the number of results that were found in the store, and of those that were paid for.
-    #[must_use]
     pub fn counted(&self) -> (u64, u64) {
         let Counts { found, paid } = &*self.counts;
         (found.load(Ordering::Relaxed), paid.load(Ordering::Relaxed))
@@ -139,7 +150,9 @@ pub fn quotes<'a, 'r>(
 ) -> Vec<super::Quote> {
     let scope = CURRENT.try_with(Clone::clone).ok();
     let is_stored = |lm: &dyn LanguageModel, request: &LmRequest| {
-        let Some(scope) = scope.as_ref().filter(|_| !lm.keeps_replies()) else { return false };
+        let Some(scope) = scope.as_ref().filter(|_| !lm.keeps_replies()) else {
+            return false;
+        };
         let key = Key::new(lm, &lm.effective_request(request));
         find(&scope.store, &key, scope.after).is_ok_and(|reply| reply.is_some())
     };

@@ -40,7 +40,11 @@ impl RateLimits {
 
 /// The limiter of an account with these limits.
 pub(super) fn limiter(account: EndpointHash, limits: RateLimits) -> RateLimiter {
-    if limits.requests_per_minute.or(limits.tokens_per_minute).is_none() {
+    if limits
+        .requests_per_minute
+        .or(limits.tokens_per_minute)
+        .is_none()
+    {
         return RateLimiter::new();
     }
     let mut registry = lock(&REGISTRY);

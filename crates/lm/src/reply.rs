@@ -155,7 +155,10 @@ const MAX_REPORTED: usize = 200;
 #[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
     let name = name.trim();
-    let start = name.char_indices().nth(MAX_REPORTED).map_or(name, |(end, _)| &name[..end]);
+    let start = name
+        .char_indices()
+        .nth(MAX_REPORTED)
+        .map_or(name, |(end, _)| &name[..end]);
     let shown = escape::escaped(start);
     if start.len() == name.len() && shown.chars().nth(MAX_REPORTED).is_none() {
         return shown;
@@ -227,7 +230,6 @@ impl Usage {
     /// let usage = Usage::new(40, 2);
     /// assert_eq!((usage.prompt_tokens, usage.cached_prompt_tokens), (Some(40), None));
     /// ```
-    #[must_use]
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
             prompt_tokens: Some(prompt_tokens),
@@ -244,9 +246,10 @@ impl Usage {
     /// assert_eq!(Usage::new(40, 2).total(), 42);
     /// assert_eq!(Usage { prompt_tokens: Some(40), ..Usage::default() }.total(), 40);
     /// ```
-    #[must_use]
     pub fn total(&self) -> u64 {
-        self.prompt_tokens.unwrap_or(0).saturating_add(self.completion_tokens.unwrap_or(0))
+        self.prompt_tokens
+            .unwrap_or(0)
+            .saturating_add(self.completion_tokens.unwrap_or(0))
     }
 }
 
@@ -270,12 +273,24 @@ mod tests {
 
     #[test]
     fn a_reported_name_is_one_line_of_limited_length() {
-        assert_eq!(reported(" gpt-6-luna-2026-09-22\n"), "gpt-6-luna-2026-09-22");
-        assert_eq!(reported("m\u{1b}[2J\r\u{202e}x"), "m\\u{1b}[2J\\r\\u{202e}x");
-        assert_eq!(reported(&"é".repeat(MAX_REPORTED)), "é".repeat(MAX_REPORTED));
+        assert_eq!(
+            reported(" gpt-6-luna-2026-09-22\n"),
+            "gpt-6-luna-2026-09-22"
+        );
+        assert_eq!(
+            reported("m\u{1b}[2J\r\u{202e}x"),
+            "m\\u{1b}[2J\\r\\u{202e}x"
+        );
+        assert_eq!(
+            reported(&"é".repeat(MAX_REPORTED)),
+            "é".repeat(MAX_REPORTED)
+        );
         for long in ["é", "\u{7}", "a\n"].map(|it| it.repeat(MAX_REPORTED + 1)) {
             let shown = reported(&long).into_owned();
-            assert_eq!((shown.chars().count(), shown.chars().last()), (MAX_REPORTED, Some('…')));
+            assert_eq!(
+                (shown.chars().count(), shown.chars().last()),
+                (MAX_REPORTED, Some('…'))
+            );
             assert_eq!(reported(&shown), shown, "as in the store");
         }
     }
@@ -285,7 +300,11 @@ mod tests {
         let stored = r#"{"text":"yes","stop_reason":"end","usage":{"prompt_tokens":1,"completion_tokens":2,"cached_prompt_tokens":null},"model":"m-1","cost_msats":7,"cost_is_lower_bound":false,"cached":false}"#;
         let reply: LmReply = serde_json::from_str(stored).unwrap();
         assert_eq!((&*reply.model, &reply.fingerprint), ("m-1", &None));
-        assert_eq!(serde_json::to_string(&reply).unwrap(), stored, "and is stored as before");
+        assert_eq!(
+            serde_json::to_string(&reply).unwrap(),
+            stored,
+            "and is stored as before"
+        );
         let reply = reply.with_fingerprint("fp_1");
         let stored = serde_json::to_string(&reply).unwrap();
         assert_eq!(serde_json::from_str::<LmReply>(&stored).unwrap(), reply);

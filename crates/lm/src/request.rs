@@ -58,7 +58,10 @@ impl LmRequest {
     /// assert_eq!((request.purpose.as_str(), request.messages.len()), ("judge politeness version 1", 0));
     /// ```
     pub fn new(purpose: impl Into<String>) -> Self {
-        Self { purpose: purpose.into(), ..Self::default() }
+        Self {
+            purpose: purpose.into(),
+            ..Self::default()
+        }
     }
 
     /// Appends a message with this role.
@@ -69,9 +72,11 @@ impl LmRequest {
     /// let request = LmRequest::new("example").message(Role::User, "Is `Go away!` polite?");
     /// assert_eq!(&*request.messages[0].content, "Is `Go away!` polite?");
     /// ```
-    #[must_use]
     pub fn message(mut self, role: Role, content: impl Into<Arc<str>>) -> Self {
-        self.messages.push(Message { role, content: content.into() });
+        self.messages.push(Message {
+            role,
+            content: content.into(),
+        });
         self
     }
 
@@ -83,7 +88,6 @@ impl LmRequest {
     /// let request = LmRequest::new("example").system("You grade answers.");
     /// assert_eq!(request.messages[0].role, Role::System);
     /// ```
-    #[must_use]
     pub fn system(self, content: impl Into<Arc<str>>) -> Self {
         self.message(Role::System, content)
     }
@@ -96,7 +100,6 @@ impl LmRequest {
     /// let request = LmRequest::new("example").system("You grade answers.").user("Is `Go away!` polite?");
     /// assert_eq!((request.messages.len(), request.messages[1].role), (2, Role::User));
     /// ```
-    #[must_use]
     pub fn user(self, content: impl Into<Arc<str>>) -> Self {
         self.message(Role::User, content)
     }
@@ -109,7 +112,6 @@ impl LmRequest {
     /// let request = LmRequest::new("example").user("2 + 2?").assistant("5").user("Are you sure?");
     /// assert_eq!(request.messages[1].role, Role::Assistant);
     /// ```
-    #[must_use]
     pub fn assistant(self, content: impl Into<Arc<str>>) -> Self {
         self.message(Role::Assistant, content)
     }
@@ -226,7 +228,10 @@ impl ReplySchema {
     /// assert_eq!(schema.schema["required"], json!(["polite"]));
     /// ```
     pub fn new(name: impl Into<String>, schema: Value) -> Self {
-        Self { name: name.into(), schema }
+        Self {
+            name: name.into(),
+            schema,
+        }
     }
 }
 

@@ -82,7 +82,6 @@ impl ScriptedLm {
     /// );
     /// # }
     /// ```
-    #[must_use]
     pub fn new() -> Self {
         Self {
             id: "scripted:lm".to_owned(),
@@ -111,7 +110,6 @@ impl ScriptedLm {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn named(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
@@ -131,9 +129,9 @@ impl ScriptedLm {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn when<Kind>(mut self, pattern: impl Into<String>, reply: impl IntoReply<Kind>) -> Self {
-        self.rules.push((pattern.into(), Arc::new(reply.into_reply())));
+        self.rules
+            .push((pattern.into(), Arc::new(reply.into_reply())));
         self
     }
 
@@ -151,7 +149,6 @@ impl ScriptedLm {
     /// assert!(lm.complete(&request).await.is_err(), "each reply is returned once");
     /// # }
     /// ```
-    #[must_use]
     pub fn replies<Kind, R: IntoReply<Kind>>(self, replies: impl IntoIterator<Item = R>) -> Self {
         lock(&self.queue).extend(replies.into_iter().map(IntoReply::into_reply));
         self
@@ -169,7 +166,6 @@ impl ScriptedLm {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn otherwise<Kind>(mut self, reply: impl IntoReply<Kind>) -> Self {
         self.otherwise = Some(Arc::new(reply.into_reply()));
         self
@@ -255,7 +251,6 @@ impl ScriptedLm {
     /// assert_eq!(lm.calls(), 1, "a call without a reply is counted as well");
     /// # }
     /// ```
-    #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
     }
@@ -274,7 +269,6 @@ impl ScriptedLm {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn requests(&self) -> Vec<LmRequest> {
         lock(&self.requests).iter().cloned().collect()
     }
@@ -299,9 +293,12 @@ impl ScriptedLm {
         let next = lock(&self.queue).pop_front();
         match next.as_ref().or(self.otherwise.as_deref()) {
             Some(reply) => reply(request),
-            None => {
-                Err(LmError::new(&*self.id, LmErrorKind::Unscripted { prompt: end_of(request) }))
-            }
+            None => Err(LmError::new(
+                &*self.id,
+                LmErrorKind::Unscripted {
+                    prompt: end_of(request),
+                },
+            )),
         }
     }
 }
@@ -315,7 +312,10 @@ impl Default for ScriptedLm {
 impl fmt::Debug for ScriptedLm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls = self.calls();
-        f.debug_struct("ScriptedLm").field("id", &self.id).field("calls", &calls).finish()
+        f.debug_struct("ScriptedLm")
+            .field("id", &self.id)
+            .field("calls", &calls)
+            .finish()
     }
 }
 
@@ -352,7 +352,10 @@ impl LanguageModel for ScriptedLm {
 
 /// The last 80 characters of the last message.
 fn end_of(request: &LmRequest) -> String {
-    let text = request.messages.last().map_or("", |message| &*message.content);
+    let text = request
+        .messages
+        .last()
+        .map_or("", |message| &*message.content);
     match text.char_indices().rev().nth(79) {
         Some((at, _)) if at > 0 => format!("...{}", &text[at..]),
         _ => text.to_owned(),

@@ -111,7 +111,11 @@ impl Lm {
         ledger: Ledger,
         store: Option<Store>,
     ) -> Self {
-        Self { layers, ledger, store }
+        Self {
+            layers,
+            ledger,
+            store,
+        }
     }
 
     /// The totals of its calls.
@@ -128,7 +132,6 @@ impl Lm {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -142,7 +145,6 @@ impl Lm {
     /// assert!(lm.build()?.store().is_none());
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
-    #[must_use]
     pub fn store(&self) -> Option<&Store> {
         self.store.as_ref()
     }

@@ -35,9 +35,11 @@ impl OtelEventsBuilder {
     /// let builder = OtelEvents::builder().endpoint("https://otel.example/team");
     /// # drop(builder);
     /// ```
-    #[must_use]
     pub fn endpoint(self, url: impl Into<String>) -> Self {
-        Self { endpoint: Some(url.into()), ..self }
+        Self {
+            endpoint: Some(url.into()),
+            ..self
+        }
     }
 
     /// Sets the time limit of a request, and of sending what remains at the end of a run. By default it is that in
@@ -49,9 +51,11 @@ impl OtelEventsBuilder {
     /// let builder = OtelEvents::builder().timeout(Duration::from_secs(2));
     /// # drop(builder);
     /// ```
-    #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
-        Self { timeout: Some(timeout), ..self }
+        Self {
+            timeout: Some(timeout),
+            ..self
+        }
     }
 
     /// Sends texts: explanations of scores, messages of errors, prompts and replies of judges. They may contain the data of
@@ -62,9 +66,14 @@ impl OtelEventsBuilder {
     /// let builder = OtelEvents::builder().texts(true);
     /// # drop(builder);
     /// ```
-    #[must_use]
     pub fn texts(self, texts: bool) -> Self {
-        Self { detail: Detail { texts, ..self.detail }, ..self }
+        Self {
+            detail: Detail {
+                texts,
+                ..self.detail
+            },
+            ..self
+        }
     }
 
     /// Sends an event also where a metric abstained, or a row was gated or skipped: without a value, and with the label
@@ -75,9 +84,14 @@ impl OtelEventsBuilder {
     /// let builder = OtelEvents::builder().unscored(true);
     /// # drop(builder);
     /// ```
-    #[must_use]
     pub fn unscored(self, unscored: bool) -> Self {
-        Self { detail: Detail { unscored, ..self.detail }, ..self }
+        Self {
+            detail: Detail {
+                unscored,
+                ..self.detail
+            },
+            ..self
+        }
     }
 
     /// Sets the memory that waiting events and spans may take, in bytes; 128 MiB by default. An event without texts counts
@@ -88,9 +102,11 @@ impl OtelEventsBuilder {
     /// let builder = OtelEvents::builder().queue_bytes(16 << 20);
     /// # drop(builder);
     /// ```
-    #[must_use]
     pub fn queue_bytes(self, bytes: usize) -> Self {
-        Self { queue_bytes: Some(bytes), ..self }
+        Self {
+            queue_bytes: Some(bytes),
+            ..self
+        }
     }
 
     /// Starts the thread that sends events. No connection is made before the first event.
@@ -98,6 +114,11 @@ impl OtelEventsBuilder {
     /// # Errors
     /// [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
     pub fn build(self) -> Result<OtelEvents, OtelError> {
-        OtelEvents::start(self.endpoint.as_deref(), self.timeout, self.queue_bytes, self.detail)
+        OtelEvents::start(
+            self.endpoint.as_deref(),
+            self.timeout,
+            self.queue_bytes,
+            self.detail,
+        )
     }
 }

@@ -51,8 +51,13 @@ pub(crate) fn span(
             false => (ids.new_trace_id(), SpanId::INVALID),
         }
     });
-    let span_context =
-        SpanContext::new(trace_id, ids.new_span_id(), TraceFlags::SAMPLED, false, TraceState::NONE);
+    let span_context = SpanContext::new(
+        trace_id,
+        ids.new_span_id(),
+        TraceFlags::SAMPLED,
+        false,
+        TraceState::NONE,
+    );
     let end_time = SystemTime::now();
     let error = error(call);
     let operation = operation(call);
@@ -62,7 +67,12 @@ pub(crate) fn span(
     attributes.add("gen_ai.provider.name", provider_name(provider).to_owned());
     attributes.add("gen_ai.request.model", model.to_owned());
     attributes.add_server(call.endpoint);
-    attributes.add("dsrs.purpose", call.request.map_or(PROBE_PURPOSE, |it| &it.purpose).to_owned());
+    attributes.add(
+        "dsrs.purpose",
+        call.request
+            .map_or(PROBE_PURPOSE, |it| &it.purpose)
+            .to_owned(),
+    );
     attributes.add_request(call.request, texts);
     attributes.add_reply(call, texts);
     if let Some((name, _)) = &error {
@@ -97,7 +107,10 @@ fn operation(call: &ObservedCall<'_>) -> &'static str {
 }
 
 fn provider_name(provider: &str) -> &str {
-    PROVIDERS.iter().find(|(ours, _)| *ours == provider).map_or(provider, |(_, theirs)| theirs)
+    PROVIDERS
+        .iter()
+        .find(|(ours, _)| *ours == provider)
+        .map_or(provider, |(_, theirs)| theirs)
 }
 
 /// Returns the type and the message of the error of a call, if it failed.
@@ -124,11 +137,16 @@ impl Attributes {
     }
 
     fn add_count(&mut self, name: &'static str, count: Option<u64>) {
-        self.add_some(name, count.map(|count| i64::try_from(count).unwrap_or(i64::MAX)));
+        self.add_some(
+            name,
+            count.map(|count| i64::try_from(count).unwrap_or(i64::MAX)),
+        );
     }
 
     fn add_server(&mut self, endpoint: Option<&str>) {
-        let Some(url) = endpoint.and_then(|url| Url::parse(url).ok()) else { return };
+        let Some(url) = endpoint.and_then(|url| Url::parse(url).ok()) else {
+            return;
+        };
         if let Some(host) = url.host_str() {
             self.add("server.address", host.to_owned());
             self.add_some("server.port", url.port_or_known_default().map(i64::from));
@@ -140,20 +158,36 @@ impl Attributes {
         let sampling = &request.sampling;
         self.add_some("gen_ai.request.temperature", sampling.temperature);
         self.add_some("gen_ai.request.top_p", sampling.top_p);
-        self.add_some("gen_ai.request.max_tokens", sampling.max_tokens.map(i64::from));
+        self.add_some(
+            "gen_ai.request.max_tokens",
+            sampling.max_tokens.map(i64::from),
+        );
         self.add_count("gen_ai.request.seed", sampling.seed);
         if request.schema.is_some() {
             self.add("gen_ai.output.type", "json");
         }
         if texts {
             let parts = |message: &Message| json!([{"type": "text", "content": &*message.content}]);
-            let (system, chat): (Vec<_>, Vec<_>) =
-                request.messages.iter().partition(|message| message.role == Role::System);
-            let system: Vec<_> =
-                system.iter().flat_map(|it| parts(it).as_array().cloned()).flatten().collect();
-            let role = |role| if role == Role::Assistant { "assistant" } else { "user" };
-            let chat: Vec<_> =
-                chat.iter().map(|it| json!({"role": role(it.role), "parts": parts(it)})).collect();
+            let (system, chat): (Vec<_>, Vec<_>) = request
+                .messages
+                .iter()
+                .partition(|message| message.role == Role::System);
+            let system: Vec<_> = system
+                .iter()
+                .flat_map(|it| parts(it).as_array().cloned())
+                .flatten()
+                .collect();
+            let role = |role| {
+                if role == Role::Assistant {
+                    "assistant"
+                } else {
+                    "user"
+                }
+            };
+            let chat: Vec<_> = chat
+                .iter()
+                .map(|it| json!({"role": role(it.role), "parts": parts(it)}))
+                .collect();
             if !system.is_empty() {
                 self.add("gen_ai.system_instructions", json!(system).to_string());
             }
@@ -166,7 +200,10 @@ impl Attributes {
             let usage = error.usage();
             self.add_count("gen_ai.usage.input_tokens", usage.prompt_tokens);
             self.add_count("gen_ai.usage.output_tokens", usage.completion_tokens);
-            self.add_count("dsrs.cost_msats", error.cost_msats().filter(|cost| *cost > 0));
+            self.add_count(
+                "dsrs.cost_msats",
+                error.cost_msats().filter(|cost| *cost > 0),
+            );
         }
         let Some(reply) = call.reply() else { return };
         if !reply.model.is_empty() {
@@ -174,11 +211,17 @@ impl Attributes {
         }
         self.add_count("gen_ai.usage.input_tokens", reply.usage.prompt_tokens);
         self.add_count("gen_ai.usage.output_tokens", reply.usage.completion_tokens);
-        self.add_count("gen_ai.usage.cache_read.input_tokens", reply.usage.cached_prompt_tokens);
+        self.add_count(
+            "gen_ai.usage.cache_read.input_tokens",
+            reply.usage.cached_prompt_tokens,
+        );
         self.add_count("dsrs.cost_msats", reply.cost_msats);
         let finish_reason = finish_reason(&reply.stop_reason).to_owned();
         let reasons = vec![StringValue::from(finish_reason.clone())];
-        self.add("gen_ai.response.finish_reasons", Value::Array(Array::String(reasons)));
+        self.add(
+            "gen_ai.response.finish_reasons",
+            Value::Array(Array::String(reasons)),
+        );
         if texts {
             let parts = json!([{"type": "text", "content": reply.text}]);
             let message =

@@ -36,32 +36,54 @@ pub(crate) enum Exchange {
     /// The collector accepted the batch, with this response, which may reject some of its records.
     Accepted(Bytes),
     /// The request may be repeated, after a delay if the collector requested one.
-    Unavailable { reason: String, retry_after: Option<Duration> },
+    Unavailable {
+        reason: String,
+        retry_after: Option<Duration>,
+    },
     /// The same request would be refused again.
     Refused(String),
 }
 
 impl Collector {
     pub(crate) fn new(timeout: Duration) -> Result<Self, OtelError> {
-        let client = reqwest::Client::builder().redirect(Policy::none()).timeout(timeout).build();
-        Ok(Self { client: client.map_err(OtelError::exporter)?, last: Mutex::default() })
+        let client = reqwest::Client::builder()
+            .redirect(Policy::none())
+            .timeout(timeout)
+            .build();
+        Ok(Self {
+            client: client.map_err(OtelError::exporter)?,
+            last: Mutex::default(),
+        })
     }
 
     /// Returns and removes the result of the last request.
     pub(crate) fn take_last(&self) -> Option<Exchange> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     async fn send(&self, request: Request<Bytes>) -> Result<(StatusCode, Bytes), Exchange> {
         let (parts, body) = request.into_parts();
-        let request = self.client.post(parts.uri.to_string()).headers(parts.headers).body(body);
-        let unavailable =
-            |error: &_| Exchange::Unavailable { reason: reason(error), retry_after: None };
-        let mut response =
-            request.send().await.map_err(|error| unavailable(&error.without_url()))?;
+        let request = self
+            .client
+            .post(parts.uri.to_string())
+            .headers(parts.headers)
+            .body(body);
+        let unavailable = |error: &_| Exchange::Unavailable {
+            reason: reason(error),
+            retry_after: None,
+        };
+        let mut response = request
+            .send()
+            .await
+            .map_err(|error| unavailable(&error.without_url()))?;
         let mut body = Vec::new();
-        while let Some(part) =
-            response.chunk().await.map_err(|error| unavailable(&error.without_url()))?
+        while let Some(part) = response
+            .chunk()
+            .await
+            .map_err(|error| unavailable(&error.without_url()))?
         {
             body.extend_from_slice(&part);
             if body.len() > MAX_RESPONSE_BYTES {
@@ -72,7 +94,10 @@ impl Collector {
         }
         let status = response.status();
         if status.is_success() {
-            let content_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+            let content_type = response
+                .headers()
+                .get(CONTENT_TYPE)
+                .and_then(|it| it.to_str().ok());
             return match content_type {
                 _ if body.is_empty() || accepts_all(&body) => Ok((status, Bytes::new())),
                 Some(other) if other.starts_with("text/") || other.contains("json") => {
@@ -85,11 +110,17 @@ impl Collector {
         // The statuses that the protocol allows to repeat.
         Err(match status.as_u16() {
             429 | 502 | 503 | 504 => {
-                let header = response.headers().get("retry-after").and_then(|it| it.to_str().ok());
+                let header = response
+                    .headers()
+                    .get("retry-after")
+                    .and_then(|it| it.to_str().ok());
                 let seconds = header.and_then(|seconds| seconds.trim().parse().ok());
                 let delay =
                     seconds.map(|seconds| Duration::from_secs(seconds).min(MAX_RETRY_AFTER));
-                Exchange::Unavailable { reason, retry_after: delay }
+                Exchange::Unavailable {
+                    reason,
+                    retry_after: delay,
+                }
             }
             _ => Exchange::Refused(reason),
         })
@@ -128,7 +159,8 @@ fn reason(error: &reqwest::Error) -> String {
 /// Returns `true` if a response is JSON, as some collectors send it, and rejects no record.
 fn accepts_all(body: &[u8]) -> bool {
     serde_json::from_slice(body).is_ok_and(|body: Map<String, Value>| {
-        body.get("partialSuccess").is_none_or(|partial| *partial == json!({}))
+        body.get("partialSuccess")
+            .is_none_or(|partial| *partial == json!({}))
     })
 }
 

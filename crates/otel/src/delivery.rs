@@ -32,7 +32,6 @@ impl Delivery {
     /// # use dsrs_metrics::runs::otel::Delivery;
     /// assert!(Delivery::default().is_complete(), "there was nothing to send");
     /// ```
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.lost_events() == 0 && self.lost_spans() == 0
     }
@@ -43,7 +42,6 @@ impl Delivery {
     /// # use dsrs_metrics::runs::otel::Delivery;
     /// assert_eq!(Delivery::default().lost_events(), 0);
     /// ```
-    #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.events.saturating_sub(self.delivered_events)
     }
@@ -54,7 +52,6 @@ impl Delivery {
     /// # use dsrs_metrics::runs::otel::Delivery;
     /// assert_eq!(Delivery::default().lost_spans(), 0);
     /// ```
-    #[must_use]
     pub fn lost_spans(&self) -> u64 {
         self.spans.saturating_sub(self.delivered_spans)
     }
@@ -68,7 +65,11 @@ impl fmt::Display for Delivery {
             if self.spans > 0 {
                 write!(f, " and {}", counted(self.spans, "span"))?;
             }
-            let were = if self.events == 1 && self.spans == 0 { "was" } else { "were" };
+            let were = if self.events == 1 && self.spans == 0 {
+                "was"
+            } else {
+                "were"
+            };
             return write!(f, " {were} delivered to {url}");
         }
         let lost = [
@@ -78,7 +79,10 @@ impl fmt::Display for Delivery {
         let lost = lost.into_iter().filter(|(lost, _)| *lost > 0);
         let lost: Vec<_> = lost.map(|(lost, all)| format!("{lost} of {all}")).collect();
         write!(f, "{} were not delivered to {url}", lost.join(" and "))?;
-        let error = self.error.as_deref().unwrap_or("the collector did not reply in time");
+        let error = self
+            .error
+            .as_deref()
+            .unwrap_or("the collector did not reply in time");
         write!(f, ": {}", escape::escaped(error))
     }
 }
@@ -96,11 +100,31 @@ mod tests {
     #[test]
     fn a_delivery_is_a_sentence() {
         let url = "http://localhost:4318".to_owned();
-        let all = Delivery { url, events: 1, delivered_events: 1, ..Delivery::default() };
-        assert_eq!(all.to_string(), "1 event was delivered to http://localhost:4318");
-        let both = Delivery { spans: 2, delivered_spans: 2, ..all.clone() };
-        assert_eq!(both.to_string(), "1 event and 2 spans were delivered to http://localhost:4318");
-        let lost = Delivery { events: 9, spans: 3, error: Some("status\n500".to_owned()), ..all };
+        let all = Delivery {
+            url,
+            events: 1,
+            delivered_events: 1,
+            ..Delivery::default()
+        };
+        assert_eq!(
+            all.to_string(),
+            "1 event was delivered to http://localhost:4318"
+        );
+        let both = Delivery {
+            spans: 2,
+            delivered_spans: 2,
+            ..all.clone()
+        };
+        assert_eq!(
+            both.to_string(),
+            "1 event and 2 spans were delivered to http://localhost:4318"
+        );
+        let lost = Delivery {
+            events: 9,
+            spans: 3,
+            error: Some("status\n500".to_owned()),
+            ..all
+        };
         assert_eq!(
             lost.to_string(),
             "8 of 9 events and 3 of 3 spans were not delivered to http://localhost:4318: status\\n500"

@@ -54,7 +54,9 @@ dsrs_metrics_values::debug_as_display!(OtelError);
 
 impl OtelError {
     pub(crate) fn exporter(reason: impl fmt::Display) -> Self {
-        Self::Exporter { reason: reason.to_string() }
+        Self::Exporter {
+            reason: reason.to_string(),
+        }
     }
 }
 
@@ -102,8 +104,14 @@ impl Endpoint {
             return Err(invalid(text, "it has a query or a fragment; remove it"));
         }
         let base = url.as_str().trim_end_matches('/');
-        if ["/v1/logs", "/v1/traces"].iter().any(|path| base.ends_with(path)) {
-            return Err(invalid(text, "expected the base URL; remove /v1/logs or /v1/traces"));
+        if ["/v1/logs", "/v1/traces"]
+            .iter()
+            .any(|path| base.ends_with(path))
+        {
+            return Err(invalid(
+                text,
+                "expected the base URL; remove /v1/logs or /v1/traces",
+            ));
         }
         Ok(Self(base.to_owned()))
     }
@@ -120,7 +128,9 @@ impl Endpoint {
 
 /// Returns the time limit of the environment.
 pub(crate) fn timeout() -> Result<Duration, OtelError> {
-    let Some(found) = variable(TIMEOUT) else { return Ok(DEFAULT_TIMEOUT) };
+    let Some(found) = variable(TIMEOUT) else {
+        return Ok(DEFAULT_TIMEOUT);
+    };
     match found.trim().parse() {
         Ok(milliseconds) => Ok(Duration::from_millis(milliseconds)),
         Err(_) => Err(OtelError::Variable {
@@ -138,10 +148,17 @@ pub(crate) fn check_variables() -> Result<(), OtelError> {
         "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION",
         "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION",
     ] {
-        let is_known =
-            |found: &str| ["gzip", "none"].iter().any(|it| found.eq_ignore_ascii_case(it));
+        let is_known = |found: &str| {
+            ["gzip", "none"]
+                .iter()
+                .any(|it| found.eq_ignore_ascii_case(it))
+        };
         if let Some(found) = self::variable(variable).filter(|found| !is_known(found.trim())) {
-            return Err(OtelError::Variable { variable, found, expected: "gzip or none" });
+            return Err(OtelError::Variable {
+                variable,
+                found,
+                expected: "gzip or none",
+            });
         }
     }
     for variable in [
@@ -150,11 +167,18 @@ pub(crate) fn check_variables() -> Result<(), OtelError> {
         "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
     ] {
         let headers = self::variable(variable).unwrap_or_default();
-        if let Some(place) = headers.split(',').position(|header| !is_header(header.trim())) {
+        if let Some(place) = headers
+            .split(',')
+            .position(|header| !is_header(header.trim()))
+        {
             // The header may be a key, so it is not shown.
             let found = format!("header {}", place + 1);
             let expected = "name=value, headers separated by commas, values percent-encoded, as in authorization=Bearer%20KEY";
-            return Err(OtelError::Variable { variable, found, expected });
+            return Err(OtelError::Variable {
+                variable,
+                found,
+                expected,
+            });
         }
     }
     Ok(())
@@ -162,7 +186,9 @@ pub(crate) fn check_variables() -> Result<(), OtelError> {
 
 /// Returns `true` if the exporters send this header, or it is empty, as after a comma at the end.
 fn is_header(header: &str) -> bool {
-    let Some((name, value)) = header.split_once('=') else { return header.is_empty() };
+    let Some((name, value)) = header.split_once('=') else {
+        return header.is_empty();
+    };
     let codes = value.split('%').skip(1).filter_map(|code| code.get(..2));
     let mut bytes = codes.filter_map(|code| u8::from_str_radix(code, 16).ok());
     !value.trim().is_empty()
@@ -183,7 +209,10 @@ mod tests {
     #[test]
     fn an_endpoint_is_a_base_url() {
         let endpoint = Endpoint::parse("https://otel.example:4318/team/").unwrap();
-        assert_eq!(endpoint.signal("logs"), "https://otel.example:4318/team/v1/logs");
+        assert_eq!(
+            endpoint.signal("logs"),
+            "https://otel.example:4318/team/v1/logs"
+        );
         assert_eq!(
             Endpoint::parse("http://localhost:4318").unwrap().base(),
             "http://localhost:4318"

@@ -56,14 +56,21 @@ pub(crate) struct EvaluatedSpan {
 impl EvaluatedSpan {
     /// Reads the attributes `trace_id` and `span_id`, in hexadecimal digits, and `response_id`. Invalid ids name no span.
     pub(crate) fn of<'a>(attribute: impl Fn(&str) -> Option<&'a Value>) -> Self {
-        let text = |name| attribute(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text = |name| {
+            attribute(name)
+                .and_then(Value::as_str)
+                .filter(|text| !text.is_empty())
+        };
         let ids = || {
             let trace = TraceId::from_hex(text("trace_id").filter(|it| it.len() == 32)?).ok()?;
             let span = SpanId::from_hex(text("span_id").filter(|it| it.len() == 16)?).ok()?;
             (trace != TraceId::INVALID && span != SpanId::INVALID).then_some((trace, span))
         };
         let response_id = text("gen_ai.response.id").or_else(|| text("response_id"));
-        Self { ids: ids(), response_id: response_id.map(str::to_owned) }
+        Self {
+            ids: ids(),
+            response_id: response_id.map(str::to_owned),
+        }
     }
 }
 
@@ -103,28 +110,48 @@ impl EvaluationEvent<'_> {
     }
 
     fn attributes(&self) -> Vec<Attribute> {
-        let Self { metric, row, score, .. } = self;
+        let Self {
+            metric, row, score, ..
+        } = self;
         let text = |text: &str| AnyValue::from(text.to_owned());
-        let mut attributes =
-            vec![("gen_ai.evaluation.name", text(metric)), ("dsrs.row.id", text(row.id))];
+        let mut attributes = vec![
+            ("gen_ai.evaluation.name", text(metric)),
+            ("dsrs.row.id", text(row.id)),
+        ];
         let mut add = |name, value: Option<AnyValue>| attributes.extend(value.map(|it| (name, it)));
-        add("gen_ai.evaluation.score.value", score.value.map(AnyValue::from));
-        add("gen_ai.evaluation.score.label", self.label().map(AnyValue::from));
-        add("gen_ai.evaluation.explanation", self.explanation().map(text));
+        add(
+            "gen_ai.evaluation.score.value",
+            score.value.map(AnyValue::from),
+        );
+        add(
+            "gen_ai.evaluation.score.label",
+            self.label().map(AnyValue::from),
+        );
+        add(
+            "gen_ai.evaluation.explanation",
+            self.explanation().map(text),
+        );
         add("error.type", self.error_type().map(AnyValue::from));
-        add("gen_ai.response.id", row.span.response_id.as_deref().map(text));
+        add(
+            "gen_ai.response.id",
+            row.span.response_id.as_deref().map(text),
+        );
         let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
         add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
-        add("dsrs.judge", score.is_judged_offline.then(|| OFFLINE_JUDGE.into()));
+        add(
+            "dsrs.judge",
+            score.is_judged_offline.then(|| OFFLINE_JUDGE.into()),
+        );
         attributes
     }
 
     /// Returns `pass` or `fail`, or the outcome of a row without a score; `None` for a failure.
     fn label(&self) -> Option<&'static str> {
         match self.score.outcome {
-            ResultOutcome::Scored => {
-                self.score.passed.map(|passed| if passed { "pass" } else { "fail" })
-            }
+            ResultOutcome::Scored => self
+                .score
+                .passed
+                .map(|passed| if passed { "pass" } else { "fail" }),
             outcome if outcome.is_failure() => None,
             outcome => Some(outcome.name()),
         }
@@ -137,9 +164,11 @@ impl EvaluationEvent<'_> {
 
     fn error_type(&self) -> Option<String> {
         let outcome = self.score.outcome;
-        outcome
-            .is_failure()
-            .then(|| self.error_type.clone().unwrap_or_else(|| outcome.name().to_owned()))
+        outcome.is_failure().then(|| {
+            self.error_type
+                .clone()
+                .unwrap_or_else(|| outcome.name().to_owned())
+        })
     }
 
     /// A line for people.
@@ -169,7 +198,10 @@ pub(crate) fn error_type(error: &MetricError) -> String {
 /// Returns the name of an enum's variant in snake case.
 pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
     let text = format!("{value:?}");
-    let name = text.split(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
+    let name = text
+        .split(|it: char| !it.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
     name.to_snake_case()
 }
 
@@ -185,7 +217,9 @@ mod tests {
     fn the_type_of_an_error_is_the_kind_of_its_cause() {
         let timeout = MetricError::new("f1", MetricErrorKind::TimedOut { seconds: 1.5 });
         assert_eq!(error_type(&timeout), "timed_out");
-        let lost = LmErrorKind::Disconnected { reason: "reset".to_owned() };
+        let lost = LmErrorKind::Disconnected {
+            reason: "reset".to_owned(),
+        };
         let lost = MetricError::caused_by("polite", LmError::new("openai:m", lost));
         assert_eq!(error_type(&lost), "disconnected");
     }

@@ -88,9 +88,18 @@ impl OtelEvents {
         let scope = InstrumentationScope::builder("dsrs-metrics");
         let scope = scope.with_version(env!("CARGO_PKG_VERSION")).build();
         let provider = SdkLoggerProvider::builder();
-        let provider = provider.with_log_processor(Enqueue(Arc::clone(&outbox))).build();
+        let provider = provider
+            .with_log_processor(Enqueue(Arc::clone(&outbox)))
+            .build();
         let logger = provider.logger_with_scope(scope.clone());
-        Ok(Self(Arc::new(Inner { logger, scope, outbox, detail, timeout, run: Mutex::default() })))
+        Ok(Self(Arc::new(Inner {
+            logger,
+            scope,
+            outbox,
+            detail,
+            timeout,
+            run: Mutex::default(),
+        })))
     }
 
     /// Sends a span for each call of the models of a ledger, apart from calls that the store or the budget answers.
@@ -161,14 +170,20 @@ impl OtelEvents {
     pub fn send(&self, results: &Results) -> Delivery {
         let (outbox, timeout) = (&self.0.outbox, self.0.timeout);
         let manifest = results.manifest();
-        let run = manifest.map(|manifest| RunAttributes::new(&manifest.run)).unwrap_or_default();
+        let run = manifest
+            .map(|manifest| RunAttributes::new(&manifest.run))
+            .unwrap_or_default();
         let time = manifest.and_then(end_of);
         let mut is_moving = true;
         for row in results.rows() {
             // Once the collector is lost, the remaining events are only counted.
             is_moving = is_moving && outbox.wait_for_space(timeout);
             let span = EvaluatedSpan::of(|name| row.attributes.get(name));
-            let row_of_event = EvaluatedRow { id: &row.id, span, time };
+            let row_of_event = EvaluatedRow {
+                id: &row.id,
+                span,
+                time,
+            };
             for (metric, score) in &row.scores {
                 self.emit(&run, &row_of_event, (metric, score), None);
             }
@@ -186,7 +201,13 @@ impl OtelEvents {
         (metric, score): (&str, &ResultScore),
         error_type: Option<String>,
     ) {
-        let event = EvaluationEvent { row, metric, score, error_type, detail: self.0.detail };
+        let event = EvaluationEvent {
+            row,
+            metric,
+            score,
+            error_type,
+            detail: self.0.detail,
+        };
         if !event.is_emitted() {
             return;
         }
@@ -217,7 +238,11 @@ impl<G, P> Observer<G, P> for OtelEvents {
     fn on_row(&self, row: &RowResult<G, P>) {
         let (run, time) = (self.run(), Some(SystemTime::now()));
         let span = EvaluatedSpan::of(|name| row.attributes.get(name));
-        let row_of_event = EvaluatedRow { id: &row.id, span, time };
+        let row_of_event = EvaluatedRow {
+            id: &row.id,
+            span,
+            time,
+        };
         for (metric, outcome) in run.metrics().zip(&row.outcomes) {
             let error_type = match outcome {
                 Outcome::MetricFailed { error } => Some(error_type(error)),

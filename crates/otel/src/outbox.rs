@@ -43,15 +43,28 @@ impl Item {
             AnyValue::String(text) => text.as_str().len(),
             _ => 0,
         };
-        let strings = record.attributes_iter().map(|(_, value)| length(value)).sum::<usize>();
+        let strings = record
+            .attributes_iter()
+            .map(|(_, value)| length(value))
+            .sum::<usize>();
         let strings = strings + record.body().map_or(0, length);
         let content = Content::Event(Box::new((record.clone(), scope.clone())));
-        Self { content, bytes: RECORD_BYTES + strings }
+        Self {
+            content,
+            bytes: RECORD_BYTES + strings,
+        }
     }
 
     fn span(span: SpanData) -> Self {
-        let strings = span.attributes.iter().map(|it| it.value.as_str().len()).sum::<usize>();
-        Self { content: Content::Span(Box::new(span)), bytes: RECORD_BYTES + strings }
+        let strings = span
+            .attributes
+            .iter()
+            .map(|it| it.value.as_str().len())
+            .sum::<usize>();
+        Self {
+            content: Content::Span(Box::new(span)),
+            bytes: RECORD_BYTES + strings,
+        }
     }
 
     fn is_event(&self) -> bool {
@@ -145,7 +158,10 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn refused(reason: String) -> Self {
-        Self { rejected: None, error: Some(reason) }
+        Self {
+            rejected: None,
+            error: Some(reason),
+        }
     }
 }
 
@@ -167,7 +183,13 @@ impl Settled {
     ) -> Self {
         let (items, bytes) = (sizes.len() as u64, sizes.sum());
         let rejected = answer.rejected.unwrap_or(items).min(items);
-        Self { signal, items, bytes, delivered: items - rejected, error: answer.error }
+        Self {
+            signal,
+            items,
+            bytes,
+            delivered: items - rejected,
+            error: answer.error,
+        }
     }
 }
 
@@ -193,9 +215,21 @@ impl Outbox {
         let (closing, closes) = watch::channel(None);
         let progress = Arc::new(Progress::default());
         progress.lock().delivery.url = url.to_owned();
-        let waiting = Waiting { items, progress: Arc::clone(&progress), closing: closes };
+        let waiting = Waiting {
+            items,
+            progress: Arc::clone(&progress),
+            closing: closes,
+        };
         let max_bytes = max_bytes.unwrap_or(MAX_BYTES);
-        (Self { items: sender, progress, closing, max_bytes }, waiting)
+        (
+            Self {
+                items: sender,
+                progress,
+                closing,
+                max_bytes,
+            },
+            waiting,
+        )
     }
 
     pub(crate) fn add_span(&self, span: SpanData) {
@@ -205,14 +239,21 @@ impl Outbox {
     fn add(&self, item: Item) {
         let mut counts = self.progress.lock();
         let delivery = &mut counts.delivery;
-        let count = if item.is_event() { &mut delivery.events } else { &mut delivery.spans };
+        let count = if item.is_event() {
+            &mut delivery.events
+        } else {
+            &mut delivery.spans
+        };
         *count += 1;
         if counts.has_ended {
             return;
         }
         if counts.waiting_bytes + item.bytes > self.max_bytes {
             let error = "the queue was full, since the collector is slower than the run";
-            counts.delivery.error.get_or_insert_with(|| error.to_owned());
+            counts
+                .delivery
+                .error
+                .get_or_insert_with(|| error.to_owned());
             return;
         }
         counts.waiting += 1;
@@ -223,7 +264,9 @@ impl Outbox {
 
     /// Waits until half of the queue is free. Returns whether it is, or false if nothing was sent for this time.
     pub(crate) fn wait_for_space(&self, time: Duration) -> bool {
-        self.progress.wait(time, true, |counts| counts.waiting_bytes <= self.max_bytes / 2)
+        self.progress.wait(time, true, |counts| {
+            counts.waiting_bytes <= self.max_bytes / 2
+        })
     }
 
     /// Waits until everything is sent, or nothing was sent for this time.
@@ -238,7 +281,8 @@ impl Outbox {
             deadline.get_or_insert_with(|| Instant::now() + time);
             is_first
         });
-        self.progress.wait(time + GRACE, false, |counts| counts.has_ended);
+        self.progress
+            .wait(time + GRACE, false, |counts| counts.has_ended);
         self.progress.end();
         self.progress.lock().delivery.clone()
     }

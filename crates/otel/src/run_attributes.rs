@@ -32,12 +32,19 @@ impl RunAttributes {
         }
         let metrics = manifest.metrics.iter();
         let of_metrics = metrics.map(|(name, identity)| (name.clone(), of_metric(name, identity)));
-        Self { metrics: Vec::new(), of_run, of_metrics: of_metrics.collect() }
+        Self {
+            metrics: Vec::new(),
+            of_run,
+            of_metrics: of_metrics.collect(),
+        }
     }
 
     /// Sets the names of the metrics.
     pub(crate) fn named(self, metrics: &[String]) -> Self {
-        Self { metrics: metrics.to_vec(), ..self }
+        Self {
+            metrics: metrics.to_vec(),
+            ..self
+        }
     }
 
     pub(crate) fn metrics(&self) -> impl Iterator<Item = &str> {
@@ -57,9 +64,14 @@ fn of_metric(name: &str, identity: &MetricIdentity) -> Vec<Attribute> {
     let arguments = parameters.filter(|parameters| !parameters.is_empty());
     // As pydantic-evals writes an evaluator: its name, and its arguments or null.
     let source = json!({ "name": name, "arguments": arguments });
-    let mut attributes = vec![("gen_ai.evaluation.evaluator.source", source.to_string().into())];
+    let mut attributes = vec![(
+        "gen_ai.evaluation.evaluator.source",
+        source.to_string().into(),
+    )];
     if let Some(version) = fields.get("version").filter(|version| !version.is_null()) {
-        let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
+        let version = version
+            .as_str()
+            .map_or_else(|| version.to_string(), str::to_owned);
         attributes.push(("gen_ai.evaluation.evaluator.version", version.into()));
     }
     let direction = match identity.direction() {

@@ -70,12 +70,19 @@ impl Sender {
         let mut spans = spans.build().map_err(OtelError::exporter)?;
         logs.set_resource(&resource);
         spans.set_resource(&resource);
-        Ok(Self { waiting, collector, logs, spans })
+        Ok(Self {
+            waiting,
+            collector,
+            logs,
+            spans,
+        })
     }
 
     /// Starts the thread.
     pub(crate) fn start(mut self) -> Result<(), OtelError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
         let runtime = runtime.map_err(OtelError::exporter)?;
         let run = move || {
             runtime.block_on(self.run());
@@ -142,18 +149,25 @@ impl Sender {
         if events.is_empty() {
             return Some(());
         }
-        let records: Vec<_> = events.iter().map(|(event, _)| (&event.0, &event.1)).collect();
+        let records: Vec<_> = events
+            .iter()
+            .map(|(event, _)| (&event.0, &event.1))
+            .collect();
         let request = async |it: &Self| {
             let result = it.logs.export(LogBatch::new(&records)).await;
             it.sent(&result, |body| {
-                let partial = ExportLogsServiceResponse::decode(body).ok()?.partial_success;
+                let partial = ExportLogsServiceResponse::decode(body)
+                    .ok()?
+                    .partial_success;
                 let partial = partial.unwrap_or_default();
                 Some((partial.rejected_log_records, partial.error_message))
             })
         };
         let result = self.send(request).await?;
         let sizes = events.iter().map(|(_, bytes)| *bytes);
-        self.waiting.progress.settle(Settled::new(Signal::Events, sizes, result));
+        self.waiting
+            .progress
+            .settle(Settled::new(Signal::Events, sizes, result));
         Some(())
     }
 
@@ -165,14 +179,18 @@ impl Sender {
         let request = async |it: &Self| {
             let result = it.spans.export(batch.clone()).await;
             it.sent(&result, |body| {
-                let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success;
+                let partial = ExportTraceServiceResponse::decode(body)
+                    .ok()?
+                    .partial_success;
                 let partial = partial.unwrap_or_default();
                 Some((partial.rejected_spans, partial.error_message))
             })
         };
         let result = self.send(request).await?;
         let sizes = spans.iter().map(|(_, bytes)| *bytes);
-        self.waiting.progress.settle(Settled::new(Signal::Spans, sizes, result));
+        self.waiting
+            .progress
+            .settle(Settled::new(Signal::Spans, sizes, result));
         Some(())
     }
 
@@ -184,7 +202,8 @@ impl Sender {
                 Sent::Answered(answer) => return Some(answer),
                 Sent::Unavailable(reason, retry_after) => {
                     self.waiting.progress.note(reason);
-                    self.before_deadline(sleep(retry_after.unwrap_or(delay))).await?;
+                    self.before_deadline(sleep(retry_after.unwrap_or(delay)))
+                        .await?;
                     delay = (2 * delay).min(longest);
                 }
             }
@@ -230,13 +249,22 @@ impl Sender {
                 let error = match (rejected, message.is_empty()) {
                     (0, true) => None,
                     (0, false) => Some(message),
-                    _ => Some(format!("the collector rejected {rejected} of a batch: {message}")),
+                    _ => Some(format!(
+                        "the collector rejected {rejected} of a batch: {message}"
+                    )),
                 };
-                Sent::Answered(Answer { rejected: Some(rejected), error })
+                Sent::Answered(Answer {
+                    rejected: Some(rejected),
+                    error,
+                })
             }
-            (Some(Exchange::Unavailable { reason, retry_after }), _) => {
-                Sent::Unavailable(reason, retry_after)
-            }
+            (
+                Some(Exchange::Unavailable {
+                    reason,
+                    retry_after,
+                }),
+                _,
+            ) => Sent::Unavailable(reason, retry_after),
             (Some(Exchange::Refused(reason)), _) => Sent::Answered(Answer::refused(reason)),
             // The exporter did not send the batch.
             (_, Err(error)) => Sent::Answered(Answer::refused(error.to_string())),
@@ -252,7 +280,9 @@ fn resource() -> Resource {
     let resource = Resource::builder().build();
     let name = resource.get(&"service.name".into());
     match name.is_none_or(|name| name.as_str().starts_with("unknown_service")) {
-        true => Resource::builder().with_service_name("dsrs-metrics").build(),
+        true => Resource::builder()
+            .with_service_name("dsrs-metrics")
+            .build(),
         false => resource,
     }
 }

@@ -38,7 +38,9 @@ pub(crate) fn in_order<T: Send, R: Send, E>(
 ) -> Result<(), E> {
     let number = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..number).map_while(|_| Worker::start(scope, &work)).collect();
+        let workers: Vec<_> = (0..number)
+            .map_while(|_| Worker::start(scope, &work))
+            .collect();
         let number = workers.len();
         let (mut sent, mut received) = (0, 0);
         // A thread has ended only if it panicked, and then the scope panics too, with its message.
@@ -89,7 +91,11 @@ mod tests {
         };
         let result = in_order(|item| item, each, |pass| (0..1_000_000).try_for_each(pass));
         assert_eq!((result, taken), (Err(10), 11));
-        let result = in_order(|item: u32| item, |_| Ok(()), |pass| pass(1).and(Err("unreadable")));
+        let result = in_order(
+            |item: u32| item,
+            |_| Ok(()),
+            |pass| pass(1).and(Err("unreadable")),
+        );
         assert_eq!(result, Err("unreadable"));
     }
 }

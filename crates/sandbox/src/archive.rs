@@ -144,12 +144,19 @@ mod tests {
         let mut files = Vec::new();
         list(&to, &to, &mut files);
         files.sort();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is written beside it");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            2,
+            "nothing is written beside it"
+        );
         (result, files)
     }
 
     fn list(root: &Path, dir: &Path, files: &mut Vec<(String, String)>) {
-        for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        for entry in fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             let kind = fs::symlink_metadata(&entry).unwrap().file_type();
             if kind.is_dir() {
                 list(root, &entry, files);

@@ -59,7 +59,9 @@ impl BindMounts {
 
     /// Starts a command line that mounts and becomes the user, or an empty one if nothing is to be mounted.
     pub(super) fn shell(&self) -> Command {
-        let Some(user) = self.user else { return Command::new("/bin/sh") };
+        let Some(user) = self.user else {
+            return Command::new("/bin/sh");
+        };
         let mut command = Command::new("unshare");
         // Without private propagation, the mounts would be visible to the host.
         command.args([
@@ -90,7 +92,10 @@ impl BindMounts {
     /// Adds the options that mount the paths in the sandbox.
     pub(super) fn bind(&self, bwrap: &mut Command) {
         for (path, point) in &self.all {
-            bwrap.arg("--ro-bind").arg(point.as_ref().unwrap_or(path)).arg(path);
+            bwrap
+                .arg("--ro-bind")
+                .arg(point.as_ref().unwrap_or(path))
+                .arg(path);
         }
     }
 }
@@ -106,5 +111,9 @@ fn is_reachable(path: &Path) -> bool {
 fn make(dir: &Path, point: &Path, is_dir: bool) -> std::io::Result<()> {
     fs::create_dir_all(dir)?;
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755))?;
-    if is_dir { fs::create_dir(point) } else { fs::write(point, "") }
+    if is_dir {
+        fs::create_dir(point)
+    } else {
+        fs::write(point, "")
+    }
 }

@@ -27,7 +27,15 @@ use super::{
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
-const SYSTEM_PATHS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"];
+const SYSTEM_PATHS: [&str; 7] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/nix/store",
+];
 
 /// The only configuration of the host that is mounted: the configuration of the linker, and the time zone.
 const CONFIG_PATHS: [&str; 5] = [
@@ -46,8 +54,12 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// The environment of the command. Python does not load packages from the home directory, since a
 /// program could write one that runs in the next Python process.
-const ENVIRONMENT: [(&str, &str); 4] =
-    [("HOME", "/box/home"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8"), ("PYTHONNOUSERSITE", "1")];
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("HOME", "/box/home"),
+    ("TMPDIR", "/tmp"),
+    ("LANG", "C.UTF-8"),
+    ("PYTHONNOUSERSITE", "1"),
+];
 
 /// Runs commands in a sandbox made by bubblewrap (`bwrap`, 0.8 or newer).
 ///
@@ -117,7 +129,6 @@ impl Default for Bubblewrap {
 
 impl Bubblewrap {
     /// Uses the `bwrap` in the `PATH`.
-    #[must_use]
     pub fn new() -> Self {
         Self::with_program("bwrap")
     }
@@ -145,16 +156,22 @@ impl Bubblewrap {
     /// let isolation = Isolation::with_provider(provider);
     /// let metric = TestPass::builder().command("pytest").isolation(isolation).build();
     /// ```
-    #[must_use]
     pub fn with_path(self, path: impl Into<OsString>) -> Self {
-        Self { path: Some(path.into()), programs: Arc::default(), ..self }
+        Self {
+            path: Some(path.into()),
+            programs: Arc::default(),
+            ..self
+        }
     }
 
     /// Limits memory by this mechanism instead of the best that is available. If this system does
     /// not have it, no command is run.
-    #[must_use]
     pub fn with_accounting(self, accounting: Accounting) -> Self {
-        Self { wanted: Some(accounting), system: Arc::default(), ..self }
+        Self {
+            wanted: Some(accounting),
+            system: Arc::default(),
+            ..self
+        }
     }
 
     /// Checks the program and the system once.
@@ -165,7 +182,10 @@ impl Bubblewrap {
             let filters = seccomp::write_filters(mechanism.accounting())?;
             Ok(System { mechanism, filters })
         };
-        self.system.get_or_init(check).as_ref().map_err(Clone::clone)
+        self.system
+            .get_or_init(check)
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     /// Finds the installations of the programs that a job requires, once for all its rows.
@@ -173,8 +193,16 @@ impl Bubblewrap {
         let names: Vec<String> = required(job).map(str::to_owned).collect();
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         let find = |(names, folder): &Required| {
-            let path = self.path.clone().or_else(|| std::env::var_os("PATH")).unwrap_or_default();
-            let lookup = Lookup { path: &path, folder: folder.as_deref(), system: &SYSTEM_PATHS };
+            let path = self
+                .path
+                .clone()
+                .or_else(|| std::env::var_os("PATH"))
+                .unwrap_or_default();
+            let lookup = Lookup {
+                path: &path,
+                folder: folder.as_deref(),
+                system: &SYSTEM_PATHS,
+            };
             lookup.find_all(names.iter().map(String::as_str))
         };
         let key = (names, job.folder.clone());
@@ -200,7 +228,11 @@ impl Bubblewrap {
         // The sandboxed command could read the environment of the outer process, so it is cleared
         // there too.
         let path = std::env::var_os("PATH");
-        command.env_clear().envs(path.map(|path| ("PATH", path))).current_dir("/").process_group(0);
+        command
+            .env_clear()
+            .envs(path.map(|path| ("PATH", path)))
+            .current_dir("/")
+            .process_group(0);
         if let Some(user) = user.filter(|_| !mounts.starts_as_root()) {
             command.uid(user).gid(user);
         }
@@ -209,14 +241,32 @@ impl Bubblewrap {
             // Without it, cargo waits for a network before it reports a missing dependency.
             command.args(["--setenv", "CARGO_NET_OFFLINE", "true"]);
         }
-        mount(&mut command, job, staged.path(), &mounts, mechanism.accounting());
-        command.args(["--", SHELL, "-c", INIT, SHELL]).args(init_arguments(&job.limits));
-        command.arg(&job.command).arg(if job.keep.is_some() { "keep" } else { "" });
+        mount(
+            &mut command,
+            job,
+            staged.path(),
+            &mounts,
+            mechanism.accounting(),
+        );
+        command
+            .args(["--", SHELL, "-c", INIT, SHELL])
+            .args(init_arguments(&job.limits));
+        command
+            .arg(&job.command)
+            .arg(if job.keep.is_some() { "keep" } else { "" });
         command.args(required(job));
         let (limits, dirs) = (job.limits.clone(), vec![staged]);
         let kill = process_tree::kill_namespace;
         let trailer = if job.keep.is_some() { ARCHIVE_BYTES } else { 0 };
-        Ok(Prepared { command, limits, kill, meter, ready: READY, trailer, _dirs: dirs })
+        Ok(Prepared {
+            command,
+            limits,
+            kill,
+            meter,
+            ready: READY,
+            trailer,
+            _dirs: dirs,
+        })
     }
 
     /// The start of the command line after the shell, with the filters as open files.
@@ -229,11 +279,16 @@ impl Bubblewrap {
     ) -> Command {
         const FIRST_DESCRIPTOR: u8 = 3;
         let descriptors = FIRST_DESCRIPTOR..;
-        let opened: String =
-            descriptors.clone().zip(filters).map(|(fd, file)| open(fd, file)).collect();
+        let opened: String = descriptors
+            .clone()
+            .zip(filters)
+            .map(|(fd, file)| open(fd, file))
+            .collect();
         command.args(["-c", &format!("exec {opened}\n{START}"), "start"]);
         command.arg(if meter.must_join() { "join" } else { "go" });
-        command.arg(archive.unwrap_or(Path::new(""))).arg(&self.program);
+        command
+            .arg(archive.unwrap_or(Path::new("")))
+            .arg(&self.program);
         for (descriptor, _) in descriptors.zip(filters) {
             command.args(["--add-seccomp-fd", &descriptor.to_string()]);
         }
@@ -249,9 +304,20 @@ fn open(descriptor: u8, file: &Path) -> String {
 
 /// Adds the options for namespaces, privileges and environment.
 fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
-    bwrap.args(["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]);
+    bwrap.args([
+        "--unshare-all",
+        "--unshare-user",
+        "--disable-userns",
+        "--cap-drop",
+        "ALL",
+    ]);
     bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
-    bwrap.args(["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]);
+    bwrap.args([
+        "--die-with-parent",
+        "--new-session",
+        "--as-pid-1",
+        "--clearenv",
+    ]);
     for (name, value) in ENVIRONMENT {
         bwrap.args(["--setenv", name, value]);
     }
@@ -259,7 +325,9 @@ fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
     let programs = programs.iter().filter(|dir| !system.contains(dir));
     // A directory with a colon in its name cannot be in a `PATH`.
     let path = std::env::join_paths(programs.chain(&system));
-    bwrap.args(["--setenv", "PATH"]).arg(path.unwrap_or_else(|_| PATH.into()));
+    bwrap
+        .args(["--setenv", "PATH"])
+        .arg(path.unwrap_or_else(|_| PATH.into()));
 }
 
 /// Adds the options that build the private root file system. The root is remounted read-only at the
@@ -291,8 +359,17 @@ fn mount(
         bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
     }
     // `bwrap` rejects a size of 0.
-    let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20).max(1).to_string();
-    bwrap.args(["--size", &disk, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
+    let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20)
+        .max(1)
+        .to_string();
+    bwrap.args([
+        "--size",
+        &disk,
+        "--tmpfs",
+        "/dev/shm",
+        "--remount-ro",
+        "/dev",
+    ]);
     bwrap.args(["--size", &disk, "--tmpfs", "/box"]);
     bwrap.args(["--dir", "/box/work", "--dir", "/box/home"]);
     bwrap.args(["--size", &disk, "--tmpfs", "/tmp"]);
@@ -305,10 +382,16 @@ fn mount(
         let inner = |part: &Component<'_>| matches!(part, Component::Normal(_));
         let path: PathBuf = Path::new(path).components().filter(inner).collect();
         let from = staged.join(READ_ONLY).join(&path);
-        bwrap.arg("--ro-bind").arg(from).arg(Path::new("/box/work").join(path));
+        bwrap
+            .arg("--ro-bind")
+            .arg(from)
+            .arg(Path::new("/box/work").join(path));
     }
     if job.program.is_some() {
-        bwrap.arg("--ro-bind").arg(staged.join(PROGRAM)).arg("/program");
+        bwrap
+            .arg("--ro-bind")
+            .arg(staged.join(PROGRAM))
+            .arg("/program");
     }
     bwrap.args(["--perms", "0111", "--ro-bind-data", "7", SHELL]);
     bwrap.args(["--chdir", "/box/work", "--remount-ro", "/"]);
@@ -316,10 +399,13 @@ fn mount(
 
 /// The directories of [`HIDDEN_PATHS`] that exist, without symbolic links in their paths.
 fn hidden_paths() -> Vec<PathBuf> {
-    let paths = HIDDEN_PATHS.iter().filter_map(|path| fs::canonicalize(path).ok());
+    let paths = HIDDEN_PATHS
+        .iter()
+        .filter_map(|path| fs::canonicalize(path).ok());
     // A link may lead out of the mounted directories, where nothing is to be hidden.
-    let mut paths: Vec<_> =
-        paths.filter(|path| path.starts_with("/usr") && path.is_dir()).collect();
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.starts_with("/usr") && path.is_dir())
+        .collect();
     paths.sort();
     paths.dedup();
     paths
@@ -327,7 +413,10 @@ fn hidden_paths() -> Vec<PathBuf> {
 
 /// The programs that must exist: the programs of the job, and the program with which [`INIT`] archives files.
 fn required(job: &Job) -> impl Iterator<Item = &str> {
-    job.requires.iter().map(String::as_str).chain(job.keep.as_ref().map(|_| "tar"))
+    job.requires
+        .iter()
+        .map(String::as_str)
+        .chain(job.keep.as_ref().map(|_| "tar"))
 }
 
 #[async_trait]
@@ -337,7 +426,9 @@ impl SandboxProvider for Bubblewrap {
     }
 
     fn accounting(&self) -> Option<Accounting> {
-        self.system().ok().map(|system| system.mechanism.accounting())
+        self.system()
+            .ok()
+            .map(|system| system.mechanism.accounting())
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
@@ -381,9 +472,20 @@ impl SandboxProvider for Bubblewrap {
     /// Makes a sandbox without the row's files and looks for the required programs.
     async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
         let requires = required(job).map(str::to_owned).collect();
-        let Job { readable, limits, folder, .. } = job.clone();
-        let job =
-            Job { command: ":".to_owned(), readable, requires, limits, folder, ..Job::default() };
+        let Job {
+            readable,
+            limits,
+            folder,
+            ..
+        } = job.clone();
+        let job = Job {
+            command: ":".to_owned(),
+            readable,
+            requires,
+            limits,
+            folder,
+            ..Job::default()
+        };
         self.run(&job).await.map(drop)
     }
 }

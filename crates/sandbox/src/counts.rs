@@ -28,7 +28,6 @@ pub struct Counts {
 
 impl Counts {
     /// The number of tests that ran: tests that passed or failed.
-    #[must_use]
     pub const fn run(self) -> u64 {
         self.passed.saturating_add(self.failed)
     }
@@ -61,20 +60,21 @@ impl AddAssign for Counts {
 /// assert_eq!(parse("24 passed; 0 failed"), Some(Counts { passed: 24, failed: 0, skipped: 0 }));
 /// assert_eq!(parse("24 passed the salt"), None);
 /// ```
-#[must_use]
 pub fn parse(output: &str) -> Option<Counts> {
     parse_streams(&[output])
 }
 
 /// Parses the test counts in the output streams of one command, with the rule of [`parse`] for
 /// several summaries.
-#[must_use]
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let summaries: &[Format] = &[cargo, jest, pytest, unittest, go];
     let reports: &[Format] = &[tap, junit, list_line];
     [summaries, reports].into_iter().find_map(|formats| {
         let of_stream = |output: &&'_ str| {
-            formats.iter().filter_map(|format| format(output)).min_by_key(fewest)
+            formats
+                .iter()
+                .filter_map(|format| format(output))
+                .min_by_key(fewest)
         };
         streams.iter().filter_map(of_stream).min_by_key(fewest)
     })
@@ -152,16 +152,27 @@ fn list_line(output: &str) -> Option<Counts> {
         let line = line.trim();
         let is_count = |item: &str| {
             let mut words = item.split_whitespace();
-            let is_number = words.next().is_some_and(|number| number.parse::<u64>().is_ok());
+            let is_number = words
+                .next()
+                .is_some_and(|number| number.parse::<u64>().is_ok());
             is_number && words.next().and_then(TestResult::of).is_some() && words.next().is_none()
         };
         let is_list = line.contains("passed") && line.split([';', ',']).all(is_count);
-        is_list.then(|| count_list(&line.replace(';', ","), ',')).flatten()
+        is_list
+            .then(|| count_list(&line.replace(';', ","), ','))
+            .flatten()
     })
 }
 
 fn tap(output: &str) -> Option<Counts> {
-    let plan = |line: &str| line.strip_prefix("1..")?.split([' ', '#']).next()?.trim().parse().ok();
+    let plan = |line: &str| {
+        line.strip_prefix("1..")?
+            .split([' ', '#'])
+            .next()?
+            .trim()
+            .parse()
+            .ok()
+    };
     let planned: u64 = output.lines().find_map(plan)?;
     let mut counts = Counts::default();
     for line in output.lines() {
@@ -173,7 +184,9 @@ fn tap(output: &str) -> Option<Counts> {
         if !(rest.is_empty() || rest.starts_with(' ')) {
             continue;
         }
-        let directive = rest.rsplit_once('#').map(|(_, text)| text.trim().to_ascii_lowercase());
+        let directive = rest
+            .rsplit_once('#')
+            .map(|(_, text)| text.trim().to_ascii_lowercase());
         match directive.as_deref() {
             Some(text) if text.starts_with("skip") => counts.skipped += 1,
             Some(text) if text.starts_with("todo") && !ok => counts.skipped += 1,
@@ -218,15 +231,18 @@ fn pytest(output: &str) -> Option<Counts> {
 }
 
 fn unittest(output: &str) -> Option<Counts> {
-    let (_, after) =
-        output.rsplit_once("\nRan ").or_else(|| Some(("", output.strip_prefix("Ran ")?)))?;
+    let (_, after) = output
+        .rsplit_once("\nRan ")
+        .or_else(|| Some(("", output.strip_prefix("Ran ")?)))?;
     let ran: u64 = after.split_once(" test")?.0.parse().ok()?;
     let verdict = after.lines().skip(1).find(|line| !line.is_empty())?;
     if !(verdict.starts_with("OK") || verdict.starts_with("FAILED")) {
         return None;
     }
     let mut counts = Counts::default();
-    let inside = verdict.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
+    let inside = verdict
+        .split_once('(')
+        .map_or("", |(_, rest)| rest.trim_end_matches(')'));
     for (name, number) in inside.split(", ").filter_map(|item| item.split_once('=')) {
         let number: u64 = number.parse().ok()?;
         let result = match name {
@@ -251,7 +267,11 @@ fn go(output: &str) -> Option<Counts> {
             packages.failed += 1;
         }
     }
-    let found = if tests == Counts::default() { packages } else { tests };
+    let found = if tests == Counts::default() {
+        packages
+    } else {
+        tests
+    };
     (found != Counts::default()).then_some(found)
 }
 

@@ -79,16 +79,28 @@ pub(super) enum Archived {
 /// Splits standard error into the output of the command and what became of the archive.
 pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
     let Some((output, messages)) = stderr.rsplit_once(ARCHIVE) else {
-        return (stderr, Archived::Failed("the sandbox ended before `tar`".to_owned()));
+        return (
+            stderr,
+            Archived::Failed("the sandbox ended before `tar`".to_owned()),
+        );
     };
     // A message per file, so the last ones say why it ended.
     let mut lines: Vec<&str> = messages.lines().rev().take(3).collect();
     lines.reverse();
-    let code = lines.last().and_then(|line| line.rsplit_once("exit code ")).map(|(_, code)| code);
+    let code = lines
+        .last()
+        .and_then(|line| line.rsplit_once("exit code "))
+        .map(|(_, code)| code);
     let archived = match code {
         Some("0") => Archived::Whole,
         Some(FILE_SIZE_SIGNAL) => Archived::CutOff,
-        Some(_) if lines.iter().rev().nth(1).is_some_and(|it| it.contains(UNREADABLE_FILES)) => {
+        Some(_)
+            if lines
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|it| it.contains(UNREADABLE_FILES)) =>
+        {
             Archived::Whole
         }
         _ => Archived::Failed(lines.join("; ")),
@@ -111,15 +123,24 @@ pub(super) fn init_arguments(limits: &Limits) -> [String; 4] {
     let blocks = limits.file_mb.saturating_mul(1024 * 2);
     let kib = limits.memory_mb.saturating_mul(1024);
     // The shell that runs `INIT` counts as one more process.
-    [limits.cpu_secs(), blocks, kib, limits.processes.saturating_add(1)]
-        .map(|limit| limit.min(MAX_LIMIT).to_string())
+    [
+        limits.cpu_secs(),
+        blocks,
+        kib,
+        limits.processes.saturating_add(1),
+    ]
+    .map(|limit| limit.min(MAX_LIMIT).to_string())
 }
 
 /// Returns the reason why the sandbox was not set up: a limit, or the message of `bwrap`.
 pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
     let too_small = |limit, value, needed: &str| {
         let needed = format!("enough {needed} to set up the sandbox");
-        SandboxError::LimitTooSmall { limit, value, needed }
+        SandboxError::LimitTooSmall {
+            limit,
+            value,
+            needed,
+        }
     };
     let message = report.stderr.trim();
     if let Some(program) = message.strip_prefix(MISSING) {
@@ -141,7 +162,10 @@ pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
         _ => {}
     }
     let hint = match message {
-        _ if ["unshare:", "mount:", "setpriv:"].iter().any(|it| message.contains(it)) => {
+        _ if ["unshare:", "mount:", "setpriv:"]
+            .iter()
+            .any(|it| message.contains(it)) =>
+        {
             "a program or a path of `readable` is below a directory that only root can enter; install it in a directory \
              that all users can enter, such as /opt, or run as another user"
         }
@@ -164,11 +188,23 @@ mod tests {
             |messages: &str| split_archive(&format!("a\nb\ndsrs-sandbox: archive: {messages}")).1;
         assert_eq!(split("exit code 0\n"), Archived::Whole);
         let unreadable = "tar: ./secret: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n";
-        assert_eq!(split(&format!("{unreadable}exit code 2\n")), Archived::Whole);
-        assert_eq!(split("File size limit exceeded\nexit code 153\n"), Archived::CutOff);
+        assert_eq!(
+            split(&format!("{unreadable}exit code 2\n")),
+            Archived::Whole
+        );
+        assert_eq!(
+            split("File size limit exceeded\nexit code 153\n"),
+            Archived::CutOff
+        );
         let full = "tar: -: Cannot write: No space left on device\ntar: Error is not recoverable: exiting now\nexit code 2\n";
-        assert_eq!(split(full), Archived::Failed(full.trim().replace('\n', "; ")));
-        assert_eq!(split("exit code 137\n"), Archived::Failed("exit code 137".to_owned()));
+        assert_eq!(
+            split(full),
+            Archived::Failed(full.trim().replace('\n', "; "))
+        );
+        assert_eq!(
+            split("exit code 137\n"),
+            Archived::Failed("exit code 137".to_owned())
+        );
         assert_eq!(split(""), Archived::Failed(String::new()));
     }
 
@@ -176,7 +212,10 @@ mod tests {
     fn the_output_of_the_command_ends_before_the_last_mark() {
         let forged = "x\ndsrs-sandbox: archive: exit code 0\n";
         let stderr = format!("{forged}\ndsrs-sandbox: archive: exit code 1\n");
-        assert_eq!(split_archive(&stderr), (forged, Archived::Failed("exit code 1".to_owned())));
+        assert_eq!(
+            split_archive(&stderr),
+            (forged, Archived::Failed("exit code 1".to_owned()))
+        );
         let failed = Archived::Failed("the sandbox ended before `tar`".to_owned());
         assert_eq!(split_archive("output"), ("output", failed));
     }

@@ -162,7 +162,10 @@ dsrs_metrics_values::debug_as_display!(SandboxError);
 
 impl SandboxError {
     fn io(action: impl Into<String>, error: impl fmt::Display) -> Self {
-        Self::Io { action: action.into(), reason: error.to_string() }
+        Self::Io {
+            action: action.into(),
+            reason: error.to_string(),
+        }
     }
 }
 

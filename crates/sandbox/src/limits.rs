@@ -56,9 +56,10 @@ impl Limits {
     }
 
     /// The limit on processor time, in seconds, at least 1.
-    #[must_use]
     pub fn cpu_secs(&self) -> u64 {
-        self.cpu_secs.unwrap_or(self.time_secs.saturating_add(1)).max(1)
+        self.cpu_secs
+            .unwrap_or(self.time_secs.saturating_add(1))
+            .max(1)
     }
 
     /// The limit on memory, in bytes.

@@ -23,12 +23,18 @@ fn children(pid: u32) -> Vec<u32> {
 
 fn children_of_thread(pid: u32, thread: u32) -> Vec<u32> {
     let pids = fs::read_to_string(format!("/proc/{pid}/task/{thread}/children"));
-    pids.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+    pids.unwrap_or_default()
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
 }
 
 /// The threads of a process.
 pub(super) fn threads(pid: u32) -> impl Iterator<Item = u32> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let threads = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok())
 }
 

@@ -49,7 +49,11 @@ impl Lookup<'_> {
         &self,
         names: impl Iterator<Item = &'p str>,
     ) -> Result<Programs, SandboxError> {
-        let mut search = Search { lookup: self, found: Programs::default(), seen: BTreeSet::new() };
+        let mut search = Search {
+            lookup: self,
+            found: Programs::default(),
+            seen: BTreeSet::new(),
+        };
         for name in names.filter(|name| !name.contains('/')) {
             search.add_name(name)?;
         }
@@ -59,8 +63,12 @@ impl Lookup<'_> {
     /// Returns the program of a name, in a directory without symbolic links in its path.
     fn find(&self, name: &str) -> Result<Option<PathBuf>, SandboxError> {
         let dirs = std::env::split_paths(self.path).filter(|dir| dir.is_absolute());
-        let mut candidates = dirs.map(|dir| dir.join(name)).filter(|path| is_executable(path));
-        let Some(program) = candidates.next() else { return Ok(None) };
+        let mut candidates = dirs
+            .map(|dir| dir.join(name))
+            .filter(|path| is_executable(path));
+        let Some(program) = candidates.next() else {
+            return Ok(None);
+        };
         let program = match manager(&program, name) {
             Some(manager) => self.managed(&manager, name)?,
             None => program,
@@ -72,14 +80,22 @@ impl Lookup<'_> {
     fn managed(&self, manager: &Path, name: &str) -> Result<PathBuf, SandboxError> {
         let unknown = |reason: String| {
             let command = format!("{} which {name}", manager.display());
-            SandboxError::UnknownToolchain { program: name.to_owned(), command, reason }
+            SandboxError::UnknownToolchain {
+                program: name.to_owned(),
+                command,
+                reason,
+            }
         };
         let mut command = Command::new(manager);
-        command.args(["which", name]).env("RUSTUP_AUTO_INSTALL", "0");
+        command
+            .args(["which", name])
+            .env("RUSTUP_AUTO_INSTALL", "0");
         if let Some(folder) = self.folder {
             command.current_dir(folder);
         }
-        let output = command.output().map_err(|error| unknown(error.to_string()))?;
+        let output = command
+            .output()
+            .map_err(|error| unknown(error.to_string()))?;
         let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         if output.status.success() && is_executable(Path::new(&printed)) {
             return Ok(printed.into());
@@ -102,9 +118,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn add_name(&mut self, name: &str) -> Result<(), SandboxError> {
-        let Some(program) = self.lookup.find(name)? else { return Ok(()) };
-        if let Some(dir) =
-            program.parent().filter(|dir| !self.found.path.iter().any(|it| it == dir))
+        let Some(program) = self.lookup.find(name)? else {
+            return Ok(());
+        };
+        if let Some(dir) = program
+            .parent()
+            .filter(|dir| !self.found.path.iter().any(|it| it == dir))
         {
             self.found.path.push(dir.to_owned());
         }
@@ -122,12 +141,18 @@ impl Search<'_> {
                 break;
             };
             self.expose(&path)?;
-            let Some(real) = in_real_directory(&path) else { break };
+            let Some(real) = in_real_directory(&path) else {
+                break;
+            };
             self.expose(&real)?;
             next = fs::read_link(&real).ok().and_then(|target| {
                 let path = real.parent()?.join(target);
                 let is_plain = path.components().all(|part| part != Component::ParentDir);
-                if is_plain { Some(path) } else { in_real_directory(&path) }
+                if is_plain {
+                    Some(path)
+                } else {
+                    in_real_directory(&path)
+                }
             });
         }
         match interpreter(program) {
@@ -150,8 +175,9 @@ impl Search<'_> {
         let is_new = self.found.readable.insert(root.clone());
         if let (Ok(config), true) = (config, is_new) {
             self.add(&root.join("bin/python3"))?;
-            let home =
-                config.lines().find_map(|line| line.strip_prefix("home")?.trim().strip_prefix('='));
+            let home = config
+                .lines()
+                .find_map(|line| line.strip_prefix("home")?.trim().strip_prefix('='));
             if let Some(home) = home {
                 self.add(&Path::new(home.trim()).join("python3"))?;
             }
@@ -166,7 +192,11 @@ fn is_executable(path: &Path) -> bool {
 
 /// The path of a file, without symbolic links in the path of its directory.
 fn in_real_directory(path: &Path) -> Option<PathBuf> {
-    Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
+    Some(
+        fs::canonicalize(path.parent()?)
+            .ok()?
+            .join(path.file_name()?),
+    )
 }
 
 /// The toolchain manager whose proxy or shim this program is.
@@ -193,23 +223,36 @@ fn manager(program: &Path, name: &str) -> Option<PathBuf> {
 fn interpreter(program: &Path) -> Option<String> {
     const MAX_LINE: u64 = 512;
     let mut start = Vec::new();
-    fs::File::open(program).ok()?.take(MAX_LINE).read_to_end(&mut start).ok()?;
+    fs::File::open(program)
+        .ok()?
+        .take(MAX_LINE)
+        .read_to_end(&mut start)
+        .ok()?;
     let start = String::from_utf8_lossy(&start).into_owned();
     let mut words = start.strip_prefix("#!")?.lines().next()?.split_whitespace();
     let first = words.next()?;
     if !first.ends_with("/env") {
         return Some(first.to_owned());
     }
-    words.find(|word| !word.starts_with('-') && !word.contains('=')).map(str::to_owned)
+    words
+        .find(|word| !word.starts_with('-') && !word.contains('='))
+        .map(str::to_owned)
 }
 
 /// The directory of the installation that a program belongs to, if that contains nothing else.
 fn installation(program: &Path) -> Option<PathBuf> {
-    let in_opt = program.strip_prefix("/opt").ok().filter(|rest| rest.components().count() > 1);
+    let in_opt = program
+        .strip_prefix("/opt")
+        .ok()
+        .filter(|rest| rest.components().count() > 1);
     let first = in_opt.and_then(|rest| Some(Path::new("/opt").join(rest.components().next()?)));
     let root = match first.filter(|first| !first.ends_with("bin")) {
         Some(root) => root,
-        None => program.parent().filter(|dir| dir.ends_with("bin"))?.parent()?.to_owned(),
+        None => program
+            .parent()
+            .filter(|dir| dir.ends_with("bin"))?
+            .parent()?
+            .to_owned(),
     };
     (!is_shared(&root) && (root.parent() == Some(Path::new("/opt")) || is_toolchain(&root)))
         .then_some(root)
@@ -218,21 +261,40 @@ fn installation(program: &Path) -> Option<PathBuf> {
 /// Whether a directory has other things than one installation: a home directory, or a prefix into which many programs
 /// are installed.
 fn is_shared(root: &Path) -> bool {
-    let Ok(root) = fs::canonicalize(root) else { return true };
+    let Ok(root) = fs::canonicalize(root) else {
+        return true;
+    };
     let home = std::env::var_os("HOME").and_then(|home| fs::canonicalize(home).ok());
     let is_home = home.is_some_and(|home| home.starts_with(&root));
-    let is_prefix =
-        [".local", ".cargo", ".config", ".cache"].iter().any(|name| root.ends_with(name));
-    is_home || is_prefix || root.parent().is_none_or(|parent| parent == Path::new("/home"))
+    let is_prefix = [".local", ".cargo", ".config", ".cache"]
+        .iter()
+        .any(|name| root.ends_with(name));
+    is_home
+        || is_prefix
+        || root
+            .parent()
+            .is_none_or(|parent| parent == Path::new("/home"))
 }
 
 /// Whether a directory has what only the installation of a toolchain has.
 fn is_toolchain(root: &Path) -> bool {
-    let markers = ["pyvenv.cfg", "lib/rustlib", "include/node/node_version.h", "pkg/tool"];
-    let libraries = fs::read_dir(root.join("lib")).into_iter().flatten().flatten();
+    let markers = [
+        "pyvenv.cfg",
+        "lib/rustlib",
+        "include/node/node_version.h",
+        "pkg/tool",
+    ];
+    let libraries = fs::read_dir(root.join("lib"))
+        .into_iter()
+        .flatten()
+        .flatten();
     markers.iter().any(|marker| root.join(marker).exists())
         || libraries
-            .filter(|it| it.file_name().to_str().is_some_and(|name| name.starts_with("python")))
+            .filter(|it| {
+                it.file_name()
+                    .to_str()
+                    .is_some_and(|name| name.starts_with("python"))
+            })
             .any(|python| python.path().join("os.py").exists())
 }
 
@@ -267,10 +329,22 @@ mod tests {
         name: &str,
     ) -> Result<(Vec<String>, Vec<String>), SandboxError> {
         let path = std::env::join_paths(path.iter().map(|it| host.join(it))).unwrap();
-        let lookup = Lookup { path: &path, folder: None, system: &["/usr", "/bin"] };
+        let lookup = Lookup {
+            path: &path,
+            folder: None,
+            system: &["/usr", "/bin"],
+        };
         let found = lookup.find_all([name].into_iter())?;
-        let shown = |path: &PathBuf| path.strip_prefix(host).unwrap_or(path).display().to_string();
-        Ok((found.path.iter().map(shown).collect(), found.readable.iter().map(shown).collect()))
+        let shown = |path: &PathBuf| {
+            path.strip_prefix(host)
+                .unwrap_or(path)
+                .display()
+                .to_string()
+        };
+        Ok((
+            found.path.iter().map(shown).collect(),
+            found.readable.iter().map(shown).collect(),
+        ))
     }
 
     #[track_caller]
@@ -293,7 +367,10 @@ mod tests {
     #[test]
     fn a_proxy_of_rustup_is_the_program_of_the_toolchain() {
         let files = [
-            (".cargo/bin/rustup", "#!/bin/sh\necho {dir}/.rustup/toolchains/stable/bin/$2"),
+            (
+                ".cargo/bin/rustup",
+                "#!/bin/sh\necho {dir}/.rustup/toolchains/stable/bin/$2",
+            ),
             (".cargo/bin/cargo", "->rustup"),
             (".cargo/credentials.toml", ""),
             (".rustup/toolchains/stable/bin/cargo", ""),
@@ -313,7 +390,9 @@ mod tests {
     fn a_toolchain_that_is_not_installed_is_an_error_with_the_words_of_rustup() {
         let rustup = "#!/bin/sh\necho \"error: toolchain 'x' is not installed\" >&2; exit 1";
         let host = host(&[("bin/rustup", rustup), ("bin/cargo", "->rustup")]);
-        let error = find(host.path(), &["bin"], "cargo").unwrap_err().to_string();
+        let error = find(host.path(), &["bin"], "cargo")
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with("the toolchain of the command `cargo` is not installed: `"),
             "{error}"
@@ -329,7 +408,10 @@ mod tests {
         let files = [
             ("code/.venv/bin/pytest", "#!{dir}/code/.venv/bin/python3\n"),
             ("code/.venv/bin/python3", "->python"),
-            ("code/.venv/bin/python", "->../../../pythons/latest/bin/python3"),
+            (
+                "code/.venv/bin/python",
+                "->../../../pythons/latest/bin/python3",
+            ),
             ("code/.venv/pyvenv.cfg", "home = {dir}/pythons/latest/bin\n"),
             ("pythons/latest", "->3.12"),
             ("pythons/3.12/bin/python3", "->python3.12"),
@@ -339,7 +421,13 @@ mod tests {
             (".local/lib/python3.12/site-packages/other.py", ""),
         ];
         let all = ["code/.venv", "pythons/3.12", "pythons/latest"];
-        assert_found(&files, &["code/.venv/bin"], "pytest", &["code/.venv/bin"], &all);
+        assert_found(
+            &files,
+            &["code/.venv/bin"],
+            "pytest",
+            &["code/.venv/bin"],
+            &all,
+        );
         let path = [".local/bin", "code/.venv/bin"];
         let with_tool = [&[".local/bin/tool"], &all[..]].concat();
         assert_found(&files, &path, "tool", &path, &with_tool);
@@ -350,11 +438,26 @@ mod tests {
         let node = (".nvm/versions/node/v22/bin/node", "");
         let header = (".nvm/versions/node/v22/include/node/node_version.h", "");
         let dir = ".nvm/versions/node/v22/bin";
-        assert_found(&[node, header], &[dir], "node", &[dir], &[".nvm/versions/node/v22"]);
+        assert_found(
+            &[node, header],
+            &[dir],
+            "node",
+            &[dir],
+            &[".nvm/versions/node/v22"],
+        );
         assert_found(&[node], &[dir], "node", &[dir], &[node.0]);
         // A prefix that many programs share is not an installation, whatever it contains.
-        let shared = [(".local/bin/node", ""), (".local/include/node/node_version.h", "")];
-        assert_found(&shared, &[".local/bin"], "node", &[".local/bin"], &[".local/bin/node"]);
+        let shared = [
+            (".local/bin/node", ""),
+            (".local/include/node/node_version.h", ""),
+        ];
+        assert_found(
+            &shared,
+            &[".local/bin"],
+            "node",
+            &[".local/bin"],
+            &[".local/bin/node"],
+        );
         assert_found(&[], &["bin"], "node", &[], &[]);
     }
 
@@ -362,12 +465,21 @@ mod tests {
     fn a_shim_is_the_program_that_its_manager_names() {
         let files = [
             (".pyenv/shims/python3", "#!/usr/bin/env bash\n"),
-            (".pyenv/bin/pyenv", "#!/bin/sh\necho {dir}/.pyenv/versions/3.12/bin/$2"),
+            (
+                ".pyenv/bin/pyenv",
+                "#!/bin/sh\necho {dir}/.pyenv/versions/3.12/bin/$2",
+            ),
             (".pyenv/versions/3.12/bin/python3", ""),
             (".pyenv/versions/3.12/lib/python3.12/os.py", ""),
         ];
         let dirs = [".pyenv/versions/3.12/bin"];
-        assert_found(&files, &[".pyenv/shims"], "python3", &dirs, &[".pyenv/versions/3.12"]);
+        assert_found(
+            &files,
+            &[".pyenv/shims"],
+            "python3",
+            &dirs,
+            &[".pyenv/versions/3.12"],
+        );
     }
 
     #[test]

@@ -29,7 +29,11 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The system calls that fail with `EPERM`. `libc` defines `memfd_secret` (447, the same number on
 /// every architecture) for some architectures only.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64"
+))]
 const REFUSED: &[i64] = &[
     libc::SYS_semget,
     libc::SYS_shmget,
@@ -47,7 +51,11 @@ const REFUSED: &[i64] = &[
     libc::SYS_pidfd_getfd,
 ];
 /// `seccompiler` supports no other architecture, so [`programs`] fails before it uses this list.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64"
+)))]
 const REFUSED: &[i64] = &[];
 
 /// The system calls that fail with `EPERM` where memory is accounted per process: files in memory
@@ -56,8 +64,13 @@ const REFUSED_PER_TASK: &[i64] = &[libc::SYS_memfd_create, libc::SYS_vmsplice];
 
 /// The protocols of internet sockets: the default of the type, ICMP, TCP, UDP, ICMPv6. Others have
 /// buffers that `/proc/net` does not list, and are rarely audited.
-const INTERNET_PROTOCOLS: &[libc::c_int] =
-    &[0, libc::IPPROTO_ICMP, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMPV6];
+const INTERNET_PROTOCOLS: &[libc::c_int] = &[
+    0,
+    libc::IPPROTO_ICMP,
+    libc::IPPROTO_TCP,
+    libc::IPPROTO_UDP,
+    libc::IPPROTO_ICMPV6,
+];
 
 /// The bit that marks system calls of the x32 ABI, which share the x86-64 architecture number.
 const X32_SYSCALL_BIT: u32 = 0x4000_0000;
@@ -76,10 +89,14 @@ pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, San
 
 fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
     let io = |error| SandboxError::io("writing the system call filter", error);
-    let named = tempfile::Builder::new().prefix(&super::stale_files::prefix()).tempfile();
+    let named = tempfile::Builder::new()
+        .prefix(&super::stale_files::prefix())
+        .tempfile();
     let mut file = named.map_err(io)?;
     file.write_all(&encode(program)).map_err(io)?;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o444)).map_err(io)?;
+    file.as_file()
+        .set_permissions(std::fs::Permissions::from_mode(0o444))
+        .map_err(io)?;
     Ok(file.into_temp_path())
 }
 
@@ -91,8 +108,10 @@ fn programs(accounting: Accounting) -> Result<Vec<BpfProgram>, BackendError> {
         refused.extend(REFUSED_PER_TASK.iter().map(|&call| (call, Vec::new())));
         refused.insert(libc::SYS_mmap, vec![shared_anonymous_mapping()?]);
     }
-    let mut programs =
-        vec![compile(refused, libc::EPERM)?, compile(other_sockets()?, libc::EAFNOSUPPORT)?];
+    let mut programs = vec![
+        compile(refused, libc::EPERM)?,
+        compile(other_sockets()?, libc::EAFNOSUPPORT)?,
+    ];
     if accounting == Accounting::PerTask {
         // The error number 0 means that the call returns 0 without being made: the size of a
         // socket's buffer is a hint, which programs expect to succeed.
@@ -117,7 +136,12 @@ fn argument(
     operator: SeccompCmpOp,
     value: libc::c_int,
 ) -> Result<SeccompCondition, BackendError> {
-    SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value.unsigned_abs().into())
+    SeccompCondition::new(
+        index,
+        SeccompCmpArgLen::Dword,
+        operator,
+        value.unsigned_abs().into(),
+    )
 }
 
 /// A rule that matches if the argument is one of `is`, and `other` is none of `not`.
@@ -126,7 +150,9 @@ fn rule(
     (other, not): (u8, &[libc::c_int]),
 ) -> Result<SeccompRule, BackendError> {
     let is = is.map(|(index, value)| argument(index, SeccompCmpOp::Eq, value));
-    let not = not.iter().map(|&value| argument(other, SeccompCmpOp::Ne, value));
+    let not = not
+        .iter()
+        .map(|&value| argument(other, SeccompCmpOp::Ne, value));
     SeccompRule::new(is.into_iter().chain(not).collect::<Result<_, _>>()?)
 }
 
@@ -135,15 +161,32 @@ fn rule(
 fn other_sockets() -> Result<Rules, BackendError> {
     const FAMILY: u8 = 0;
     const PROTOCOL: u8 = 2;
-    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let families = [
+        libc::AF_UNIX,
+        libc::AF_INET,
+        libc::AF_INET6,
+        libc::AF_NETLINK,
+    ];
     let socket = vec![
         rule(None, (FAMILY, &families))?,
-        rule(Some((FAMILY, libc::AF_INET)), (PROTOCOL, INTERNET_PROTOCOLS))?,
-        rule(Some((FAMILY, libc::AF_INET6)), (PROTOCOL, INTERNET_PROTOCOLS))?,
-        rule(Some((FAMILY, libc::AF_NETLINK)), (PROTOCOL, &[libc::NETLINK_ROUTE]))?,
+        rule(
+            Some((FAMILY, libc::AF_INET)),
+            (PROTOCOL, INTERNET_PROTOCOLS),
+        )?,
+        rule(
+            Some((FAMILY, libc::AF_INET6)),
+            (PROTOCOL, INTERNET_PROTOCOLS),
+        )?,
+        rule(
+            Some((FAMILY, libc::AF_NETLINK)),
+            (PROTOCOL, &[libc::NETLINK_ROUTE]),
+        )?,
     ];
     let socketpair = vec![rule(None, (FAMILY, &[libc::AF_UNIX]))?];
-    Ok(Rules::from([(libc::SYS_socket, socket), (libc::SYS_socketpair, socketpair)]))
+    Ok(Rules::from([
+        (libc::SYS_socket, socket),
+        (libc::SYS_socketpair, socketpair),
+    ]))
 }
 
 /// `mmap` of memory that is shared and not backed by a file. Its pages remain when they are
@@ -174,9 +217,24 @@ fn reject_x32() -> BpfProgram {
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     let no_such_call = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
     vec![
-        sock_filter { code: LOAD_CALL_NUMBER, jt: 0, jf: 0, k: 0 },
-        sock_filter { code: JUMP_IF_AT_LEAST, jt: 0, jf: 1, k: X32_SYSCALL_BIT },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: no_such_call.into() },
+        sock_filter {
+            code: LOAD_CALL_NUMBER,
+            jt: 0,
+            jf: 0,
+            k: 0,
+        },
+        sock_filter {
+            code: JUMP_IF_AT_LEAST,
+            jt: 0,
+            jf: 1,
+            k: X32_SYSCALL_BIT,
+        },
+        sock_filter {
+            code: RETURN,
+            jt: 0,
+            jf: 0,
+            k: no_such_call.into(),
+        },
     ]
 }
 
@@ -237,7 +295,9 @@ mod tests {
     /// The strictest verdict of all filters, as of the kernel: the smallest number.
     fn verdict(accounting: Accounting, arch: u32, call: u32, args: [u64; 6]) -> u32 {
         let programs = programs(accounting).unwrap();
-        let verdicts = programs.iter().map(|program| run(program, arch, call, args));
+        let verdicts = programs
+            .iter()
+            .map(|program| run(program, arch, call, args));
         // As signed numbers: KILL_PROCESS has the highest bit.
         verdicts.min_by_key(|&verdict| verdict as i32).unwrap()
     }
@@ -252,16 +312,28 @@ mod tests {
 
     #[test]
     fn refused_calls_fail_and_all_others_pass() {
-        for (accounting, also) in
-            [(Accounting::CgroupV2, &[][..]), (Accounting::PerTask, REFUSED_PER_TASK)]
-        {
-            let refused: Vec<u32> =
-                REFUSED.iter().chain(also).map(|&call| call.try_into().unwrap()).collect();
+        for (accounting, also) in [
+            (Accounting::CgroupV2, &[][..]),
+            (Accounting::PerTask, REFUSED_PER_TASK),
+        ] {
+            let refused: Vec<u32> = REFUSED
+                .iter()
+                .chain(also)
+                .map(|&call| call.try_into().unwrap())
+                .collect();
             assert_eq!(refused.len(), 14 + also.len());
             let unix = [libc::AF_UNIX as u64, 0, 0, 0, 0, 0];
             for call in 0..1024 {
-                let expected = if refused.contains(&call) { REFUSE } else { ALLOW };
-                assert_eq!(verdict(accounting, HOST_ARCH, call, unix), expected, "call {call}");
+                let expected = if refused.contains(&call) {
+                    REFUSE
+                } else {
+                    ALLOW
+                };
+                assert_eq!(
+                    verdict(accounting, HOST_ARCH, call, unix),
+                    expected,
+                    "call {call}"
+                );
             }
         }
     }
@@ -270,22 +342,47 @@ mod tests {
     fn sockets_are_allowed_by_family_and_protocol() {
         let socket = |args: &[libc::c_int]| here(Accounting::CgroupV2, libc::SYS_socket, args);
         for family in 0..64 {
-            let listed = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-            let expected = if listed.contains(&family) { ALLOW } else { NO_SUCH_FAMILY };
-            assert_eq!(socket(&[family, libc::SOCK_STREAM, 0]), expected, "family {family}");
+            let listed = [
+                libc::AF_UNIX,
+                libc::AF_INET,
+                libc::AF_INET6,
+                libc::AF_NETLINK,
+            ];
+            let expected = if listed.contains(&family) {
+                ALLOW
+            } else {
+                NO_SUCH_FAMILY
+            };
+            assert_eq!(
+                socket(&[family, libc::SOCK_STREAM, 0]),
+                expected,
+                "family {family}"
+            );
             let pair = here(Accounting::CgroupV2, libc::SYS_socketpair, &[family, 1, 0]);
-            let expected = if family == libc::AF_UNIX { ALLOW } else { NO_SUCH_FAMILY };
+            let expected = if family == libc::AF_UNIX {
+                ALLOW
+            } else {
+                NO_SUCH_FAMILY
+            };
             assert_eq!(pair, expected, "pair of family {family}");
         }
         for family in [libc::AF_INET, libc::AF_INET6] {
             for protocol in 0..300 {
                 let is_listed = INTERNET_PROTOCOLS.contains(&protocol);
                 let expected = if is_listed { ALLOW } else { NO_SUCH_FAMILY };
-                assert_eq!(socket(&[family, 1, protocol]), expected, "protocol {protocol}");
+                assert_eq!(
+                    socket(&[family, 1, protocol]),
+                    expected,
+                    "protocol {protocol}"
+                );
             }
         }
         for protocol in 1..32 {
-            assert_eq!(socket(&[libc::AF_NETLINK, 3, protocol]), NO_SUCH_FAMILY, "{protocol}");
+            assert_eq!(
+                socket(&[libc::AF_NETLINK, 3, protocol]),
+                NO_SUCH_FAMILY,
+                "{protocol}"
+            );
         }
     }
 
@@ -297,7 +394,10 @@ mod tests {
             let args = [family as u64 | 1 << 32, 1, 0, 0, 0, 0];
             verdict(Accounting::CgroupV2, HOST_ARCH, call, args)
         };
-        assert_eq!((family(libc::AF_UNIX), family(libc::AF_VSOCK)), (ALLOW, NO_SUCH_FAMILY));
+        assert_eq!(
+            (family(libc::AF_UNIX), family(libc::AF_VSOCK)),
+            (ALLOW, NO_SUCH_FAMILY)
+        );
     }
 
     #[test]
@@ -305,9 +405,15 @@ mod tests {
         let shared = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
         let mmap = |accounting, flags| here(accounting, libc::SYS_mmap, &[0, 4096, 3, flags]);
         assert_eq!(mmap(Accounting::PerTask, shared), REFUSE);
-        assert_eq!(mmap(Accounting::PerTask, shared | libc::MAP_NORESERVE), REFUSE);
+        assert_eq!(
+            mmap(Accounting::PerTask, shared | libc::MAP_NORESERVE),
+            REFUSE
+        );
         assert_eq!(mmap(Accounting::PerTask, libc::MAP_SHARED), ALLOW, "a file");
-        assert_eq!(mmap(Accounting::PerTask, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS), ALLOW);
+        assert_eq!(
+            mmap(Accounting::PerTask, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS),
+            ALLOW
+        );
         assert_eq!(mmap(Accounting::CgroupV1, shared), ALLOW);
         let option = |accounting, level, option| {
             here(accounting, libc::SYS_setsockopt, &[3, level, option, 0, 4])
@@ -324,7 +430,12 @@ mod tests {
     #[test]
     fn calls_of_another_abi_are_not_allowed() {
         for call in (0..1024).chain(REFUSED.iter().map(|&call| call.try_into().unwrap())) {
-            let x32 = verdict(Accounting::PerTask, HOST_ARCH, X32_SYSCALL_BIT | call, [0; 6]);
+            let x32 = verdict(
+                Accounting::PerTask,
+                HOST_ARCH,
+                X32_SYSCALL_BIT | call,
+                [0; 6],
+            );
             assert_eq!(x32, NO_SUCH_CALL, "x32 call {call}");
             let i386 = verdict(Accounting::PerTask, I386, call, [0; 6]);
             assert_eq!(i386, KILL, "i386 call {call}");

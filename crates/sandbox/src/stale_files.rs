@@ -38,7 +38,11 @@ fn remove(folder: &Path) {
 pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
     let name = entry.file_name();
     let (process, _) = name.to_str()?.strip_prefix(PREFIX)?.split_once('-')?;
-    process.parse().ok().filter(|process| *process > 0).and_then(Pid::from_raw)
+    process
+        .parse()
+        .ok()
+        .filter(|process| *process > 0)
+        .and_then(Pid::from_raw)
 }
 
 pub(super) fn is_dead(process: Pid) -> bool {
@@ -65,14 +69,28 @@ mod tests {
         fs::write(path(&format!("dsrs-sandbox-{dead}-b")), "filter").unwrap();
         std::os::unix::fs::symlink(path("kept"), path(&format!("dsrs-sandbox-{dead}-c"))).unwrap();
         // Process 1 is alive.
-        let kept = ["dsrs-sandbox-1-x", "dsrs-sandbox-x", "dsrs-sandbox--1-x", "kept"];
-        kept.iter().for_each(|name| fs::create_dir(path(name)).unwrap());
+        let kept = [
+            "dsrs-sandbox-1-x",
+            "dsrs-sandbox-x",
+            "dsrs-sandbox--1-x",
+            "kept",
+        ];
+        kept.iter()
+            .for_each(|name| fs::create_dir(path(name)).unwrap());
 
         remove(folder.path());
 
         let names = fs::read_dir(folder.path()).unwrap();
         let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(names, ["dsrs-sandbox--1-x", "dsrs-sandbox-1-x", "dsrs-sandbox-x", "kept"]);
+        assert_eq!(
+            names,
+            [
+                "dsrs-sandbox--1-x",
+                "dsrs-sandbox-1-x",
+                "dsrs-sandbox-x",
+                "kept"
+            ]
+        );
     }
 }

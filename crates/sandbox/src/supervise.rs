@@ -53,7 +53,11 @@ pub(super) async fn supervise(
 ) -> Result<Report, SandboxError> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let _guard = SetOnDrop(Arc::clone(&cancelled));
-    let work = move || prepare().and_then(Run::start).map(|run| run.watch(&cancelled));
+    let work = move || {
+        prepare()
+            .and_then(Run::start)
+            .map(|run| run.watch(&cancelled))
+    };
     on_thread("running the command", work).await?
 }
 
@@ -85,9 +89,21 @@ struct Run {
 
 impl Run {
     fn start(mut prepared: Prepared) -> Result<Self, SandboxError> {
-        let Prepared { command, meter, ready, .. } = &mut prepared;
-        let stdin = if meter.must_join() { Stdio::piped() } else { Stdio::null() };
-        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let Prepared {
+            command,
+            meter,
+            ready,
+            ..
+        } = &mut prepared;
+        let stdin = if meter.must_join() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
         let started = Instant::now();
         let mut child = command
@@ -124,7 +140,10 @@ impl Run {
             if self.open_streams == 0 {
                 break None;
             }
-            match self.chunks.recv_timeout(POLL_INTERVAL.min(self.time_left())) {
+            match self
+                .chunks
+                .recv_timeout(POLL_INTERVAL.min(self.time_left()))
+            {
                 Ok(chunk) => self.append(chunk),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break None,
@@ -138,7 +157,11 @@ impl Run {
             if checked.elapsed() >= POLL_INTERVAL {
                 checked = Instant::now();
                 let (root, is_ready) = (self.child.id(), self.is_ready());
-                if self.prepared.meter.is_exceeded(root, is_ready, &self.prepared.limits) {
+                if self
+                    .prepared
+                    .meter
+                    .is_exceeded(root, is_ready, &self.prepared.limits)
+                {
                     break Some(Termination::MemoryLimit);
                 }
                 let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
@@ -175,7 +198,11 @@ impl Run {
         if chunk.bytes.is_empty() {
             self.open_streams = self.open_streams.saturating_sub(1);
         }
-        let stream = if chunk.is_stderr { &mut self.stderr } else { &mut self.stdout };
+        let stream = if chunk.is_stderr {
+            &mut self.stderr
+        } else {
+            &mut self.stdout
+        };
         stream.extend(chunk.bytes);
         if self.ready_at.is_none() && self.is_ready() {
             self.ready_at = Some(Instant::now());
@@ -203,7 +230,8 @@ impl Run {
             (None, None) => Termination::TimedOut,
         };
         let length = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
-        self.stdout.truncate(length(self.prepared.limits.output_bytes()));
+        self.stdout
+            .truncate(length(self.prepared.limits.output_bytes()));
         self.stderr.truncate(length(self.output_limit()));
         Report {
             termination,
@@ -251,7 +279,9 @@ fn join(meter: &Meter, child: &mut Child) -> std::io::Result<()> {
 }
 
 fn exit_code(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
 fn spawn_reader(mut stream: impl Read + Send + 'static, is_stderr: bool, to: SyncSender<Chunk>) {

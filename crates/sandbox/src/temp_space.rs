@@ -18,15 +18,18 @@ struct TempSpace {
 impl TempSpace {
     fn new(mib: u64) -> Self {
         let total = u32::try_from(mib).unwrap_or(u32::MAX).max(1);
-        Self { free: Semaphore::new(total as usize), total }
+        Self {
+            free: Semaphore::new(total as usize),
+            total,
+        }
     }
 
     fn of(folder: &Path) -> Self {
         let free = rustix::fs::statvfs(folder);
         // Where the space is unknown, it does not limit the rows.
-        Self::new(
-            free.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize) >> 20),
-        )
+        Self::new(free.map_or(u64::MAX, |found| {
+            found.f_bavail.saturating_mul(found.f_frsize) >> 20
+        }))
     }
 
     /// Reserves the space for an archive of the files and for their copy. A row that needs more than there is waits for
@@ -41,7 +44,10 @@ impl TempSpace {
 /// permit is dropped.
 pub async fn reserve(limits: &Limits) -> Option<SemaphorePermit<'static>> {
     static SPACE: OnceLock<TempSpace> = OnceLock::new();
-    SPACE.get_or_init(|| TempSpace::of(&std::env::temp_dir())).reserve(limits).await
+    SPACE
+        .get_or_init(|| TempSpace::of(&std::env::temp_dir()))
+        .reserve(limits)
+        .await
 }
 
 #[cfg(test)]
@@ -52,12 +58,18 @@ mod tests {
 
     #[test]
     fn trap_39_rows_wait_for_space_that_other_rows_may_take() {
-        let limits = |file_mb| Limits { file_mb, ..Limits::default() };
+        let limits = |file_mb| Limits {
+            file_mb,
+            ..Limits::default()
+        };
         let space = TempSpace::new(40);
         let reserve = |file_mb| space.reserve(&limits(file_mb)).now_or_never().flatten();
         let (first, second) = (reserve(8), reserve(8));
         let mib = |permit: Option<&SemaphorePermit<'_>>| permit.map(SemaphorePermit::num_permits);
-        assert_eq!([mib(first.as_ref()), mib(second.as_ref())], [Some(16), Some(16)]);
+        assert_eq!(
+            [mib(first.as_ref()), mib(second.as_ref())],
+            [Some(16), Some(16)]
+        );
         assert!(reserve(8).is_none(), "8 MiB are left");
         assert_eq!(mib(reserve(4).as_ref()), Some(8));
         drop(first);

@@ -19,5 +19,7 @@ pub async fn on_thread<T: Send + 'static>(
         // The receiver is gone if the future was dropped.
         .spawn(move || _ = send.send(work()))
         .map_err(|error| SandboxError::io("starting a thread", error))?;
-    receive.await.map_err(|_| SandboxError::io(name, "the thread panicked"))
+    receive
+        .await
+        .map_err(|_| SandboxError::io(name, "the thread panicked"))
 }

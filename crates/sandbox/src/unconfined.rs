@@ -18,7 +18,6 @@ pub struct Unconfined(());
 
 impl Unconfined {
     /// A provider without isolation, for code that you wrote yourself or have reviewed.
-    #[must_use]
     pub fn run_without_isolation_because_i_trust_the_code() -> Self {
         Self(())
     }

@@ -21,7 +21,10 @@ pub(super) fn of_this_thread() -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }
-    let thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    let thread = rustix::thread::gettid()
+        .as_raw_nonzero()
+        .get()
+        .unsigned_abs();
     let id = FIRST.saturating_add(thread);
     let is_mapped = |file| {
         let map = fs::read_to_string(file).unwrap_or_default();
@@ -34,7 +37,9 @@ pub(super) fn of_this_thread() -> Option<u32> {
 /// The ids that exist in a user namespace, from the text of its `uid_map`.
 fn mapped(map: &str) -> impl Iterator<Item = Range<u64>> {
     map.lines().filter_map(|line| {
-        let mut numbers = line.split_whitespace().map_while(|it| it.parse::<u64>().ok());
+        let mut numbers = line
+            .split_whitespace()
+            .map_while(|it| it.parse::<u64>().ok());
         let (first, _, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
         Some(first..first.saturating_add(count))
     })
@@ -59,6 +64,9 @@ mod tests {
         let own = of_this_thread();
         let is_root = rustix::process::geteuid().is_root();
         assert_eq!((own.is_some(), other.is_some()), (is_root, is_root));
-        assert!(own != other || own.is_none_or(|id| id == NOBODY), "{own:?} {other:?}");
+        assert!(
+            own != other || own.is_none_or(|id| id == NOBODY),
+            "{own:?} {other:?}"
+        );
     }
 }

@@ -22,9 +22,13 @@ pub(super) fn check(program: &Path) -> Result<(), SandboxError> {
         .map_err(|error| unusable(format!("cannot start `{program_name}` ({error})")))?;
     let reported = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let version = reported.rsplit(' ').next().unwrap_or_default();
-    let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
+    let mut numbers = version
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
     match (numbers.next(), numbers.next()) {
         (Some(major), Some(minor)) if (major, minor) >= MIN_VERSION => Ok(()),
-        _ => Err(unusable(format!("`{program_name}` reports its version as {reported:?}"))),
+        _ => Err(unusable(format!(
+            "`{program_name}` reports its version as {reported:?}"
+        ))),
     }
 }

@@ -23,7 +23,10 @@ const MIB: u64 = 1024 * 1024;
 /// Creates the empty file that the archive for [`Job::keep`] is written to; it is removed when
 /// dropped.
 pub(super) fn archive() -> Result<TempPath, SandboxError> {
-    let created = tempfile::Builder::new().prefix(&stale_files::prefix()).suffix(".tar").tempfile();
+    let created = tempfile::Builder::new()
+        .prefix(&stale_files::prefix())
+        .suffix(".tar")
+        .tempfile();
     let file = created.map_err(|error| SandboxError::io("creating the archive", error))?;
     Ok(file.into_temp_path())
 }
@@ -42,8 +45,10 @@ pub(super) fn give(file: &Path, owner: u32) -> Result<(), SandboxError> {
 pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxError> {
     // Other users must not read the expected results.
     let private = fs::Permissions::from_mode(0o700);
-    let created =
-        tempfile::Builder::new().prefix(&stale_files::prefix()).permissions(private).tempdir();
+    let created = tempfile::Builder::new()
+        .prefix(&stale_files::prefix())
+        .permissions(private)
+        .tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
     write_files(job, dir.path())?;
     let mut size = 0;
@@ -72,11 +77,25 @@ fn check_sizes(
             continue;
         }
         let path = entry.path();
-        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        check_size("file_mb", limits.file_mb, file.len(), &format!("the file `{name}`"))?;
+        let name = path
+            .strip_prefix(root)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
+        check_size(
+            "file_mb",
+            limits.file_mb,
+            file.len(),
+            &format!("the file `{name}`"),
+        )?;
         *size += file.len().div_ceil(PAGE_BYTES) * PAGE_BYTES;
         check_size("disk_mb", limits.disk_mb, *size, "the row's files")?;
-        check_size("memory_mb", limits.memory_mb, *size, "the row's files, which are in memory")?;
+        check_size(
+            "memory_mb",
+            limits.memory_mb,
+            *size,
+            "the row's files, which are in memory",
+        )?;
     }
     Ok(())
 }
@@ -112,7 +131,11 @@ fn check_size(limit: &'static str, value: u64, bytes: u64, what: &str) -> Result
         return Ok(());
     }
     let needed = format!("at least {} MiB for {what}", bytes.div_ceil(MIB));
-    Err(SandboxError::LimitTooSmall { limit, value, needed })
+    Err(SandboxError::LimitTooSmall {
+        limit,
+        value,
+        needed,
+    })
 }
 
 /// Validates that a path stays in the work directory.
@@ -202,15 +225,24 @@ mod tests {
     use super::*;
 
     fn error(files: &[(&str, usize)], limits: Limits) -> String {
-        let files = files.iter().map(|&(path, size)| (path.to_owned(), "x".repeat(size)));
-        let job = Job { files: files.collect(), limits, ..Job::default() };
+        let files = files
+            .iter()
+            .map(|&(path, size)| (path.to_owned(), "x".repeat(size)));
+        let job = Job {
+            files: files.collect(),
+            limits,
+            ..Job::default()
+        };
         prepare(&job, None).map_or_else(|error| error.to_string(), |_| String::new())
     }
 
     #[test]
     fn other_users_cannot_read_the_files() {
         let dir = prepare(&Job::default(), None).unwrap();
-        assert_eq!(dir.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            dir.path().metadata().unwrap().permissions().mode() & 0o777,
+            0o700
+        );
     }
 
     #[test]

@@ -32,7 +32,10 @@ impl MetricFile {
     /// A file, or a folder with everything in it, which is read when a run begins. `parameter` is the name in
     /// messages, such as `Sandbox.folder`.
     pub fn new(parameter: impl Into<String>, path: impl Into<PathBuf>) -> Self {
-        Self { parameter: parameter.into(), source: Source::Path(path.into()) }
+        Self {
+            parameter: parameter.into(),
+            source: Source::Path(path.into()),
+        }
     }
 
     /// Creates an entry for a file that the metric has loaded. Runs compare the loaded content, also if the file changes
@@ -51,12 +54,17 @@ impl MetricFile {
         name: impl Into<String>,
         hash: impl Into<String>,
     ) -> Self {
-        let source = Source::Loaded { name: name.into(), hash: hash.into() };
-        Self { parameter: parameter.into(), source }
+        let source = Source::Loaded {
+            name: name.into(),
+            hash: hash.into(),
+        };
+        Self {
+            parameter: parameter.into(),
+            source,
+        }
     }
 
     /// Returns the parameter and the path of a file or folder that is read for the comparison.
-    #[must_use]
     pub fn path(&self) -> Option<(&str, &Path)> {
         match &self.source {
             Source::Path(path) => Some((&self.parameter, path)),
@@ -95,7 +103,10 @@ pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
         false => name,
         true => {
             let numbered = (2..).map(|number: u64| format!("{name}#{number}"));
-            numbered.into_iter().find(|name| !all.contains_key(name)).unwrap_or(name)
+            numbered
+                .into_iter()
+                .find(|name| !all.contains_key(name))
+                .unwrap_or(name)
         }
     }
 }
@@ -168,7 +179,11 @@ fn content(path: &Path, kind: FileType, left: &mut u64) -> io::Result<String> {
     let mut file = File::open(path)?.take(*left);
     let hash = hash::of_reader(&mut file)?;
     *left = file.limit();
-    Ok(if is_executable(path)? { format!("{hash}, executable") } else { hash })
+    Ok(if is_executable(path)? {
+        format!("{hash}, executable")
+    } else {
+        hash
+    })
 }
 
 #[cfg(unix)]

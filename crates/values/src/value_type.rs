@@ -104,13 +104,17 @@ impl TypeHelp {
     pub const NONE: Self = Self::of(Phrase::None);
 
     /// Creates a description from the phrase for one value, with its article: `a rank or list of ranks`.
-    #[must_use]
     pub const fn new(one: &'static str) -> Self {
         Self::of(Phrase::Of(one, None))
     }
 
     const fn of(phrase: Phrase) -> Self {
-        Self { phrase, example: None, lists: &[], kinds: None }
+        Self {
+            phrase,
+            example: None,
+            lists: &[],
+            kinds: None,
+        }
     }
 
     /// Adds the kinds of values that the type is read from, so that a column of another kind is rejected before any row
@@ -123,7 +127,6 @@ impl TypeHelp {
     /// let help = TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);
     /// assert!(help.may_be(&json!(0.5)) && !help.may_be(&json!(["x"])));
     /// ```
-    #[must_use]
     pub const fn with_kinds(mut self, kinds: &'static [ValueKind]) -> Self {
         self.kinds = Some(kinds);
         self
@@ -131,7 +134,6 @@ impl TypeHelp {
 
     /// Returns whether the type is read from values of this kind, as far as it declares kinds. The value itself may still be
     /// invalid. `null` is of every kind.
-    #[must_use]
     pub fn may_be(&self, value: &Value) -> bool {
         match (self.phrase, self.kinds) {
             (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
@@ -144,7 +146,6 @@ impl TypeHelp {
 
     /// Returns `true` if the type is read from lists, and not from strings.
     #[doc(hidden)]
-    #[must_use]
     pub fn is_list(&self) -> bool {
         self.may_be(&Value::Array(Vec::new())) && !self.may_be(&Value::String(String::new()))
     }
@@ -155,7 +156,6 @@ impl TypeHelp {
     }
 
     /// Adds the phrase for several values, without an article, so that lists of them are described: `whole numbers`.
-    #[must_use]
     pub const fn with_plural(mut self, several: &'static str) -> Self {
         if let Phrase::Of(one, _) = self.phrase {
             self.phrase = Phrase::Of(one, Some(several));
@@ -164,25 +164,25 @@ impl TypeHelp {
     }
 
     /// Adds an example as it is written on a command line, with quotes if the shell needs them.
-    #[must_use]
     pub const fn with_example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
         self
     }
 
     /// Returns the example.
-    #[must_use]
     pub fn example(&self) -> Option<&'static str> {
         let (length, item) = match self.phrase {
             Phrase::List(item) => (None, item),
             Phrase::Array(length, item) => (Some(length), item),
             _ => return self.example,
         };
-        item.lists.iter().find(|(of, _)| *of == length).map(|(_, example)| *example)
+        item.lists
+            .iter()
+            .find(|(of, _)| *of == length)
+            .map(|(_, example)| *example)
     }
 
     /// Returns whether there is a description.
-    #[must_use]
     pub fn is_some(&self) -> bool {
         match self.phrase {
             Phrase::None => false,
@@ -267,7 +267,10 @@ impl ValueType for f64 {
     const HELP: TypeHelp = TypeHelp::new("a number")
         .with_plural("numbers")
         .with_kinds(&[ValueKind::Number])
-        .with_lists(&[(Some(3), "'[0.5, 0.3, 0.2]'"), (Some(4), "'[0.4, 0.3, 0.2, 0.1]'")]);
+        .with_lists(&[
+            (Some(3), "'[0.5, 0.3, 0.2]'"),
+            (Some(4), "'[0.4, 0.3, 0.2, 0.1]'"),
+        ]);
 }
 
 impl ValueType for f32 {
@@ -345,17 +348,35 @@ mod tests {
     fn kinds_are_those_that_the_type_is_read_from() {
         let strings = <Vec<String>>::HELP;
         for (help, of_kind, others) in [
-            (<&str>::HELP, vec![json!("x"), json!(null)], vec![json!(1), json!(["x"])]),
-            (f64::HELP, vec![json!(1), json!(0.5)], vec![json!("1"), json!(true)]),
+            (
+                <&str>::HELP,
+                vec![json!("x"), json!(null)],
+                vec![json!(1), json!(["x"])],
+            ),
+            (
+                f64::HELP,
+                vec![json!(1), json!(0.5)],
+                vec![json!("1"), json!(true)],
+            ),
             (u8::HELP, vec![json!(1)], vec![json!(1.0), json!({})]),
             (bool::HELP, vec![json!(false)], vec![json!(0)]),
-            (strings, vec![json!([]), json!(["x", null])], vec![json!("x"), json!([1])]),
+            (
+                strings,
+                vec![json!([]), json!(["x", null])],
+                vec![json!("x"), json!([1])],
+            ),
             (<[f64; 2]>::HELP, vec![json!([1, 0.5])], vec![json!(["x"])]),
             (Value::HELP, vec![json!({}), json!([1])], vec![]),
             (TypeHelp::NONE, vec![json!(1), json!("x")], vec![]),
         ] {
-            assert!(of_kind.iter().all(|value| help.may_be(value)), "{help} {of_kind:?}");
-            assert!(!others.iter().any(|value| help.may_be(value)), "{help} {others:?}");
+            assert!(
+                of_kind.iter().all(|value| help.may_be(value)),
+                "{help} {of_kind:?}"
+            );
+            assert!(
+                !others.iter().any(|value| help.may_be(value)),
+                "{help} {others:?}"
+            );
         }
     }
 

@@ -66,7 +66,6 @@ impl<const N: usize> Weights<N> {
     }
 
     /// Returns the weights, in the order of the components.
-    #[must_use]
     pub const fn as_array(self) -> [f64; N] {
         self.0
     }
@@ -87,7 +86,10 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     let sum: f64 = weights.iter().sum();
     if (sum - 1.0).abs() > TOLERANCE {
         let sum = (sum * 1e12).round() / 1e12;
-        return Err(InvalidWeights::Sum { weights: weights.to_vec(), sum });
+        return Err(InvalidWeights::Sum {
+            weights: weights.to_vec(),
+            sum,
+        });
     }
     Ok(())
 }
@@ -118,7 +120,11 @@ mod tests {
             "the weights 0.3, 0.3 sum to 0.6; they must sum to 1"
         );
         assert_eq!(
-            Weights::new([0.0, 0.0]).unwrap_err().to_string().matches("sum to 0").count(),
+            Weights::new([0.0, 0.0])
+                .unwrap_err()
+                .to_string()
+                .matches("sum to 0")
+                .count(),
             1
         );
         assert_eq!(Weights::new([1.0, 0.0]).unwrap().as_array(), [1.0, 0.0]);
@@ -126,10 +132,18 @@ mod tests {
 
     #[test]
     fn the_mean_of_ones_is_one() {
-        for weights in [[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]] {
+        for weights in [
+            [0.4, 0.3, 0.2, 0.1],
+            [0.1, 0.2, 0.3, 0.4],
+            [0.7, 0.1, 0.1, 0.1],
+        ] {
             let weights = Weights::new(weights).unwrap();
             assert_eq!((weights.mean([1.0; 4]), weights.mean([0.0; 4])), (1.0, 0.0));
         }
-        assert_ne!(0.4 + 0.3 + 0.2 + 0.1, 1.0, "which is why there is a division");
+        assert_ne!(
+            0.4 + 0.3 + 0.2 + 0.1,
+            1.0,
+            "which is why there is a division"
+        );
     }
 }

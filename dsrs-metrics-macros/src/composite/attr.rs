@@ -19,7 +19,10 @@ const DERIVED: [(&str, &str); 6] = [
         "cost",
         "the cost of a composite is the sum of the costs of its components; remove `cost`, or write `budget = \"600 msat\"` for a limit",
     ),
-    ("range", "the range of a composite is derived from its components; remove `range`"),
+    (
+        "range",
+        "the range of a composite is derived from its components; remove `range`",
+    ),
     (
         "lower_is_better",
         "a composite is always higher-is-better; remove `lower_is_better`, and write `invert(..)` around lower-is-better components",
@@ -28,8 +31,14 @@ const DERIVED: [(&str, &str); 6] = [
         "struct",
         "the struct of a composite is the one with the attribute; remove `struct`, or rename the struct",
     ),
-    ("gold", "a composite reads the rows of its components; remove `gold`"),
-    ("pred", "a composite reads the rows of its components; remove `pred`"),
+    (
+        "gold",
+        "a composite reads the rows of its components; remove `gold`",
+    ),
+    (
+        "pred",
+        "a composite reads the rows of its components; remove `pred`",
+    ),
 ];
 
 /// `#[metric(..)]` as written.
@@ -88,7 +97,9 @@ impl Attribute for CompositeAttrs {
         if rest.peek(token::Paren) {
             self.has_root = true;
             if let Some(near) = nearest_combinator(&name) {
-                return Some(format!("unknown combinator `{name}`; did you mean `{near}(..)`?"));
+                return Some(format!(
+                    "unknown combinator `{name}`; did you mean `{near}(..)`?"
+                ));
             }
         }
         if near.is_some() {
@@ -116,7 +127,10 @@ impl CompositeAttrs {
     pub(super) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let is_code = |key: &str| is_combinator(key) || key == "on_missing";
         let code = attrs::code::<Self>(args.clone(), &is_code);
-        Self { code, ..attrs::parse(args, errors) }
+        Self {
+            code,
+            ..attrs::parse(args, errors)
+        }
     }
 
     fn combination(

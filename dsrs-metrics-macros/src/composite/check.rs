@@ -54,7 +54,10 @@ fn check_name(item: &Item, attrs: &Settings, errors: &mut Errors) {
         None if !names::is_snake(&names::lower_snake(&item.ident().to_string())) => {
             let found = names::lower_snake(&item.ident().to_string());
             let write = "rename the struct, or write `name = \"exact_match\"`";
-            errors.at(item.ident(), names::not_in_snake_case("metric", &found, write));
+            errors.at(
+                item.ident(),
+                names::not_in_snake_case("metric", &found, write),
+            );
         }
         _ => {}
     }
@@ -84,7 +87,10 @@ fn check_values(attrs: &Settings, errors: &mut Errors) {
 
 fn check_verdict(root: &Expression, attrs: &Settings, errors: &mut Errors) {
     let message = |key: &str| {
-        format!("`{key}` is not supported for `{}`, which returns a `bool`; remove it", root.text())
+        format!(
+            "`{key}` is not supported for `{}`, which returns a `bool`; remove it",
+            root.text()
+        )
     };
     if is_verdict(root) {
         if let Some(threshold) = &attrs.threshold {
@@ -93,9 +99,11 @@ fn check_verdict(root: &Expression, attrs: &Settings, errors: &mut Errors) {
         if let Some(span) = attrs.strict {
             errors.at_span(span, message("strict"));
         }
-    } else if let (Some(span), false, false) =
-        (attrs.strict, attrs.mentions_threshold(), may_have_a_threshold(root))
-    {
+    } else if let (Some(span), false, false) = (
+        attrs.strict,
+        attrs.mentions_threshold(),
+        may_have_a_threshold(root),
+    ) {
         errors.at_span(span, "`strict` requires a threshold; add `threshold = 0.5`");
     }
 }
@@ -132,7 +140,9 @@ fn expression(root: &Expression, errors: &mut Errors) {
             }
             Kind::Invert => inverted(combination, errors),
         },
-        Expression::Gate(Gate { proxies, truths, .. }) => {
+        Expression::Gate(Gate {
+            proxies, truths, ..
+        }) => {
             reject_weights_and_thresholds("proxy", proxies, errors);
             reject_weights_and_thresholds("truth", truths, errors);
         }
@@ -156,7 +166,10 @@ fn reject_weights(within: &str, parts: &[Part], errors: &mut Errors) {
                 "all" | "any" => format!("write `{text} >= {written}`, or `weighted(..)`"),
                 _ => format!("write `{text}` alone, or `weighted(..)`"),
             };
-            errors.at(weight, format!("weights are not supported in `{within}`; {write}"));
+            errors.at(
+                weight,
+                format!("weights are not supported in `{within}`; {write}"),
+            );
         }
     }
 }
@@ -222,7 +235,9 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
             errors.at(weight, format!("the weight of `{text}` must not be negative, found {written}; write a number of at least 0, or `invert({text})` to invert the score"));
         }
     }
-    let weights = parts.iter().map(|part| part.weight.as_ref().and_then(literal));
+    let weights = parts
+        .iter()
+        .map(|part| part.weight.as_ref().and_then(literal));
     if let (true, Some(weights)) = (all_make_sense, weights.collect::<Option<Vec<f64>>>())
         && let Some(message) = weight_sum_error(weights)
     {
@@ -232,7 +247,10 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
 
 /// Returns the weight that is missing to 1, if any.
 fn remaining_weight(parts: &[Part]) -> Option<f64> {
-    let given = parts.iter().filter_map(|part| part.weight.as_ref()).map(literal);
+    let given = parts
+        .iter()
+        .filter_map(|part| part.weight.as_ref())
+        .map(literal);
     let rest = rounded(1.0 - given.sum::<Option<f64>>()?);
     (rest > 0.0).then_some(rest)
 }

@@ -31,7 +31,13 @@ impl Component {
             args = arguments(&text, content, errors);
             text.push_str(&configured);
         }
-        Ok(Self { text, ty, args, configured, span })
+        Ok(Self {
+            text,
+            ty,
+            args,
+            configured,
+            span,
+        })
     }
 }
 

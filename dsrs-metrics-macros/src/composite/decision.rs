@@ -45,7 +45,10 @@ impl Decision {
     }
 
     fn parse_root(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
-        let word = input.fork().call(Ident::parse_any).map_err(|_| not_a_part(input))?;
+        let word = input
+            .fork()
+            .call(Ident::parse_any)
+            .map_err(|_| not_a_part(input))?;
         let ahead = input.fork();
         ahead.call(Ident::parse_any)?;
         if is_combinator(&word.to_string()) && ahead.peek(token::Paren) {
@@ -80,8 +83,13 @@ impl Decision {
         }
         let span = node.span;
         let parts = vec![part(Expression::Component(node))];
-        let mut decision =
-            Self { parts, branches: Vec::new(), is_complete: true, is_root: false, span };
+        let mut decision = Self {
+            parts,
+            branches: Vec::new(),
+            is_complete: true,
+            is_root: false,
+            span,
+        };
         list::for_each(content, errors, |input, _, errors| {
             let parsed = decision.parse_branch(input, errors);
             decision.is_complete &= parsed.is_ok();
@@ -98,9 +106,15 @@ impl Decision {
                 break;
             }
         }
-        let text = answers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ");
+        let text = answers
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" | ");
         if !input.peek(Token![=>]) {
-            return Err(input.error(format!("expected `=>` after `{text}`; write `{text} => 0.5`")));
+            return Err(input.error(format!(
+                "expected `=>` after `{text}`; write `{text} => 0.5`"
+            )));
         }
         let arrow = input.parse::<Token![=>]>()?;
         if is_number(input) || list::at_end(input) {
@@ -110,10 +124,16 @@ impl Decision {
                 Expr::Paren(inside) => *inside.expr,
                 score => score,
             };
-            self.branches.push(Branch { answers, to: Target::Score(score) });
+            self.branches.push(Branch {
+                answers,
+                to: Target::Score(score),
+            });
             return Ok(());
         }
-        self.branches.push(Branch { answers, to: Target::Part(self.parts.len()) });
+        self.branches.push(Branch {
+            answers,
+            to: Target::Part(self.parts.len()),
+        });
         let to = target(input, errors).inspect_err(|_| {
             self.branches.pop();
         })?;
@@ -123,7 +143,11 @@ impl Decision {
 }
 
 fn part(expression: Expression) -> Part {
-    Part { expression, weight: None, threshold: None }
+    Part {
+        expression,
+        weight: None,
+        threshold: None,
+    }
 }
 
 /// Parses an answer: `yes`, `no`, or the name of a variant.
@@ -135,7 +159,9 @@ fn answer(input: ParseStream<'_>) -> syn::Result<Ident> {
     }
     let expected = "expected an answer: `yes`, `no`, or a variant of the enum that the judge answers with; write `yes => 1.0`";
     let ahead = input.fork();
-    let word = ahead.call(Ident::parse_any).map_err(|_| input.error(expected))?;
+    let word = ahead
+        .call(Ident::parse_any)
+        .map_err(|_| input.error(expected))?;
     if ahead.peek(Token![::]) {
         let path = input.call(Path::parse_mod_style)?;
         let (written, last) = (as_written(&path), path.segments.last().map(|it| &it.ident));
@@ -154,13 +180,19 @@ fn answer(input: ParseStream<'_>) -> syn::Result<Ident> {
 
 /// Whether a number follows: a literal, a constant of `f64`, or a constant in parentheses. Any other name is a metric's.
 fn is_number(input: ParseStream<'_>) -> bool {
-    let of_float = input.fork().call(Ident::parse_any).is_ok_and(|it| it == "f64" || it == "f32");
+    let of_float = input
+        .fork()
+        .call(Ident::parse_any)
+        .is_ok_and(|it| it == "f64" || it == "f32");
     of_float || input.peek(syn::Lit) || input.peek(Token![-]) || input.peek(token::Paren)
 }
 
 /// Parses a metric, a combination, or a node with its branches.
 fn target(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Expression> {
-    let word = input.fork().call(Ident::parse_any).map_err(|_| not_a_part(input))?;
+    let word = input
+        .fork()
+        .call(Ident::parse_any)
+        .map_err(|_| not_a_part(input))?;
     let name = word.to_string();
     if is_combinator(&name) {
         return Expression::parse(input, errors);
@@ -202,7 +234,10 @@ pub(super) fn check(decision: &Decision, errors: &mut Errors) {
     let mut seen = BTreeSet::new();
     for answer in decision.answers() {
         if !seen.insert(answer.to_string()) {
-            errors.at(answer, format!("duplicate branch `{answer}` of `{text}`; write it once"));
+            errors.at(
+                answer,
+                format!("duplicate branch `{answer}` of `{text}`; write it once"),
+            );
         }
     }
     if decision.is_yes_or_no() {
@@ -213,7 +248,10 @@ pub(super) fn check(decision: &Decision, errors: &mut Errors) {
             && matches!((score.op, &*score.expr), (UnOp::Neg(_), Expr::Lit(_)))
             && literal(&Expr::Unary(score.clone())).is_none()
         {
-            errors.at(score, too_large(&as_written(score), &format!("{answer} => -0.5")));
+            errors.at(
+                score,
+                too_large(&as_written(score), &format!("{answer} => -0.5")),
+            );
         }
     }
 }

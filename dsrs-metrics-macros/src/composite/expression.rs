@@ -141,7 +141,13 @@ impl Component {
 
 /// Whether the expression returns a `bool`: `all` and `any` do.
 pub(super) fn is_verdict(expression: &Expression) -> bool {
-    matches!(expression, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
+    matches!(
+        expression,
+        Expression::Combination(Combination {
+            kind: Kind::All | Kind::Any,
+            ..
+        })
+    )
 }
 
 /// Whether the expression may have a threshold: a gate with one truth has the threshold of this truth.

@@ -27,7 +27,12 @@ impl Item {
     }
 
     fn is_unit(&self, has_root: bool, errors: &mut Errors) {
-        let ItemStruct { ident, generics, fields, .. } = &self.item;
+        let ItemStruct {
+            ident,
+            generics,
+            fields,
+            ..
+        } = &self.item;
         let write = format!("write `struct {ident};`");
         if !generics.params.is_empty() {
             errors.at(

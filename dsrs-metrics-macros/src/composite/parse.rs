@@ -18,7 +18,10 @@ impl Expression {
         if input.peek(syn::Lit) || input.peek(Token![-]) {
             return Err(number_first(input));
         }
-        let word = input.fork().call(Ident::parse_any).map_err(|_| not_a_part(input))?;
+        let word = input
+            .fork()
+            .call(Ident::parse_any)
+            .map_err(|_| not_a_part(input))?;
         let ahead = input.fork();
         let _ = ahead.call(Ident::parse_any);
         let name = word.to_string();
@@ -26,7 +29,10 @@ impl Expression {
             return Self::combination(input, errors);
         }
         if is_combinator(&name) && !ahead.peek(Token![::]) {
-            let message = format!("expected the components of `{name}`; write `{}`", form(&name));
+            let message = format!(
+                "expected the components of `{name}`; write `{}`",
+                form(&name)
+            );
             return Err(Error::new(word.span(), message));
         }
         Component::parse(input, errors).map(Self::Component)
@@ -53,7 +59,12 @@ impl Expression {
             ));
         }
         let (parts, is_complete) = parts(content, errors);
-        Ok(Self::Combination(Combination { kind, word, parts, is_complete }))
+        Ok(Self::Combination(Combination {
+            kind,
+            word,
+            parts,
+            is_complete,
+        }))
     }
 }
 
@@ -74,14 +85,16 @@ pub(super) fn form(word: &str) -> &'static str {
 /// Parses parts. Returns the valid ones, and whether all are valid.
 pub(super) fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
     let (mut parts, mut is_complete) = (Vec::new(), true);
-    list::for_each(tokens, errors, |input, _, errors| match Part::parse(input, errors) {
-        Ok(part) => {
-            parts.push(part);
-            Ok(())
-        }
-        Err(error) => {
-            is_complete = false;
-            Err(error)
+    list::for_each(tokens, errors, |input, _, errors| {
+        match Part::parse(input, errors) {
+            Ok(part) => {
+                parts.push(part);
+                Ok(())
+            }
+            Err(error) => {
+                is_complete = false;
+                Err(error)
+            }
         }
     });
     (parts, is_complete)
@@ -91,7 +104,11 @@ impl Part {
     fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let expression = Expression::parse(input, errors)?;
         let text = expression.text();
-        let mut part = Self { expression, weight: None, threshold: None };
+        let mut part = Self {
+            expression,
+            weight: None,
+            threshold: None,
+        };
         if input.peek(Token![>=]) {
             let operator = input.parse::<Token![>=]>()?;
             part.threshold = Some(number(&operator, input, &format!("{text} >= 0.5"))?);
@@ -106,7 +123,11 @@ impl Part {
 }
 
 fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
-    let compared = [input.peek(Token![<=]), input.peek(Token![<]), input.peek(Token![>])];
+    let compared = [
+        input.peek(Token![<=]),
+        input.peek(Token![<]),
+        input.peek(Token![>]),
+    ];
     let equal = input.peek(Token![==]);
     if compared.contains(&true) || equal {
         let turned = if input.peek(Token![>]) || equal {
@@ -114,14 +135,19 @@ fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
         } else {
             format!("; if lower is better, write `invert({text}) >= 0.5`")
         };
-        return input
-            .error(format!("expected a pass threshold with `>=`; write `{text} >= 0.5`{turned}"));
+        return input.error(format!(
+            "expected a pass threshold with `>=`; write `{text} >= 0.5`{turned}"
+        ));
     }
     if input.peek(Token![:]) || input.peek(Token![=>]) || input.peek(Token![*]) {
-        return input.error(format!("expected `=` before a weight; write `{text} = 0.5`"));
+        return input.error(format!(
+            "expected `=` before a weight; write `{text} = 0.5`"
+        ));
     }
     if input.peek(Token![!]) || input.peek(Token![.]) {
-        return input.error(format!("expected the name of a metric alone; write `{text}`"));
+        return input.error(format!(
+            "expected the name of a metric alone; write `{text}`"
+        ));
     }
     input.error(format!(
         "expected `,`, a weight or a threshold after `{text}`; write `{text} = 0.5` or `{text} >= 0.5`"
@@ -129,7 +155,9 @@ fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
 }
 
 fn number_first(input: ParseStream<'_>) -> Error {
-    let found = list::to_comma(&input.fork()).map(as_written).unwrap_or_default();
+    let found = list::to_comma(&input.fork())
+        .map(as_written)
+        .unwrap_or_default();
     let message = match found.parse::<f64>() {
         Ok(_) => format!("expected the name of a metric before its weight; write `name = {found}`"),
         Err(_) => {
@@ -176,7 +204,12 @@ impl Gate {
         let (proxies, threshold) = halves.proxies.unwrap_or_default();
         let truths = halves.truths.unwrap_or_default();
         let threshold = threshold.unwrap_or_else(|| syn::parse_quote!(0.5));
-        Ok(Self { word, proxies, threshold, truths })
+        Ok(Self {
+            word,
+            proxies,
+            threshold,
+            truths,
+        })
     }
 }
 
@@ -188,7 +221,9 @@ impl Halves {
         errors: &mut Errors,
     ) -> syn::Result<()> {
         let expects = "expected `proxy(..)` or `truth(..)`; write `gate(proxy(cheap) >= 0.5, truth(expensive))`";
-        let word = input.call(Ident::parse_any).map_err(|_| input.error(expects))?;
+        let word = input
+            .call(Ident::parse_any)
+            .map_err(|_| input.error(expects))?;
         let is_proxy = match word.to_string().as_str() {
             "proxy" | "proxies" => true,
             "truth" | "truths" => false,

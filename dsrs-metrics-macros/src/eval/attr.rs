@@ -102,39 +102,59 @@ fn items<T>(
     let content;
     parenthesized!(content in input);
     let (mut items, mut is_complete) = (Vec::new(), true);
-    list::for_each(content.parse()?, errors, |input, _, errors| match item(input, errors) {
-        Ok(item) => {
-            items.push(item);
-            Ok(())
-        }
-        Err(error) => {
-            is_complete = false;
-            Err(error)
+    list::for_each(content.parse()?, errors, |input, _, errors| {
+        match item(input, errors) {
+            Ok(item) => {
+                items.push(item);
+                Ok(())
+            }
+            Err(error) => {
+                is_complete = false;
+                Err(error)
+            }
         }
     });
     if items.is_empty() && is_complete {
-        return Err(Error::new_spanned(key, format!("`{key}` is empty; write `{form}`")));
+        return Err(Error::new_spanned(
+            key,
+            format!("`{key}` is empty; write `{form}`"),
+        ));
     }
-    *into = Some(List { key: key.clone(), items });
+    *into = Some(List {
+        key: key.clone(),
+        items,
+    });
     Ok(())
 }
 
 /// A key whose value is parsed into a field.
 macro_rules! key {
     ($kind:ident $name:literal, $form:literal, $what:literal => $field:ident) => {
-        Key::new($name, Kind::$kind, $form, $what, |attrs: &mut EvalAttrs, argument, _| {
-            argument.value(&mut attrs.$field)
-        })
+        Key::new(
+            $name,
+            Kind::$kind,
+            $form,
+            $what,
+            |attrs: &mut EvalAttrs, argument, _| argument.value(&mut attrs.$field),
+        )
     };
     (flag $name:literal => $field:ident) => {
-        Key::new($name, Kind::Other, $name, "", |attrs: &mut EvalAttrs, argument, _| {
-            argument.flag(&mut attrs.$field)
-        })
+        Key::new(
+            $name,
+            Kind::Other,
+            $name,
+            "",
+            |attrs: &mut EvalAttrs, argument, _| argument.flag(&mut attrs.$field),
+        )
     };
     (named $name:literal, $form:literal => $field:ident) => {
-        Key::new($name, Kind::Text, $form, "a string", |attrs: &mut EvalAttrs, argument, _| {
-            named(argument, &mut attrs.$field)
-        })
+        Key::new(
+            $name,
+            Kind::Text,
+            $form,
+            "a string",
+            |attrs: &mut EvalAttrs, argument, _| named(argument, &mut attrs.$field),
+        )
     };
 }
 
@@ -148,18 +168,32 @@ impl Attribute for EvalAttrs {
     const EXAMPLE: &'static str = "devset = \"evals/questions.jsonl\"";
     const KEYS: &'static [Key<Self>] = &[
         key!(Other "devset", "devset = \"evals/questions.jsonl\"", "a path or an expression" => devset),
-        Key::new("inputs", Kind::Other, INPUTS, "", |attrs, argument, errors| {
-            items(argument, &mut attrs.inputs, errors, INPUTS, |input, _| {
-                input.call(Ident::parse_any)
-            })
-        }),
-        Key::new("metrics", Kind::Other, METRICS, "", |attrs, argument, errors| {
-            items(argument, &mut attrs.metrics, errors, METRICS, |input, _| {
-                MetricOfEval::parse(input)
-            })
-        }),
+        Key::new(
+            "inputs",
+            Kind::Other,
+            INPUTS,
+            "",
+            |attrs, argument, errors| {
+                items(argument, &mut attrs.inputs, errors, INPUTS, |input, _| {
+                    input.call(Ident::parse_any)
+                })
+            },
+        ),
+        Key::new(
+            "metrics",
+            Kind::Other,
+            METRICS,
+            "",
+            |attrs, argument, errors| {
+                items(argument, &mut attrs.metrics, errors, METRICS, |input, _| {
+                    MetricOfEval::parse(input)
+                })
+            },
+        ),
         Key::new("gate", Kind::Other, GATE, "", |attrs, argument, errors| {
-            items(argument, &mut attrs.gates, errors, GATE, |input, _| Gate::parse(input))
+            items(argument, &mut attrs.gates, errors, GATE, |input, _| {
+                Gate::parse(input)
+            })
         }),
         key!(Other "repeats", "repeats = 3", "a whole number" => repeats),
         Key::BUDGET.written("budget = \"50 sat\""),
@@ -197,12 +231,15 @@ impl Attribute for EvalAttrs {
             "runtime" => "flavor = \"current_thread\"",
             _ => return None,
         };
-        if let Some(key) =
-            ["metrics", "gate", "inputs", "devset"].iter().find(|it| write.starts_with(**it))
+        if let Some(key) = ["metrics", "gate", "inputs", "devset"]
+            .iter()
+            .find(|it| write.starts_with(**it))
         {
             self.settings.unreadable.push(key);
         }
-        Some(format!("unknown key `{word}` in `#[eval]`; write `{write}`"))
+        Some(format!(
+            "unknown key `{word}` in `#[eval]`; write `{write}`"
+        ))
     }
 }
 

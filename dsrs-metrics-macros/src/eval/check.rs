@@ -27,10 +27,16 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
         errors.at(&function.sig.generics, "an eval has no generic parameters, since a test cannot choose them; write concrete types");
     }
     if !function.has_body() {
-        errors.at(ident, "an eval is a function with a body; move it out of the trait");
+        errors.at(
+            ident,
+            "an eval is a function with a body; move it out of the trait",
+        );
     }
     if attrs.metrics.is_none() && !attrs.has("metrics") {
-        errors.at(ident, format!("missing metrics; write `{METRICS}` in `#[eval]`"));
+        errors.at(
+            ident,
+            format!("missing metrics; write `{METRICS}` in `#[eval]`"),
+        );
     }
     if attrs.gates.is_none() && !attrs.has("gate") {
         errors.at(
@@ -45,7 +51,10 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
     let mut seen = BTreeSet::new();
     for gate in attrs.gates.iter().flat_map(|list| &list.items) {
         if !seen.insert(gate.text.clone()) {
-            errors.at_span(gate.ends.0, format!("duplicate gate `{}`; keep one", gate.text));
+            errors.at_span(
+                gate.ends.0,
+                format!("duplicate gate `{}`; keep one", gate.text),
+            );
         }
         check_gate(gate, attrs, false, errors);
     }
@@ -72,11 +81,16 @@ fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Er
                 "missing devset; write `devset = \"evals/questions.jsonl\"` in `#[eval]`",
             );
         }
-        Some(Expr::Lit(ExprLit { lit: Lit::Str(path), .. })) => {
+        Some(Expr::Lit(ExprLit {
+            lit: Lit::Str(path),
+            ..
+        })) => {
             let value = path.value();
             let is_outside =
                 value.starts_with(['/', '\\']) || value.split(['/', '\\']).any(|part| part == "..");
-            let extension = value.rsplit_once('.').map_or("", |(_, extension)| extension);
+            let extension = value
+                .rsplit_once('.')
+                .map_or("", |(_, extension)| extension);
             if is_outside {
                 errors.at(path, format!("expected a path in the package, found `{value}`; move the file into it, and write `devset = \"evals/questions.jsonl\"`"));
             } else if !EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()) {
@@ -91,7 +105,10 @@ fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Er
 }
 
 fn values(attrs: &EvalAttrs, errors: &mut Errors) {
-    for (key, number) in [("repeats", &attrs.repeats), ("concurrency", &attrs.concurrency)] {
+    for (key, number) in [
+        ("repeats", &attrs.repeats),
+        ("concurrency", &attrs.concurrency),
+    ] {
         if let Some(number) = number {
             whole(key, number, 1, u64::from(u32::MAX), errors);
         }
@@ -102,7 +119,10 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     if let Some(limit) = &attrs.limit
         && literal(limit) == Some(0.0)
     {
-        errors.at(limit, "`limit` must be at least 1, found 0; write the number of rows to sample");
+        errors.at(
+            limit,
+            "`limit` must be at least 1, found 0; write the number of rows to sample",
+        );
     }
     if let Some(budget) = &attrs.settings.budget
         && let Err(message) = cost_msats("budget", &budget.value())
@@ -123,7 +143,10 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     if let Some(span) = attrs.baseline_rows
         && attrs.baseline.is_none()
     {
-        errors.at_span(span, "`baseline_rows` needs a baseline; write `baseline, baseline_rows`");
+        errors.at_span(
+            span,
+            "`baseline_rows` needs a baseline; write `baseline, baseline_rows`",
+        );
     }
     if let Some(span) = attrs.rescore
         && attrs.baseline_rows.is_none()
@@ -174,7 +197,10 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
             }
         }
         Kind::PassedAt { k, operator, .. } => {
-            let repeats = attrs.repeats.as_ref().and_then(|it| it.base10_parse::<u32>().ok());
+            let repeats = attrs
+                .repeats
+                .as_ref()
+                .and_then(|it| it.base10_parse::<u32>().ok());
             let attempts = k.base10_parse::<u32>().unwrap_or(0);
             match repeats {
                 _ if attempts == 0 => errors.at(k, "the number of attempts must be at least 1, found 0; write `passed_at(3) >= 0.9`"),
@@ -193,7 +219,12 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
             }
             share(gate, errors);
         }
-        Kind::Limited { what, operator, word, bound } => {
+        Kind::Limited {
+            what,
+            operator,
+            word,
+            bound,
+        } => {
             if operator.is_at_least {
                 errors.at_span(
                     operator.span,
@@ -206,13 +237,18 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
             if *what != Limited::Latency {
                 share(gate, errors);
             } else if literal(bound).is_some_and(|value| value < 0.0) {
-                errors.at(bound, "a time is at least 0 seconds; write `latency <= 2.0`");
+                errors.at(
+                    bound,
+                    "a time is at least 0 seconds; write `latency <= 2.0`",
+                );
             }
         }
         Kind::Each { gate: inner, .. } => {
             if is_nested {
-                errors
-                    .at_span(gate.ends.0, "`each` within `each` is not supported; write one field");
+                errors.at_span(
+                    gate.ends.0,
+                    "`each` within `each` is not supported; write one field",
+                );
             }
             check_gate(inner, attrs, true, errors);
         }
@@ -222,14 +258,21 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
 
 /// A share is in [0, 1].
 fn share(gate: &Gate, errors: &mut Errors) {
-    let (Kind::PassedAt { bound, .. } | Kind::Limited { bound, .. }) = &gate.kind else { return };
-    let Some(value) = literal(bound).filter(|value| !(0.0..=1.0).contains(value)) else { return };
+    let (Kind::PassedAt { bound, .. } | Kind::Limited { bound, .. }) = &gate.kind else {
+        return;
+    };
+    let Some(value) = literal(bound).filter(|value| !(0.0..=1.0).contains(value)) else {
+        return;
+    };
     let write = match value > 1.0 && value <= 100.0 {
         true => format!("a fraction such as {}", value / 100.0),
         false => "a fraction such as 0.9".to_owned(),
     };
     errors.at(
         bound,
-        format!("expected a share in 0.0..=1.0, found {}; write {write}", as_written(bound)),
+        format!(
+            "expected a share in 0.0..=1.0, found {}; write {write}",
+            as_written(bound)
+        ),
     );
 }

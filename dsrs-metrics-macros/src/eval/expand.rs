@@ -54,15 +54,24 @@ impl Context<'_> {
     }
 
     fn test(&self) -> TokenStream {
-        let Self { span, evals, attrs, .. } = self;
+        let Self {
+            span, evals, attrs, ..
+        } = self;
         let (name, function) = (params::test_name(self.function), &self.function.sig.ident);
         let text = function.to_string();
         let text = text.trim_start_matches("r#");
-        let ignore = attrs.live.as_ref().filter(|_| attrs.replay.is_none()).map(|live| {
-            let what = live.name.as_ref().map_or("a language model".to_owned(), LitStr::value);
-            let reason = format!("calls {what}; run with --ignored");
-            quote_spanned!(*span=> #[ignore = #reason])
-        });
+        let ignore = attrs
+            .live
+            .as_ref()
+            .filter(|_| attrs.replay.is_none())
+            .map(|live| {
+                let what = live
+                    .name
+                    .as_ref()
+                    .map_or("a language model".to_owned(), LitStr::value);
+                let reason = format!("calls {what}; run with --ignored");
+                quote_spanned!(*span=> #[ignore = #reason])
+            });
         let (gold, pred) = self.row_types();
         let (settings, gates, run) = (self.settings(), self.gate_calls(), self.run(&pred));
         let values = self.metrics().iter().map(|metric| self.metric(metric));
@@ -90,7 +99,12 @@ impl Context<'_> {
 
     /// The types of gold rows and predictions.
     fn row_types(&self) -> (TokenStream, TokenStream) {
-        let Self { span, runtime, attrs, .. } = self;
+        let Self {
+            span,
+            runtime,
+            attrs,
+            ..
+        } = self;
         if matches!(self.params, Params::None) {
             return (quote!(_), quote!(_));
         }
@@ -126,9 +140,15 @@ impl Context<'_> {
             calls.extend(quote_spanned!(span=> .#method(#argument)));
         };
         match &attrs.devset {
-            Some(Expr::Lit(ExprLit { lit: Lit::Str(path), .. })) => {
-                let method =
-                    if attrs.gold().is_some() { "typed_devset_file" } else { "devset_file" };
+            Some(Expr::Lit(ExprLit {
+                lit: Lit::Str(path),
+                ..
+            })) => {
+                let method = if attrs.gold().is_some() {
+                    "typed_devset_file"
+                } else {
+                    "devset_file"
+                };
                 call(method, Some(path.to_token_stream()));
             }
             Some(rows) => call("devset", Some(rows.to_token_stream())),
@@ -142,7 +162,11 @@ impl Context<'_> {
                 call("inputs", Some(quote!(#required, #optional)));
             }
             Params::Whole { .. } => {
-                let names = attrs.inputs.iter().flat_map(|list| &list.items).map(Ident::to_string);
+                let names = attrs
+                    .inputs
+                    .iter()
+                    .flat_map(|list| &list.items)
+                    .map(Ident::to_string);
                 call("inputs", Some(quote!(&[#(#names),*], &[])));
             }
             _ => {}
@@ -163,7 +187,10 @@ impl Context<'_> {
         }
         if let Some(timeout) = &attrs.timeout {
             let millis = milliseconds(&timeout.value()).unwrap_or_default();
-            call("timeout", Some(quote!(::core::time::Duration::from_millis(#millis))));
+            call(
+                "timeout",
+                Some(quote!(::core::time::Duration::from_millis(#millis))),
+            );
         }
         if let Some(limit) = &attrs.limit {
             call("limit", Some(limit.to_token_stream()));
@@ -185,12 +212,17 @@ impl Context<'_> {
                 call(method, Some(name));
             }
         }
-        if attrs.flavor.as_ref().is_some_and(|it| it.value() == "current_thread") {
+        if attrs
+            .flavor
+            .as_ref()
+            .is_some_and(|it| it.value() == "current_thread")
+        {
             call("current_thread", None);
         }
         // A run that pays for calls keeps what it paid for, where its predictions can be stored.
-        let is_dynamic =
-            params::returned(self.function).0.is_none_or(|it| last_segment_is(&it, "Prediction"));
+        let is_dynamic = params::returned(self.function)
+            .0
+            .is_none_or(|it| last_segment_is(&it, "Prediction"));
         let has_store = attrs.store.is_some()
             || attrs.live.is_some()
                 && attrs.replay.is_none()
@@ -222,19 +254,30 @@ impl Context<'_> {
         let Self { span, evals, .. } = self;
         let condition = quote_spanned!(*span=> #evals::Condition);
         match &gate.kind {
-            Kind::Score { metric, end, operator, bound } => {
+            Kind::Score {
+                metric,
+                end,
+                operator,
+                bound,
+            } => {
                 let (metric, bound) = (metric.to_string(), number(bound));
                 match end {
                     End::Lower => quote_spanned!(*span=> #condition::lower(#metric, #bound)),
                     End::Upper => quote_spanned!(*span=> #condition::upper(#metric, #bound)),
                     End::Estimate => {
-                        let kind = if operator.is_at_least { "AtLeast" } else { "AtMost" };
+                        let kind = if operator.is_at_least {
+                            "AtLeast"
+                        } else {
+                            "AtMost"
+                        };
                         let kind = Ident::new(kind, *span);
                         quote_spanned!(*span=> #condition::score(#metric, #evals::Bound::#kind(#bound)))
                     }
                 }
             }
-            Kind::PassedAt { metric, k, bound, .. } => {
+            Kind::PassedAt {
+                metric, k, bound, ..
+            } => {
                 let bound = number(bound);
                 let metric = match metric.as_ref().map(Ident::to_string) {
                     Some(metric) => quote!(::core::option::Option::Some(#metric)),
@@ -268,9 +311,20 @@ impl Context<'_> {
 
     /// The call that runs the eval.
     fn run(&self, pred: &TokenStream) -> TokenStream {
-        let Self { span, evals, private, runtime, .. } = self;
+        let Self {
+            span,
+            evals,
+            private,
+            runtime,
+            ..
+        } = self;
         let function = &self.function.sig.ident;
-        let awaited = self.function.sig.asyncness.is_some().then(|| quote_spanned!(*span=> .await));
+        let awaited = self
+            .function
+            .sig
+            .asyncness
+            .is_some()
+            .then(|| quote_spanned!(*span=> .await));
         let (_, is_result) = params::returned(self.function);
         let returned = |arguments: TokenStream| quote_spanned!(*span=> #evals::returned::<#pred, _>(#function(#arguments) #awaited));
         let (row, body) = match self.params {
@@ -278,9 +332,10 @@ impl Context<'_> {
                 let method = Ident::new(if is_result { "try_score" } else { "score" }, *span);
                 return quote_spanned!(*span=> .#method(async { #function() #awaited }));
             }
-            Params::Whole { ty } if last_segment_is(ty, "Example") => {
-                (quote_spanned!(*span=> #runtime::Example), returned(quote!(row)))
-            }
+            Params::Whole { ty } if last_segment_is(ty, "Example") => (
+                quote_spanned!(*span=> #runtime::Example),
+                returned(quote!(row)),
+            ),
             Params::Whole { ty } => {
                 let at = ty.span().resolved_at(*span);
                 let read = quote_spanned!(at=> #evals::inputs_as::<#ty>(row)?);
@@ -288,7 +343,10 @@ impl Context<'_> {
             }
             Params::Inputs(inputs) if self.attrs.gold().is_some() => {
                 let gold = self.attrs.gold().to_token_stream();
-                let fields = inputs.iter().map(|input| field(input, *span)).collect::<Vec<_>>();
+                let fields = inputs
+                    .iter()
+                    .map(|input| field(input, *span))
+                    .collect::<Vec<_>>();
                 (gold, returned(quote!(#(#fields),*)))
             }
             Params::Inputs(inputs) => {
@@ -308,15 +366,23 @@ impl Context<'_> {
                     quote_spanned!(at=> let #local = #evals::input::<#form>(&row, #name, #written)?;)
                 });
                 let arguments =
-                    inputs.iter().zip(&locals).map(|(input, local)| match Form::of(&input.ty) {
-                        (Form::Slice(_) | Form::Ref(_), true) => {
-                            quote_spanned!(*span=> #local.as_deref())
-                        }
-                        (Form::Slice(_) | Form::Ref(_), false) => quote_spanned!(*span=> &#local),
-                        _ => local.to_token_stream(),
-                    });
+                    inputs
+                        .iter()
+                        .zip(&locals)
+                        .map(|(input, local)| match Form::of(&input.ty) {
+                            (Form::Slice(_) | Form::Ref(_), true) => {
+                                quote_spanned!(*span=> #local.as_deref())
+                            }
+                            (Form::Slice(_) | Form::Ref(_), false) => {
+                                quote_spanned!(*span=> &#local)
+                            }
+                            _ => local.to_token_stream(),
+                        });
                 let returned = returned(quote!(#(#arguments),*));
-                (quote_spanned!(*span=> #runtime::Example), quote!(#(#reads)* #returned))
+                (
+                    quote_spanned!(*span=> #runtime::Example),
+                    quote!(#(#reads)* #returned),
+                )
             }
         };
         // A block of its own, so that the return type of the closure is inferred.

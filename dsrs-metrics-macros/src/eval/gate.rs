@@ -40,12 +40,35 @@ pub(super) enum Limited {
 }
 
 pub(super) enum Kind {
-    Score { metric: Ident, end: End, operator: Operator, bound: Expr },
-    Limited { what: Limited, word: Ident, operator: Operator, bound: Expr },
-    PassedAt { metric: Option<Ident>, k: LitInt, operator: Operator, bound: Expr },
-    NoWorse { metric: Ident, by: Expr },
-    Better { metric: Ident },
-    Each { field: LitStr, gate: Box<Gate> },
+    Score {
+        metric: Ident,
+        end: End,
+        operator: Operator,
+        bound: Expr,
+    },
+    Limited {
+        what: Limited,
+        word: Ident,
+        operator: Operator,
+        bound: Expr,
+    },
+    PassedAt {
+        metric: Option<Ident>,
+        k: LitInt,
+        operator: Operator,
+        bound: Expr,
+    },
+    NoWorse {
+        metric: Ident,
+        by: Expr,
+    },
+    Better {
+        metric: Ident,
+    },
+    Each {
+        field: LitStr,
+        gate: Box<Gate>,
+    },
 }
 
 const METHODS: [&str; 3] = ["no_worse", "better", "passed_at"];
@@ -54,7 +77,11 @@ impl Gate {
     pub(super) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let found = list::to_comma(&input.fork())?;
         let (text, ends) = (spaced(&as_written(&found)), ends(&found));
-        Ok(Self { kind: Kind::parse(input, &found)?, text, ends })
+        Ok(Self {
+            kind: Kind::parse(input, &found)?,
+            text,
+            ends,
+        })
     }
 
     /// The metrics that the gate names.
@@ -105,11 +132,21 @@ impl Kind {
             "latency" => Limited::Latency,
             _ => {
                 let (operator, bound) = compared(input, word.span(), &name)?;
-                return Ok(Self::Score { metric: word, end: End::Estimate, operator, bound });
+                return Ok(Self::Score {
+                    metric: word,
+                    end: End::Estimate,
+                    operator,
+                    bound,
+                });
             }
         };
         let (operator, bound) = compared(input, word.span(), &name)?;
-        Ok(Self::Limited { what, word, operator, bound })
+        Ok(Self::Limited {
+            what,
+            word,
+            operator,
+            bound,
+        })
     }
 
     /// `lower(f1) >= 0.8`, `passed_at(3) >= 0.9`, `each("topic", f1 >= 0.7)`
@@ -130,8 +167,17 @@ impl Kind {
                 })?;
                 let (operator, bound) =
                     compared(input, word.span(), &format!("{function}({metric})"))?;
-                let end = if function == "lower" { End::Lower } else { End::Upper };
-                Ok(Self::Score { metric, end, operator, bound })
+                let end = if function == "lower" {
+                    End::Lower
+                } else {
+                    End::Upper
+                };
+                Ok(Self::Score {
+                    metric,
+                    end,
+                    operator,
+                    bound,
+                })
             }
             "passed_at" => Self::passed_at(None, word, content, input),
             "each" => {
@@ -143,7 +189,10 @@ impl Kind {
                     if !inside.is_empty() {
                         return Err(inside.error("expected one gate in `each(..)`; write another `each(..)` for the other gate"));
                     }
-                    Ok(Self::Each { field, gate: Box::new(gate) })
+                    Ok(Self::Each {
+                        field,
+                        gate: Box::new(gate),
+                    })
                 };
                 parser.parse2(content)
             }
@@ -238,10 +287,18 @@ impl Kind {
         input: ParseStream<'_>,
     ) -> syn::Result<Self> {
         let k = syn::parse2::<LitInt>(content).map_err(|_| {
-            Error::new(word.span(), "expected the number of attempts; write `passed_at(3) >= 0.9`")
+            Error::new(
+                word.span(),
+                "expected the number of attempts; write `passed_at(3) >= 0.9`",
+            )
         })?;
         let (operator, bound) = compared(input, word.span(), &format!("passed_at({k})"))?;
-        Ok(Self::PassedAt { metric, k, operator, bound })
+        Ok(Self::PassedAt {
+            metric,
+            k,
+            operator,
+            bound,
+        })
     }
 }
 
@@ -254,7 +311,10 @@ fn form(method: &str) -> &'static str {
 }
 
 fn each(span: Span) -> Error {
-    Error::new(span, "expected a field and a gate; write `each(\"topic\", f1 >= 0.7)`")
+    Error::new(
+        span,
+        "expected a field and a gate; write `each(\"topic\", f1 >= 0.7)`",
+    )
 }
 
 /// A gate that begins with its bound.
@@ -277,8 +337,14 @@ fn compared(input: ParseStream<'_>, span: Span, text: &str) -> syn::Result<(Oper
     let found = list::to_comma(&input.fork())?;
     let (start, _) = ends(&found);
     let rest = as_written(&found);
-    let bound = rest.trim_start_matches(['>', '<', '=', '!', ' ']).to_owned();
-    let bound = if bound.is_empty() { "0.8".to_owned() } else { bound };
+    let bound = rest
+        .trim_start_matches(['>', '<', '=', '!', ' '])
+        .to_owned();
+    let bound = if bound.is_empty() {
+        "0.8".to_owned()
+    } else {
+        bound
+    };
     let wrong = |operator: &str| {
         let message = format!("expected `>=` or `<=`; write `{text} {operator} {bound}`");
         Error::new(if found.is_empty() { span } else { start }, message)
@@ -290,10 +356,16 @@ fn compared(input: ParseStream<'_>, span: Span, text: &str) -> syn::Result<(Oper
     let form = format!("{text} {} 0.8", if is_at_least { ">=" } else { "<=" });
     let (span, bound) = if is_at_least {
         let operator = input.parse::<Token![>=]>()?;
-        (operator.spans[0], percent(input).unwrap_or_else(|| number(&operator, input, &form))?)
+        (
+            operator.spans[0],
+            percent(input).unwrap_or_else(|| number(&operator, input, &form))?,
+        )
     } else {
         let operator = input.parse::<Token![<=]>()?;
-        (operator.spans[0], percent(input).unwrap_or_else(|| number(&operator, input, &form))?)
+        (
+            operator.spans[0],
+            percent(input).unwrap_or_else(|| number(&operator, input, &form))?,
+        )
     };
     Ok((Operator { is_at_least, span }, bound))
 }

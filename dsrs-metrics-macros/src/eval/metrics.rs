@@ -40,7 +40,11 @@ impl MetricOfEval {
         match expression {
             Expr::Path(mut path) => {
                 name_struct(&mut path.path);
-                Ok(Self { value: Value::Default, ty: Some(path.path), span })
+                Ok(Self {
+                    value: Value::Default,
+                    ty: Some(path.path),
+                    span,
+                })
             }
             Expr::Assign(_) | Expr::Binary(_) | Expr::Lit(_) | Expr::Range(_) => {
                 Err(wrong(format!(
@@ -49,7 +53,11 @@ impl MetricOfEval {
             }
             expression => {
                 let ty = struct_of(&expression);
-                Ok(Self { value: Value::Expression(Box::new(expression)), ty, span })
+                Ok(Self {
+                    value: Value::Expression(Box::new(expression)),
+                    ty,
+                    span,
+                })
             }
         }
     }
@@ -63,13 +71,16 @@ fn struct_of(expression: &Expr) -> Option<Path> {
         Expr::Paren(paren) => struct_of(&paren.expr),
         Expr::Group(group) => struct_of(&group.expr),
         Expr::Call(call) => {
-            let Expr::Path(path) = &*call.func else { return None };
+            let Expr::Path(path) = &*call.func else {
+                return None;
+            };
             let mut path = path.path.clone();
             path.segments.pop();
             path.segments.pop_punct();
             let last = path.segments.last()?.ident.to_string();
             // A function of a module has no struct.
-            last.starts_with(|first: char| first.is_uppercase()).then_some(path)
+            last.starts_with(|first: char| first.is_uppercase())
+                .then_some(path)
         }
         _ => None,
     }

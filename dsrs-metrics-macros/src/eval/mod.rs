@@ -49,7 +49,12 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .expect("rustfmt is a component of the toolchain; run `rustup component add rustfmt`");
-        rustfmt.stdin.take().unwrap().write_all(code.as_bytes()).unwrap();
+        rustfmt
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(code.as_bytes())
+            .unwrap();
         let output = rustfmt.wait_with_output().unwrap();
         assert!(output.status.success(), "{code}");
         String::from_utf8(output.stdout).unwrap()

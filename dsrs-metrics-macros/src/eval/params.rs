@@ -39,8 +39,10 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
     let mut inputs = Vec::new();
     for param in &mut function.sig.inputs {
         let FnArg::Typed(param) = param else {
-            errors
-                .at(param, "an eval is a function without `self`; move it out of the `impl` block");
+            errors.at(
+                param,
+                "an eval is a function without `self`; move it out of the `impl` block",
+            );
             continue;
         };
         let rename = rename(&mut param.attrs, errors);
@@ -48,13 +50,18 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
             Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => Some(&pat.ident),
             _ => None,
         };
-        let name = rename.as_ref().map(LitStr::value).or_else(|| Some(ident?.unraw().to_string()));
+        let name = rename
+            .as_ref()
+            .map(LitStr::value)
+            .or_else(|| Some(ident?.unraw().to_string()));
         let Some(name) = name else {
             let found = as_written(&param.pat);
             errors.at(&param.pat, format!("expected the name of an input, found the pattern `{found}`; write `question: String`, or `#[input(\"question\")]` before it"));
             continue;
         };
-        let span = rename.as_ref().map_or_else(|| param.pat.span(), LitStr::span);
+        let span = rename
+            .as_ref()
+            .map_or_else(|| param.pat.span(), LitStr::span);
         if attrs.gold().is_some() && !is_ident(&name) {
             errors.at_span(
                 span,
@@ -63,7 +70,11 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
                 ),
             );
         }
-        inputs.push(Input { name, span, ty: (*param.ty).clone() });
+        inputs.push(Input {
+            name,
+            span,
+            ty: (*param.ty).clone(),
+        });
     }
     match &attrs.inputs {
         Some(list) if inputs.len() != 1 => {
@@ -98,7 +109,10 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
             Meta::Path(_) => {}
             Meta::List(list) => match list.parse_args::<LitStr>() {
                 Ok(found) if found.value().is_empty() => {
-                    errors.at(&found, "empty name of an input; write `#[input(\"question\")]`");
+                    errors.at(
+                        &found,
+                        "empty name of an input; write `#[input(\"question\")]`",
+                    );
                 }
                 Ok(found) if name.is_none() => name = Some(found),
                 Ok(found) => errors.at(&found, "duplicate `#[input]`; keep one"),
@@ -135,9 +149,17 @@ pub(super) fn returned(function: &Function) -> (Option<Type>, bool) {
 }
 
 fn first_argument(ty: &Type, is_named: impl Fn(&str) -> bool) -> Option<&Type> {
-    let Type::Path(path) = ungrouped(ty) else { return None };
-    let last = path.path.segments.last().filter(|last| is_named(&last.ident.to_string()))?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let Type::Path(path) = ungrouped(ty) else {
+        return None;
+    };
+    let last = path
+        .path
+        .segments
+        .last()
+        .filter(|last| is_named(&last.ident.to_string()))?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
     match arguments.args.first() {
         Some(GenericArgument::Type(inner)) => Some(ungrouped(inner)),
         _ => None,

@@ -17,14 +17,20 @@ impl Context<'_> {
     /// The specs of the metrics whose types the tokens name, and the rules on them.
     pub(super) fn rules(&self, cfgs: &TokenStream) -> TokenStream {
         let Self { span, private, .. } = self;
-        let known: Vec<_> = self.metrics().iter().filter(|metric| metric.ty.is_some()).collect();
+        let known: Vec<_> = self
+            .metrics()
+            .iter()
+            .filter(|metric| metric.ty.is_some())
+            .collect();
         let specs = known.iter().map(|metric| {
             let (ty, span) = (&metric.ty, metric.span);
             let runtime = names::runtime_at(self.attrs.settings.krate.as_ref(), span, self.span);
             quote_spanned!(span=> <#ty as #runtime::Declared>::SPEC)
         });
         // An expression may set another threshold or cost than the spec of its type.
-        let is_default = known.iter().map(|metric| matches!(metric.value, Value::Default));
+        let is_default = known
+            .iter()
+            .map(|metric| matches!(metric.value, Value::Default));
         let is_complete = known.len() == self.metrics().len();
         let mut rules = TokenStream::new();
         let mut listed = BTreeSet::new();
@@ -32,12 +38,21 @@ impl Context<'_> {
             self.rules_of(gate, is_complete, &mut listed, &mut rules);
         }
         if let Some(budget) = &self.attrs.settings.budget {
-            let repeats = self.attrs.repeats.as_ref().and_then(|it| it.base10_parse::<u64>().ok());
+            let repeats = self
+                .attrs
+                .repeats
+                .as_ref()
+                .and_then(|it| it.base10_parse::<u64>().ok());
             let repeats = Literal::u64_unsuffixed(repeats.unwrap_or(1));
             let msats = cost_msats("budget", &budget.value()).unwrap_or(u64::MAX);
             let msats = Literal::u64_unsuffixed(msats);
             let args = quote_spanned!(*span=> __SPECS, __DEFAULT, #repeats, #msats);
-            rules.extend(rule(*span, (budget.span(), budget.span()), "budget_covers", &args));
+            rules.extend(rule(
+                *span,
+                (budget.span(), budget.span()),
+                "budget_covers",
+                &args,
+            ));
         }
         quote_spanned! {*span=>
             #cfgs
@@ -62,13 +77,22 @@ impl Context<'_> {
             return self.rules_of(gate, is_complete, listed, rules);
         }
         let Some(metric) = gate.metric() else { return };
-        let (span, name, at) = (self.span, metric.to_string(), (metric.span(), metric.span()));
+        let (span, name, at) = (
+            self.span,
+            metric.to_string(),
+            (metric.span(), metric.span()),
+        );
         if is_complete && listed.insert(name.clone()) {
             let args = quote_spanned!(span=> __SPECS, #name);
             rules.extend(rule(span, at, "is_listed", &args));
         }
         match &gate.kind {
-            Kind::Score { end, operator, bound, .. } => {
+            Kind::Score {
+                end,
+                operator,
+                bound,
+                ..
+            } => {
                 let (is_at_least, text, value) =
                     (operator.is_at_least, as_written(bound), number(bound));
                 let end = match end {

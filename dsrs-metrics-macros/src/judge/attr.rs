@@ -40,8 +40,17 @@ pub(crate) struct JudgeAttrs {
 }
 
 /// The settings from which a score is computed, unlike those of the prompt and the models, which are compared by their values.
-const CODE: [&str; 9] =
-    ["score", "pairwise", "offline", "empty", "turns", "window", "max_turns", "reduce", "scoring"];
+const CODE: [&str; 9] = [
+    "score",
+    "pairwise",
+    "offline",
+    "empty",
+    "turns",
+    "window",
+    "max_turns",
+    "reduce",
+    "scoring",
+];
 
 /// `scoring = text`, `scoring = logprobs` or `scoring = draws(20)`.
 pub(crate) struct Scoring {
@@ -56,7 +65,9 @@ impl Parse for Scoring {
             true => Some(input.parse::<Group>()?),
             false => None,
         };
-        let draws = draws.map(|group| syn::parse2::<LitInt>(group.stream())).transpose()?;
+        let draws = draws
+            .map(|group| syn::parse2::<LitInt>(group.stream()))
+            .transpose()?;
         Ok(Self { word, draws })
     }
 }
@@ -116,21 +127,36 @@ impl Attribute for JudgeAttrs {
             "an expression over the outputs",
             |judge, it, _| it.value(&mut judge.score),
         ),
-        own("reasoning", "reasoning = false", "`true` or `false`", |judge, it, _| {
-            it.value(&mut judge.reasoning)
-        }),
-        own("temperature", "temperature = 0.0", "a number", |judge, it, _| {
-            it.value(&mut judge.temperature)
-        }),
-        own("max_tokens", "max_tokens = 1024", "a whole number", |judge, it, _| {
-            it.value(&mut judge.max_tokens)
-        }),
-        own("pairwise", "pairwise(first, second)", PAIRWISE, |judge, it, _| {
-            it.parenthesized(&mut judge.pairwise, |inside| pairwise(it.key, inside))
-        }),
-        own("models", "models([\"openai:gpt-6-luna\"; 3])", MODELS, |judge, it, _| {
-            models(judge, it)
-        }),
+        own(
+            "reasoning",
+            "reasoning = false",
+            "`true` or `false`",
+            |judge, it, _| it.value(&mut judge.reasoning),
+        ),
+        own(
+            "temperature",
+            "temperature = 0.0",
+            "a number",
+            |judge, it, _| it.value(&mut judge.temperature),
+        ),
+        own(
+            "max_tokens",
+            "max_tokens = 1024",
+            "a whole number",
+            |judge, it, _| it.value(&mut judge.max_tokens),
+        ),
+        own(
+            "pairwise",
+            "pairwise(first, second)",
+            PAIRWISE,
+            |judge, it, _| it.parenthesized(&mut judge.pairwise, |inside| pairwise(it.key, inside)),
+        ),
+        own(
+            "models",
+            "models([\"openai:gpt-6-luna\"; 3])",
+            MODELS,
+            |judge, it, _| models(judge, it),
+        ),
         own(
             "aggregation",
             "aggregation = median",
@@ -143,32 +169,54 @@ impl Attribute for JudgeAttrs {
             "a whole number",
             |judge, it, _| it.value(&mut judge.max_concurrent),
         ),
-        own("quorum", "quorum = 2", "a whole number", |judge, it, _| it.value(&mut judge.quorum)),
-        own("offline", "offline = path::to::function", "the path to a function", |judge, it, _| {
-            it.value_with(&mut judge.offline, Path::parse_mod_style)
+        own("quorum", "quorum = 2", "a whole number", |judge, it, _| {
+            it.value(&mut judge.quorum)
         }),
-        own("empty", "empty = 0.0", "a number, `true` or `false`", |judge, it, _| {
-            it.value(&mut judge.empty)
+        own(
+            "offline",
+            "offline = path::to::function",
+            "the path to a function",
+            |judge, it, _| it.value_with(&mut judge.offline, Path::parse_mod_style),
+        ),
+        own(
+            "empty",
+            "empty = 0.0",
+            "a number, `true` or `false`",
+            |judge, it, _| it.value(&mut judge.empty),
+        ),
+        own(
+            "turns",
+            "turns = assistant",
+            "`assistant` or `user`",
+            |judge, it, _| it.value(&mut judge.turns),
+        ),
+        own("window", "window = 10", "a whole number", |judge, it, _| {
+            it.value(&mut judge.window)
         }),
-        own("turns", "turns = assistant", "`assistant` or `user`", |judge, it, _| {
-            it.value(&mut judge.turns)
-        }),
-        own("window", "window = 10", "a whole number", |judge, it, _| it.value(&mut judge.window)),
-        own("max_turns", "max_turns = 100", "a whole number", |judge, it, _| {
-            it.value(&mut judge.max_turns)
-        }),
-        own("reduce", "reduce = mean", "`mean`, `min` or `max`", |judge, it, _| {
-            it.value(&mut judge.reduce)
-        }),
+        own(
+            "max_turns",
+            "max_turns = 100",
+            "a whole number",
+            |judge, it, _| it.value(&mut judge.max_turns),
+        ),
+        own(
+            "reduce",
+            "reduce = mean",
+            "`mean`, `min` or `max`",
+            |judge, it, _| it.value(&mut judge.reduce),
+        ),
         own(
             "scoring",
             "scoring = logprobs",
             "`text`, `logprobs` or `draws(20)`",
             |judge, it, _| it.value(&mut judge.scoring),
         ),
-        own("from", "from(question, statements)", FROM, |judge, it, _| {
-            it.parenthesized(&mut judge.from, |inside| from(it.key, inside))
-        }),
+        own(
+            "from",
+            "from(question, statements)",
+            FROM,
+            |judge, it, _| it.parenthesized(&mut judge.from, |inside| from(it.key, inside)),
+        ),
         Key::MISSING,
         Key::THRESHOLD,
         Key::COST,
@@ -213,14 +261,21 @@ impl Attribute for JudgeAttrs {
 impl JudgeAttrs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let code = attrs::code::<Self>(args.clone(), &|key| CODE.contains(&key));
-        Self { code, ..attrs::parse(args, errors) }
+        Self {
+            code,
+            ..attrs::parse(args, errors)
+        }
     }
 }
 
 fn pairwise(key: &Ident, inside: ParseStream<'_>) -> syn::Result<Pairwise> {
     let first = inside.call(Ident::parse_any)?;
     inside.parse::<Token![,]>()?;
-    Ok(Pairwise { span: key.span(), first, second: inside.call(Ident::parse_any)? })
+    Ok(Pairwise {
+        span: key.span(),
+        first,
+        second: inside.call(Ident::parse_any)?,
+    })
 }
 
 fn models(judge: &mut JudgeAttrs, argument: &Argument<'_>) -> syn::Result<()> {
@@ -228,16 +283,22 @@ fn models(judge: &mut JudgeAttrs, argument: &Argument<'_>) -> syn::Result<()> {
     argument.parenthesized(&mut list, Expr::parse)?;
     let span = argument.key.span();
     judge.models = match list {
-        Some(Expr::Array(array)) => {
-            Some(Models { span, list: array.elems.into_iter().collect(), times: None })
-        }
+        Some(Expr::Array(array)) => Some(Models {
+            span,
+            list: array.elems.into_iter().collect(),
+            times: None,
+        }),
         Some(Expr::Repeat(repeat)) => {
             let times = syn::parse2::<LitInt>(quote::ToTokens::to_token_stream(&repeat.len));
             let times = times.map_err(|_| {
                 let written = as_written(&repeat.len);
                 Error::new_spanned(&repeat.len, format!("expected an integer literal, found `{written}`; write `models([default; 3])`"))
             })?;
-            Some(Models { span, list: vec![*repeat.expr], times: Some(times) })
+            Some(Models {
+                span,
+                list: vec![*repeat.expr],
+                times: Some(times),
+            })
         }
         other => return Err(Error::new_spanned(other, MODELS)),
     };

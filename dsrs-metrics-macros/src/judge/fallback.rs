@@ -30,8 +30,11 @@ fn parts(judge: &Judge, metric: &Model) -> TokenStream {
         return TokenStream::new();
     }
     let (vis, metric) = (&judge.item.vis, &metric.names.ident);
-    let setters =
-        SETTERS.iter().chain(&SETTINGS).filter(|name| !judge.has_param(name)).map(|name| {
+    let setters = SETTERS
+        .iter()
+        .chain(&SETTINGS)
+        .filter(|name| !judge.has_param(name))
+        .map(|name| {
             let name = quote::format_ident!("{name}", span = span);
             quote_spanned!(span=> pub fn #name<T>(self, _: T) -> Self { self })
         });

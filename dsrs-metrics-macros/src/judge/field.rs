@@ -86,7 +86,11 @@ impl FieldAttr {
     }
 
     fn parse(name: &str, attr: &SynAttribute, errors: &mut Errors) -> Self {
-        let span = attr.path().segments.first().map_or_else(Span::call_site, |s| s.ident.span());
+        let span = attr
+            .path()
+            .segments
+            .first()
+            .map_or_else(Span::call_site, |s| s.ident.span());
         let tokens = match &attr.meta {
             syn::Meta::Path(_) => TokenStream::new(),
             syn::Meta::List(list) => list.tokens.clone(),
@@ -112,7 +116,10 @@ impl FieldAttr {
         if name == "step" {
             let StepAttr(mut step) = attrs::parse(tokens, errors);
             if !matches!(attr.meta, syn::Meta::NameValue(_)) {
-                step.from.get_or_insert_with(|| From { span, names: Vec::new() });
+                step.from.get_or_insert_with(|| From {
+                    span,
+                    names: Vec::new(),
+                });
             }
             return Self::Step(Box::new(step));
         }
@@ -134,22 +141,31 @@ impl FieldAttr {
 /// Returns the name of one of the judge's attributes. Reports the plural of one.
 fn name(attr: &SynAttribute, errors: &mut Errors) -> Option<&'static str> {
     let found = attr.path().get_ident()?.to_string();
-    let name = NAMES.into_iter().find(|name| found.strip_suffix('s').unwrap_or(&found) == *name)?;
+    let name = NAMES
+        .into_iter()
+        .find(|name| found.strip_suffix('s').unwrap_or(&found) == *name)?;
     if name != found {
-        errors.at(attr.path(), format!("unknown attribute `#[{found}]`; write `#[{name}]`"));
+        errors.at(
+            attr.path(),
+            format!("unknown attribute `#[{found}]`; write `#[{name}]`"),
+        );
     }
     Some(name)
 }
 
 /// Reports `#[gold]` or `#[pred]`, which are attributes of `#[metric]`.
 fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
-    let source =
-        ["gold", "pred", "trace"].into_iter().find(|source| attr.path().is_ident(source))?;
+    let source = ["gold", "pred", "trace"]
+        .into_iter()
+        .find(|source| attr.path().is_ident(source))?;
     errors.at(
         attr.path(),
         format!("expected `#[input({source})]`, found `#[{source}]`; write `#[input({source})]`"),
     );
-    let input = InputAttr { is_reported: true, ..InputAttr::at(Span::call_site()) };
+    let input = InputAttr {
+        is_reported: true,
+        ..InputAttr::at(Span::call_site())
+    };
     Some(FieldAttr::Input(Box::new(input)))
 }
 
@@ -157,7 +173,10 @@ fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
 fn is_kept(attr: &SynAttribute, errors: &mut Errors) -> bool {
     let is_cfg = attr.path().is_ident("cfg");
     if is_cfg {
-        errors.at(attr, "`cfg` is not supported on a judge's fields; write it on the struct");
+        errors.at(
+            attr,
+            "`cfg` is not supported on a judge's fields; write it on the struct",
+        );
     }
     !is_cfg
 }
@@ -209,7 +228,9 @@ impl InputAttr {
         argument: &Argument<'_>,
         errors: &mut Errors,
     ) -> syn::Result<()> {
-        let Argument { key, input: items, .. } = *argument;
+        let Argument {
+            key, input: items, ..
+        } = *argument;
         let name = source.name();
         if self.is_param {
             return Err(Error::new(key.span(), not_of_param(name)));
@@ -257,11 +278,21 @@ const fn source(source: Source, read: Read<InputAttr>) -> Key<InputAttr> {
 impl Attribute for InputAttr {
     const NAME: &'static str = "`#[input]`";
     const KEYS: &'static [Key<Self>] = &[
-        source(Source::Gold, |input, it, errors| input.sourced(Source::Gold, it, errors)),
-        source(Source::Pred, |input, it, errors| input.sourced(Source::Pred, it, errors)),
-        source(Source::Param, |input, it, errors| input.sourced(Source::Param, it, errors)),
-        source(Source::Trace, |input, it, errors| input.sourced(Source::Trace, it, errors)),
-        Key::new("default", Kind::Other, "default", "", |input, it, _| input.default(it)),
+        source(Source::Gold, |input, it, errors| {
+            input.sourced(Source::Gold, it, errors)
+        }),
+        source(Source::Pred, |input, it, errors| {
+            input.sourced(Source::Pred, it, errors)
+        }),
+        source(Source::Param, |input, it, errors| {
+            input.sourced(Source::Param, it, errors)
+        }),
+        source(Source::Trace, |input, it, errors| {
+            input.sourced(Source::Trace, it, errors)
+        }),
+        Key::new("default", Kind::Other, "default", "", |input, it, _| {
+            input.default(it)
+        }),
         Key::new(
             "in_prompt",
             Kind::Other,

@@ -17,7 +17,11 @@ pub(super) fn known_range(judge: &Judge, score: &Expr) -> Option<Expr> {
     let (min, max) = range(judge, score).filter(|_| !binds_output(judge, score))?;
     let number = |value: f64| -> Expr {
         let literal = Literal::f64_unsuffixed(value.abs());
-        if value < 0.0 { syn::parse_quote!(-#literal) } else { syn::parse_quote!(#literal) }
+        if value < 0.0 {
+            syn::parse_quote!(-#literal)
+        } else {
+            syn::parse_quote!(#literal)
+        }
     };
     // Every operation is rounded monotonically, so that no rounded score is outside.
     let is_range = min < max && min.is_finite() && max.is_finite();
@@ -44,7 +48,9 @@ fn range(judge: &Judge, expr: &Expr) -> Option<Range> {
         }
         Expr::Binary(binary) => operation(&binary.op, of(&binary.left)?, of(&binary.right)?),
         Expr::Call(call) => {
-            let Expr::Path(function) = &*call.func else { return None };
+            let Expr::Path(function) = &*call.func else {
+                return None;
+            };
             let name = function.path.segments.last()?.ident.to_string();
             match (&*name, call.args.iter().collect::<Vec<_>>().as_slice()) {
                 ("rescale" | "share", _) => Some(UNIT),
@@ -57,7 +63,14 @@ fn range(judge: &Judge, expr: &Expr) -> Option<Range> {
         Expr::MethodCall(call) => {
             let of_receiver = || of(&call.receiver);
             let name = call.method.to_string();
-            match (&*name, call.args.iter().map(of).collect::<Option<Vec<_>>>()?.as_slice()) {
+            match (
+                &*name,
+                call.args
+                    .iter()
+                    .map(of)
+                    .collect::<Option<Vec<_>>>()?
+                    .as_slice(),
+            ) {
                 ("clamp", [min, max]) => Some((min.0, max.1)),
                 ("min", [to]) => of_receiver().map(|it| (it.0.min(to.0), it.1.min(to.1))),
                 ("max", [to]) => of_receiver().map(|it| (it.0.max(to.0), it.1.max(to.1))),
@@ -76,7 +89,12 @@ fn range(judge: &Judge, expr: &Expr) -> Option<Range> {
 
 fn operation(op: &BinOp, a: Range, b: Range) -> Option<Range> {
     let of_ends = |apply: fn(f64, f64) -> f64| {
-        let ends = [apply(a.0, b.0), apply(a.0, b.1), apply(a.1, b.0), apply(a.1, b.1)];
+        let ends = [
+            apply(a.0, b.0),
+            apply(a.0, b.1),
+            apply(a.1, b.0),
+            apply(a.1, b.1),
+        ];
         union(ends.map(|end| Some((end, end))))
     };
     match op {

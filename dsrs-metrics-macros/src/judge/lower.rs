@@ -22,24 +22,42 @@ use crate::shared::types::option_of;
 pub(crate) const PANEL: &str = "panel";
 
 /// The setters of a judge's builder besides its parameters.
-pub(crate) const SETTERS: [&str; 6] =
-    ["with_lm", "offline", "models", "aggregation", "max_concurrent_judges", "quorum"];
+pub(crate) const SETTERS: [&str; 6] = [
+    "with_lm",
+    "offline",
+    "models",
+    "aggregation",
+    "max_concurrent_judges",
+    "quorum",
+];
 
 /// The setters of a judge's settings. A parameter of the same name replaces one.
-pub(crate) const SETTINGS: [&str; 6] =
-    ["threshold", "strict", "cost_msats", "instruction", "demos", "context"];
+pub(crate) const SETTINGS: [&str; 6] = [
+    "threshold",
+    "strict",
+    "cost_msats",
+    "instruction",
+    "demos",
+    "context",
+];
 
 pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let span = judge.span();
     let mut attrs = judge.attrs.metric.clone();
     attrs.tier = Some(proc_macro2::Ident::new("truth", span));
-    attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
+    attrs
+        .name
+        .get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
     let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
     let is_mean = judge.attrs.turns.is_some() || !judge.has_verdicts();
     if is_verdict && is_mean {
-        attrs.range.get_or_insert_with(|| syn::parse_quote_spanned!(span=> 0.0..=1.0));
+        attrs
+            .range
+            .get_or_insert_with(|| syn::parse_quote_spanned!(span=> 0.0..=1.0));
     }
-    attrs.struct_name.get_or_insert_with(|| judge.default_metric());
+    attrs
+        .struct_name
+        .get_or_insert_with(|| judge.default_metric());
     let struct_name = attrs.struct_name.clone()?;
     let function = function(judge, &attrs);
     let function = Function::parse(function, errors)?;
@@ -48,7 +66,10 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     model.names.origin = format!("The judge with the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
     model.code = judge.attrs.code;
-    model.judged = Some(Judged { input: judge.part("Input"), kind: kind(judge) });
+    model.judged = Some(Judged {
+        input: judge.part("Input"),
+        kind: kind(judge),
+    });
     check::check(&model, errors);
     Some(model)
 }
@@ -57,7 +78,11 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
 /// the name of the struct.
 fn component(struct_name: &str) -> String {
     let snake = names::lower_snake(struct_name);
-    if names::struct_name(&snake) == struct_name { snake } else { struct_name.to_owned() }
+    if names::struct_name(&snake) == struct_name {
+        snake
+    } else {
+        struct_name.to_owned()
+    }
 }
 
 /// Returns the panel settings in `#[judge(..)]` as written on a command line, with the index of
@@ -66,20 +91,34 @@ fn panel(judge: &Judge) -> Vec<(usize, String)> {
     let attrs = &judge.attrs;
     let verdict = judge.has_verdicts();
     let by_kind = || if verdict { "majority" } else { "median" }.to_owned();
-    let aggregation = attrs.aggregation.as_ref().map_or_else(by_kind, ToString::to_string);
+    let aggregation = attrs
+        .aggregation
+        .as_ref()
+        .map_or_else(by_kind, ToString::to_string);
     let values = [
         attrs.models.as_ref().map(models),
         Some(aggregation),
         attrs.max_concurrent.as_ref().map(ToString::to_string),
         attrs.quorum.as_ref().map(ToString::to_string),
     ];
-    values.into_iter().enumerate().filter_map(|(index, value)| Some((index, value?))).collect()
+    values
+        .into_iter()
+        .enumerate()
+        .filter_map(|(index, value)| Some((index, value?)))
+        .collect()
 }
 
 fn models(models: &Models) -> String {
-    let times = models.times.as_ref().and_then(|times| times.base10_parse().ok()).unwrap_or(1);
+    let times = models
+        .times
+        .as_ref()
+        .and_then(|times| times.base10_parse().ok())
+        .unwrap_or(1);
     let names = models.list.iter().map(|model| match model {
-        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => text.value(),
+        syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(text),
+            ..
+        }) => text.value(),
         other => as_written(other),
     });
     vec![names.collect::<Vec<_>>().join(","); times].join(",")
@@ -89,7 +128,10 @@ fn function(judge: &Judge, attrs: &Settings) -> TokenStream {
     let span = judge.span();
     let runtime = names::runtime(attrs.krate.as_ref(), span);
     let kept = judge.item.attrs.iter().filter(|attr| {
-        is_cfg(attr) || ["doc", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
+        is_cfg(attr)
+            || ["doc", "allow", "deprecated"]
+                .iter()
+                .any(|name| attr.path().is_ident(name))
     });
     let vis = &judge.item.vis;
     let ident = format_ident!("__judge", span = span);
@@ -116,12 +158,17 @@ fn kind(judge: &Judge) -> TokenStream {
 }
 
 fn param(input: &Input, runtime: &TokenStream) -> TokenStream {
-    let Field { ident, ty, docs, .. } = &input.field;
+    let Field {
+        ident, ty, docs, ..
+    } = &input.field;
     if input.attr.source == Some(Source::Trace) {
         let trace = format_ident!("Trace", span = input.attr.span);
         let trace = quote!(&#runtime::#trace);
-        let ty =
-            if option_of(ty).is_some() { quote!(::core::option::Option<#trace>) } else { trace };
+        let ty = if option_of(ty).is_some() {
+            quote!(::core::option::Option<#trace>)
+        } else {
+            trace
+        };
         return quote!(#(#docs)* #[trace] #ident: #ty);
     }
     let default = &input.attr.default;

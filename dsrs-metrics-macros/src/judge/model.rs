@@ -70,16 +70,29 @@ impl Judge {
         for field in &mut fields.named {
             match FieldAttr::take(&mut field.attrs, errors) {
                 Some(FieldAttr::Input(attr)) => {
-                    inputs.push(Input { field: Field::new(field, attr.desc.as_ref()), attr });
+                    inputs.push(Input {
+                        field: Field::new(field, attr.desc.as_ref()),
+                        attr,
+                    });
                 }
                 Some(FieldAttr::Step(attr)) => {
-                    steps.push(Output { field: Field::new(field, attr.desc.as_ref()), attr });
+                    steps.push(Output {
+                        field: Field::new(field, attr.desc.as_ref()),
+                        attr,
+                    });
                 }
                 Some(FieldAttr::Output(attr)) => {
-                    outputs.push(Output { field: Field::new(field, attr.desc.as_ref()), attr });
+                    outputs.push(Output {
+                        field: Field::new(field, attr.desc.as_ref()),
+                        attr,
+                    });
                 }
                 None => {
-                    let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
+                    let name = field
+                        .ident
+                        .as_ref()
+                        .map(ToString::to_string)
+                        .unwrap_or_default();
                     errors.at(&field.ident, format!("the field `{name}` is neither an input nor an output; write `#[input(gold)]`, `#[input(pred)]`, `#[param]`, `#[step(from(..))]` or `#[output]` before it"));
                 }
             }
@@ -87,12 +100,24 @@ impl Judge {
         take_duplicates(&mut item.attrs, "judge", errors);
         let instruction = doc_text(&item.attrs);
         let score = score(&attrs, &outputs, errors);
-        Some(Self { item, attrs, inputs, steps, outputs, instruction, score })
+        Some(Self {
+            item,
+            attrs,
+            inputs,
+            steps,
+            outputs,
+            instruction,
+            score,
+        })
     }
 
     /// Returns the name of the struct with a suffix, such as `SemanticRecallInput`.
     pub(crate) fn part(&self, part: &str) -> Ident {
-        quote::format_ident!("{}{part}", self.item.ident.unraw(), span = self.item.ident.span())
+        quote::format_ident!(
+            "{}{part}",
+            self.item.ident.unraw(),
+            span = self.item.ident.span()
+        )
     }
 
     /// Returns the name of the metric if `struct` does not set one: the name of the struct with the suffix `Judge`, which
@@ -113,12 +138,19 @@ impl Judge {
 
     /// Whether the judge writes its reasoning before its answer.
     pub(crate) fn reasons(&self) -> bool {
-        self.attrs.reasoning.as_ref().is_none_or(syn::LitBool::value)
+        self.attrs
+            .reasoning
+            .as_ref()
+            .is_none_or(syn::LitBool::value)
     }
 
     /// Whether a model's answer is a verdict: its score is a `bool`, and no mean of draws or of values.
     pub(crate) fn has_verdicts(&self) -> bool {
-        let is_mean = self.attrs.scoring.as_ref().is_some_and(|scoring| scoring.word != "text");
+        let is_mean = self
+            .attrs
+            .scoring
+            .as_ref()
+            .is_some_and(|scoring| scoring.word != "text");
         !is_mean && self.score.as_ref().is_some_and(|score| score.is_verdict)
     }
 
@@ -132,24 +164,38 @@ impl Judge {
 
     /// Whether two fields have one name, which rustc reports for the struct.
     pub(crate) fn repeats_a_name(&self) -> bool {
-        let names: Vec<_> =
-            self.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
-        names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
+        let names: Vec<_> = self
+            .item
+            .fields
+            .iter()
+            .filter_map(|field| field.ident.as_ref())
+            .collect();
+        names
+            .iter()
+            .enumerate()
+            .any(|(index, name)| names[..index].contains(name))
     }
 
     /// Iterates over the inputs that are conversations.
     pub(crate) fn conversations(&self) -> impl Iterator<Item = &Input> {
-        self.inputs.iter().filter(|input| is_conversation(&input.field.ty))
+        self.inputs
+            .iter()
+            .filter(|input| is_conversation(&input.field.ty))
     }
 
     pub(crate) fn has_param(&self, name: &str) -> bool {
-        let mut params = self.inputs.iter().filter(|i| i.attr.source == Some(Source::Param));
+        let mut params = self
+            .inputs
+            .iter()
+            .filter(|i| i.attr.source == Some(Source::Param));
         params.any(|input| input.field.name() == name)
     }
 
     /// Whether an output has an item for each item of this field, or names its items by number.
     pub(crate) fn is_list(&self, name: &Ident) -> bool {
-        let mut lists = self.answered().flat_map(|it| [&it.attr.each, &it.attr.cites]);
+        let mut lists = self
+            .answered()
+            .flat_map(|it| [&it.attr.each, &it.attr.cites]);
         lists.any(|list| list.as_ref() == Some(name))
     }
 
@@ -165,11 +211,23 @@ impl Judge {
 
 impl Field {
     fn new(field: &syn::Field, desc: Option<&syn::LitStr>) -> Self {
-        let docs = field.attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned();
+        let docs = field
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("doc"))
+            .cloned();
         let docs: Vec<_> = docs.collect();
         let desc = desc.map_or_else(|| doc_text(&docs), |desc| desc.value().trim().to_owned());
-        let ident = field.ident.clone().unwrap_or_else(|| Ident::new("_", Span::call_site()));
-        Self { ident, ty: ungrouped(&field.ty).clone(), docs, desc }
+        let ident = field
+            .ident
+            .clone()
+            .unwrap_or_else(|| Ident::new("_", Span::call_site()));
+        Self {
+            ident,
+            ty: ungrouped(&field.ty).clone(),
+            docs,
+            desc,
+        }
     }
 
     /// Returns the name in the prompt and in the reply.
@@ -182,7 +240,11 @@ fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
     let Some((keyword, kind)) = item_kind(item).filter(|(keyword, _)| keyword != "struct") else {
         return error;
     };
-    let instead = if keyword == "fn" { "; write `#[metric]` for a function" } else { "" };
+    let instead = if keyword == "fn" {
+        "; write `#[metric]` for a function"
+    } else {
+        ""
+    };
     let message = format!("expected a struct with named fields, found {kind}{instead}");
     syn::Error::new(keyword.span(), message)
 }
@@ -190,7 +252,9 @@ fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
 /// Returns the item without `#[input]`, `#[output]`, `#[param]` and `#[step]`, which rustc does not know.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
     without_attributes(item, &|word| {
-        ["input", "output", "param", "step"].iter().any(|role| word == role)
+        ["input", "output", "param", "step"]
+            .iter()
+            .any(|role| word == role)
     })
 }
 
@@ -199,7 +263,9 @@ pub(super) fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a
     let Expr::Path(path) = expr else {
         return None;
     };
-    outputs.iter().find(|output| path.path.is_ident(&output.field.ident))
+    outputs
+        .iter()
+        .find(|output| path.path.is_ident(&output.field.ident))
 }
 
 /// Returns the score as written, or else the output `score`, the only `bool`, or the only
@@ -210,7 +276,10 @@ fn score(attrs: &JudgeAttrs, outputs: &[Output], errors: &mut Errors) -> Option<
             Expr::Cast(cast) if is_bool(&cast.ty) => (&*cast.expr, true),
             expr => (expr, is_verdict(expr, outputs)),
         };
-        return Some(Score { expr: expr.clone(), is_verdict });
+        return Some(Score {
+            expr: expr.clone(),
+            is_verdict,
+        });
     }
     if attrs.metric.is_unreadable("score") {
         return None;
@@ -220,13 +289,18 @@ fn score(attrs: &JudgeAttrs, outputs: &[Output], errors: &mut Errors) -> Option<
         let mut fitting = outputs.iter().filter(|output| fits(&output.field.ty));
         fitting.next().filter(|_| fitting.next().is_none())
     };
-    let found = named.or_else(|| only(is_bool)).or_else(|| only(is_preference));
+    let found = named
+        .or_else(|| only(is_bool))
+        .or_else(|| only(is_preference));
     let Some(output) = found else {
         no_score(outputs, errors);
         return None;
     };
     let ident = &output.field.ident;
-    Some(Score { expr: syn::parse_quote!(#ident), is_verdict: is_bool(&output.field.ty) })
+    Some(Score {
+        expr: syn::parse_quote!(#ident),
+        is_verdict: is_bool(&output.field.ty),
+    })
 }
 
 fn no_score(outputs: &[Output], errors: &mut Errors) {
@@ -236,7 +310,11 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
     let names: Vec<_> = outputs.iter().map(|output| output.field.name()).collect();
     let list = names.join("`, `");
     let ident = &first.field.ident;
-    let label = first.attr.labels.as_ref().and_then(|labels| labels.texts.first());
+    let label = first
+        .attr
+        .labels
+        .as_ref()
+        .and_then(|labels| labels.texts.first());
     let message = match (outputs, label) {
         ([_], Some(label)) => format!(
             "no score is defined for the labels of `{list}`; write `#[judge(score = {list} == {:?})]`, or a `match` with a number for each label",
@@ -262,7 +340,13 @@ pub(crate) fn share(list: &Field) -> String {
         Some(item) if is_bool(item) => "it",
         Some(item) if last_segment_is(item, "String") => "it == \"good\"",
         Some(item) if is_integer(item) => "it >= 1",
-        Some(item) if ["f32", "f64"].iter().any(|name| last_segment_is(item, name)) => "it >= 0.5",
+        Some(item)
+            if ["f32", "f64"]
+                .iter()
+                .any(|name| last_segment_is(item, name)) =>
+        {
+            "it >= 0.5"
+        }
         _ => "it.is_good",
     };
     format!("share({}, |it| {is_counted})", list.name())
@@ -296,7 +380,10 @@ fn is_verdict(expr: &Expr, outputs: &[Output]) -> bool {
     use syn::BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
     match expr {
         Expr::Binary(binary) => {
-            matches!(binary.op, And(_) | Or(_) | Eq(_) | Ne(_) | Lt(_) | Le(_) | Gt(_) | Ge(_))
+            matches!(
+                binary.op,
+                And(_) | Or(_) | Eq(_) | Ne(_) | Lt(_) | Le(_) | Gt(_) | Ge(_)
+            )
         }
         Expr::Unary(unary) => {
             matches!(unary.op, syn::UnOp::Not(_)) && is_verdict_or_unknown(&unary.expr, outputs)

@@ -53,7 +53,13 @@ impl Attribute for OutputAttr {
     const NAME: &'static str = "`#[output]`";
     const KEYS: &'static [Key<Self>] = &[
         Key::range(|output, it, _| it.value(&mut output.range)),
-        Key::new("labels", Kind::Other, "labels = [\"good\", \"bad\"]", LABELS, labels),
+        Key::new(
+            "labels",
+            Kind::Other,
+            "labels = [\"good\", \"bad\"]",
+            LABELS,
+            labels,
+        ),
         Key::new(
             "each",
             Kind::Ident,
@@ -61,9 +67,13 @@ impl Attribute for OutputAttr {
             "the name of a list",
             |output, it, _| it.value(&mut output.each),
         ),
-        Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |output, it, _| {
-            it.value(&mut output.empty)
-        }),
+        Key::new(
+            "empty",
+            Kind::Other,
+            "empty = 1.0",
+            "a number or `abstain`",
+            |output, it, _| it.value(&mut output.empty),
+        ),
         Key::new(
             "cites",
             Kind::Ident,
@@ -104,9 +114,13 @@ impl Attribute for StepAttr {
     const NAME: &'static str = "`#[step]`";
     const EXAMPLE: &'static str = "from(question, answer)";
     const KEYS: &'static [Key<Self>] = &[
-        Key::new("from", Kind::Other, "from(question, answer)", FROM, |step, it, _| {
-            it.parenthesized(&mut step.0.from, |inside| from(it.key, inside))
-        }),
+        Key::new(
+            "from",
+            Kind::Other,
+            "from(question, answer)",
+            FROM,
+            |step, it, _| it.parenthesized(&mut step.0.from, |inside| from(it.key, inside)),
+        ),
         Key::new(
             "cost",
             Kind::Cost,
@@ -114,18 +128,34 @@ impl Attribute for StepAttr {
             "a string with a unit",
             |step, it, _| it.value(&mut step.0.cost),
         ),
-        Key::new("max_items", Kind::Other, "max_items = 100", "a whole number", |step, it, _| {
-            it.value(&mut step.0.max_items)
-        }),
-        Key::new("each", Kind::Ident, "each = statements", "the name of a list", |step, it, _| {
-            it.value(&mut step.0.each)
-        }),
-        Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |step, it, _| {
-            it.value(&mut step.0.empty)
-        }),
-        Key::new("cites", Kind::Ident, "cites = contexts", "the name of a list", |step, it, _| {
-            it.value(&mut step.0.cites)
-        }),
+        Key::new(
+            "max_items",
+            Kind::Other,
+            "max_items = 100",
+            "a whole number",
+            |step, it, _| it.value(&mut step.0.max_items),
+        ),
+        Key::new(
+            "each",
+            Kind::Ident,
+            "each = statements",
+            "the name of a list",
+            |step, it, _| it.value(&mut step.0.each),
+        ),
+        Key::new(
+            "empty",
+            Kind::Other,
+            "empty = 1.0",
+            "a number or `abstain`",
+            |step, it, _| it.value(&mut step.0.empty),
+        ),
+        Key::new(
+            "cites",
+            Kind::Ident,
+            "cites = contexts",
+            "the name of a list",
+            |step, it, _| it.value(&mut step.0.cites),
+        ),
         Key::new(
             "labels",
             Kind::Other,
@@ -160,7 +190,10 @@ const FROM: &str = "expected the names of the fields that the step reads, withou
 /// Parses the names in `from(..)`.
 pub(super) fn from(key: &Ident, inside: ParseStream<'_>) -> syn::Result<From> {
     let names = inside.parse_terminated(Ident::parse_any, Token![,])?;
-    Ok(From { span: key.span(), names: names.into_iter().collect() })
+    Ok(From {
+        span: key.span(),
+        names: names.into_iter().collect(),
+    })
 }
 
 const LABELS: &str = "a list of strings";
@@ -173,8 +206,16 @@ fn labels(
     let mut array: Option<ExprArray> = None;
     argument.value(&mut array)?;
     output.labels = array.map(|array| {
-        let texts = array.elems.iter().filter_map(|label| self::label(label, errors)).collect();
-        Labels { span: array.bracket_token.span.join(), count: array.elems.len(), texts }
+        let texts = array
+            .elems
+            .iter()
+            .filter_map(|label| self::label(label, errors))
+            .collect();
+        Labels {
+            span: array.bracket_token.span.join(),
+            count: array.elems.len(),
+            texts,
+        }
     });
     Ok(())
 }
@@ -183,8 +224,15 @@ fn label(label: &Expr, errors: &mut Errors) -> Option<LitStr> {
     let text = syn::parse2::<LitStr>(label.to_token_stream()).ok();
     if text.is_none() {
         let written = as_written(label);
-        let meant = if is_ident(&written) { written.as_str() } else { "good" };
-        errors.at(label, format!("expected a string, found `{written}`; write `\"{meant}\"`"));
+        let meant = if is_ident(&written) {
+            written.as_str()
+        } else {
+            "good"
+        };
+        errors.at(
+            label,
+            format!("expected a string, found `{written}`; write `\"{meant}\"`"),
+        );
     }
     text
 }

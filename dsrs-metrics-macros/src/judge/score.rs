@@ -25,7 +25,11 @@ pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
         let name = first.field.name();
         errors.at(literal, format!("the score is a constant; write an expression over the outputs, such as `score = {name}`"));
     }
-    Divisions { outputs: &judge.outputs, errors }.visit_expr(expr);
+    Divisions {
+        outputs: &judge.outputs,
+        errors,
+    }
+    .visit_expr(expr);
     check_names(judge, expr, errors);
 }
 
@@ -34,7 +38,12 @@ fn check_names(judge: &Judge, expr: &Expr, errors: &mut Errors) {
     let mut bound = Bound::default();
     bound.visit_expr(expr);
     if !bound.has_items {
-        Values { judge, bound: bound.names, errors }.visit_expr(expr);
+        Values {
+            judge,
+            bound: bound.names,
+            errors,
+        }
+        .visit_expr(expr);
     }
 }
 
@@ -76,15 +85,26 @@ impl Values<'_> {
     fn check(&mut self, name: &Ident) {
         let text = name.unraw().to_string();
         let is_value = text.starts_with(|first: char| first.is_lowercase()) && text != "self";
-        let Judge { inputs, outputs, .. } = self.judge;
+        let Judge {
+            inputs, outputs, ..
+        } = self.judge;
         let is_param = |input: &Input| input.attr.source == Some(Source::Param);
         let is_known = self.bound.contains(name)
-            || self.judge.answered().any(|output| output.field.ident == *name)
-            || inputs.iter().any(|input| is_param(input) && input.field.ident == *name);
+            || self
+                .judge
+                .answered()
+                .any(|output| output.field.ident == *name)
+            || inputs
+                .iter()
+                .any(|input| is_param(input) && input.field.ident == *name);
         if !is_value || is_known || outputs.is_empty() {
             return;
         }
-        let known: Vec<_> = self.judge.answered().map(|output| output.field.name()).collect();
+        let known: Vec<_> = self
+            .judge
+            .answered()
+            .map(|output| output.field.name())
+            .collect();
         let is_input = inputs.iter().any(|input| input.field.ident == *name);
         let nearest = names::nearest(&text, &known.iter().map(String::as_str).collect::<Vec<_>>());
         let list = format!("`{}`", known.join("`, `"));
@@ -107,13 +127,18 @@ impl<'ast> Visit<'ast> for Values<'_> {
         if !matches!(&*call.func, Expr::Path(_)) {
             self.visit_expr(&call.func);
         }
-        call.args.iter().for_each(|argument| self.visit_expr(argument));
+        call.args
+            .iter()
+            .for_each(|argument| self.visit_expr(argument));
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         self.visit_expr(&call.receiver);
         let is_path = |argument: &&Expr| matches!(argument, Expr::Path(_));
-        call.args.iter().filter(|it| !is_path(it)).for_each(|argument| self.visit_expr(argument));
+        call.args
+            .iter()
+            .filter(|it| !is_path(it))
+            .for_each(|argument| self.visit_expr(argument));
     }
 }
 
@@ -144,7 +169,10 @@ impl Divisions<'_> {
 }
 
 fn is_arithmetic(op: &BinOp) -> bool {
-    matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_))
+    matches!(
+        op,
+        BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_)
+    )
 }
 
 impl<'ast> Visit<'ast> for Divisions<'_> {
@@ -165,7 +193,12 @@ impl<'ast> Visit<'ast> for Divisions<'_> {
 /// overflow in `overflow`.
 pub(super) fn checked(judge: &Judge, expr: &Expr, runtime: &TokenStream, overflow: &Ident) -> Expr {
     let mut expr = expr.clone();
-    Checked { judge, runtime, overflow }.visit_expr_mut(&mut expr);
+    Checked {
+        judge,
+        runtime,
+        overflow,
+    }
+    .visit_expr_mut(&mut expr);
     expr
 }
 
@@ -212,9 +245,15 @@ impl Checked<'_> {
     /// Returns the type of an output or parameter.
     fn type_of(&self, name: &Ident) -> Option<&syn::Type> {
         let outputs = self.judge.answered().map(|output| &output.field);
-        let params = self.judge.inputs.iter().filter(|it| it.attr.source == Some(Source::Param));
+        let params = self
+            .judge
+            .inputs
+            .iter()
+            .filter(|it| it.attr.source == Some(Source::Param));
         let mut fields = outputs.chain(params.map(|input| &input.field));
-        fields.find(|field| field.ident == *name).map(|field| &field.ty)
+        fields
+            .find(|field| field.ident == *name)
+            .map(|field| &field.ty)
     }
 }
 
@@ -240,7 +279,9 @@ impl VisitMut for Checked<'_> {
         if let Expr::Binary(binary) = &*expr
             && let (true, Some(method)) = (is_integer, method(&binary.op))
         {
-            let Self { runtime, overflow, .. } = self;
+            let Self {
+                runtime, overflow, ..
+            } = self;
             let (left, right) = (&binary.left, &binary.right);
             let method = format_ident!("{method}", span = overflow.span());
             let span = overflow.span();

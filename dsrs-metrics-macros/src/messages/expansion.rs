@@ -16,8 +16,15 @@ pub(super) struct Found {
 /// All errors of the expansions in a source file, in the order in which they are emitted.
 pub(super) fn errors(source: &str) -> Result<Vec<Found>, LexError> {
     let tokens: TokenStream2 = source.parse()?;
-    let file = tokens.clone().into_iter().next().map(|token| token.span().file());
-    let mut expander = Expander { file: file.unwrap_or_default(), found: Vec::new() };
+    let file = tokens
+        .clone()
+        .into_iter()
+        .next()
+        .map(|token| token.span().file());
+    let mut expander = Expander {
+        file: file.unwrap_or_default(),
+        found: Vec::new(),
+    };
     expander.walk(tokens);
     Ok(expander.found)
 }
@@ -35,7 +42,9 @@ impl Expander {
         let mut rest = &tokens[..];
         while let Some(token) = rest.first() {
             let (attributes, item) = rest.split_at(attributes_len(rest));
-            let used = attributes.chunks_exact(2).position(|pair| Use::of(pair).is_some());
+            let used = attributes
+                .chunks_exact(2)
+                .position(|pair| Use::of(pair).is_some());
             if let Some(index) = used {
                 let (item, after) = item.split_at(item_len(item));
                 let (before, behind) = attributes.split_at(2 * index);
@@ -59,10 +68,16 @@ impl Expander {
             Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), &item),
             Macro::Eval => crate::expand_eval(used.args.clone(), &item),
             // A derive adds to its item.
-            Macro::Record => item.clone().into_iter().chain(crate::expand_record(item)).collect(),
-            Macro::ParamGroup => {
-                item.clone().into_iter().chain(crate::expand_param_group(item)).collect()
-            }
+            Macro::Record => item
+                .clone()
+                .into_iter()
+                .chain(crate::expand_record(item))
+                .collect(),
+            Macro::ParamGroup => item
+                .clone()
+                .into_iter()
+                .chain(crate::expand_param_group(item))
+                .collect(),
         };
         self.collect(expanded.clone(), used.call_site);
         self.walk(expanded);
@@ -72,15 +87,26 @@ impl Expander {
     fn collect(&mut self, tokens: TokenStream2, call_site: (Span, Span)) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
-            let TokenTree::Group(group) = token else { continue };
+            let TokenTree::Group(group) = token else {
+                continue;
+            };
             if !is_compile_error(&tokens[..at]) {
                 self.collect(group.stream(), call_site);
                 continue;
             }
-            let message = syn::parse2::<syn::LitStr>(group.stream()).expect("a message").value();
+            let message = syn::parse2::<syn::LitStr>(group.stream())
+                .expect("a message")
+                .value();
             let path = tokens[path_start(&tokens[..at - 1])].span();
-            let (path, group) = (self.place(path, call_site), self.place(group.span(), call_site));
-            let found = Found { message, start: path.0.min(group.0), end: path.1.max(group.1) };
+            let (path, group) = (
+                self.place(path, call_site),
+                self.place(group.span(), call_site),
+            );
+            let found = Found {
+                message,
+                start: path.0.min(group.0),
+                end: path.1.max(group.1),
+            };
             // rustc reports an error once.
             if !self.found.contains(&found) {
                 self.found.push(found);
@@ -90,7 +116,11 @@ impl Expander {
 
     /// Start and end of a span in the source file.
     fn place(&self, span: Span, call_site: (Span, Span)) -> (LineColumn, LineColumn) {
-        let (first, last) = if span.file() == self.file { (span, span) } else { call_site };
+        let (first, last) = if span.file() == self.file {
+            (span, span)
+        } else {
+            call_site
+        };
         (first.start(), last.end())
     }
 }
@@ -127,7 +157,10 @@ fn item_len(tokens: &[TokenTree]) -> usize {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         _ => false,
     };
-    tokens.iter().position(is_end).map_or(tokens.len(), |end| end + 1)
+    tokens
+        .iter()
+        .position(is_end)
+        .map_or(tokens.len(), |end| end + 1)
 }
 
 enum Macro {
@@ -152,7 +185,11 @@ impl Use {
     fn of(tokens: &[TokenTree]) -> Option<Self> {
         let attribute: TokenStream2 = tokens[..2].iter().cloned().collect();
         let attribute = Attribute::parse_outer.parse2(attribute).ok()?.pop()?;
-        let name = |path: &Path| path.segments.last().map(|segment| segment.ident.to_string());
+        let name = |path: &Path| {
+            path.segments
+                .last()
+                .map(|segment| segment.ident.to_string())
+        };
         let args = match &attribute.meta {
             Meta::Path(_) => TokenStream2::new(),
             Meta::List(list) => list.tokens.clone(),
@@ -164,7 +201,9 @@ impl Use {
             "judge_output" => Macro::JudgeOutput,
             "eval" => Macro::Eval,
             "derive" => {
-                let derived = Punctuated::<Path, Token![,]>::parse_terminated.parse2(args).ok()?;
+                let derived = Punctuated::<Path, Token![,]>::parse_terminated
+                    .parse2(args)
+                    .ok()?;
                 let (of, path) = derived.iter().find_map(|path| match name(path)?.as_str() {
                     "Record" => Some((Macro::Record, path)),
                     "ParamGroup" => Some((Macro::ParamGroup, path)),
@@ -172,11 +211,19 @@ impl Use {
                 })?;
                 let ident = |segment: &syn::PathSegment| segment.ident.span();
                 let call_site = (ident(path.segments.first()?), ident(path.segments.last()?));
-                return Some(Self { of, args: TokenStream2::new(), call_site });
+                return Some(Self {
+                    of,
+                    args: TokenStream2::new(),
+                    call_site,
+                });
             }
             _ => return None,
         };
-        Some(Self { of, args, call_site: (tokens[0].span(), tokens[1].span()) })
+        Some(Self {
+            of,
+            args,
+            call_site: (tokens[0].span(), tokens[1].span()),
+        })
     }
 }
 
@@ -185,10 +232,19 @@ fn an_error_without_a_place_is_reported_where_the_macro_is_called() {
     let tokens: TokenStream2 = "fn before() {}\n#[metric(x)] fn f() {}".parse().unwrap();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let used = Use::of(&tokens[4..]).expect("an attribute of this crate");
-    let mut expander = Expander { file: tokens[0].span().file(), found: Vec::new() };
-    expander
-        .collect(syn::Error::new(Span::call_site(), "here").into_compile_error(), used.call_site);
+    let mut expander = Expander {
+        file: tokens[0].span().file(),
+        found: Vec::new(),
+    };
+    expander.collect(
+        syn::Error::new(Span::call_site(), "here").into_compile_error(),
+        used.call_site,
+    );
     let at = |column| LineColumn { line: 2, column };
-    let here = Found { message: "here".to_owned(), start: at(0), end: at(12) };
+    let here = Found {
+        message: "here".to_owned(),
+        start: at(0),
+        end: at(12),
+    };
     assert_eq!(expander.found, [here]);
 }

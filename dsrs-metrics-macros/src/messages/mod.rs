@@ -57,18 +57,31 @@ fn check(case: &Path) -> Result<(), String> {
         return fs::write(recorded, found).map_err(|error| error.to_string());
     }
     let expected = fs::read_to_string(recorded).unwrap_or_default();
-    if found == expected { Ok(()) } else { Err(rendering::diff(&expected, &found)) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(rendering::diff(&expected, &found))
+    }
 }
 
 #[track_caller]
 fn assert_topic(topic: &str) {
     let files = paths(&folder().join(topic));
-    let (cases, recorded): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|file| has_extension(file, "rs"));
+    let (cases, recorded): (Vec<_>, Vec<_>) = files
+        .into_iter()
+        .partition(|file| has_extension(file, "rs"));
     assert!(!cases.is_empty(), "{topic} has no cases");
     for file in recorded {
-        assert!(has_extension(&file, "expected"), "{} is not a case", file.display());
-        assert!(file.with_extension("rs").is_file(), "{} has no case", file.display());
+        assert!(
+            has_extension(&file, "expected"),
+            "{} is not a case",
+            file.display()
+        );
+        assert!(
+            file.with_extension("rs").is_file(),
+            "{} has no case",
+            file.display()
+        );
     }
     let problem = |case: &PathBuf| Some(format!("{}\n{}", case.display(), check(case).err()?));
     let problems: Vec<_> = cases.iter().filter_map(problem).collect();

@@ -7,12 +7,20 @@ use super::expansion::Found;
 /// All errors, with an empty line between two of them.
 pub(super) fn render(source: &str, errors: &[Found]) -> String {
     let lines: Vec<&str> = source.lines().collect();
-    errors.iter().map(|error| render_one(&lines, error)).collect::<Vec<_>>().join("\n")
+    errors
+        .iter()
+        .map(|error| render_one(&lines, error))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// `error: MESSAGE`, its place, the lines of the source, and carets under the tokens.
 fn render_one(lines: &[&str], error: &Found) -> String {
-    let Found { message, start, end } = error;
+    let Found {
+        message,
+        start,
+        end,
+    } = error;
     let width = end.line.to_string().len();
     let bar = format!("{:width$} |", "");
     // Further lines of a message are aligned with its first line.
@@ -22,8 +30,16 @@ fn render_one(lines: &[&str], error: &Found) -> String {
     let _ = writeln!(text, "{bar}");
     for number in start.line..=end.line {
         let line = lines.get(number - 1).copied().unwrap_or_default();
-        let from = if number == start.line { start.column } else { indent(line) };
-        let to = if number == end.line { end.column } else { line.chars().count() };
+        let from = if number == start.line {
+            start.column
+        } else {
+            indent(line)
+        };
+        let to = if number == end.line {
+            end.column
+        } else {
+            line.chars().count()
+        };
         let _ = writeln!(text, "{}", format!("{number:width$} | {line}").trim_end());
         let carets = "^".repeat(to.saturating_sub(from).max(1));
         let _ = writeln!(text, "{bar} {:from$}{carets}", "");
@@ -75,7 +91,10 @@ fn common_lengths(old: &[&str], new: &[&str]) -> Vec<Vec<usize>> {
 
 #[test]
 fn differences_are_marked_line_by_line() {
-    assert_eq!(diff("a\nb\nc\n", "a\nx\nc\nd\n"), "  a\n- b\n+ x\n  c\n+ d\n");
+    assert_eq!(
+        diff("a\nb\nc\n", "a\nx\nc\nd\n"),
+        "  a\n- b\n+ x\n  c\n+ d\n"
+    );
     assert_eq!(diff("", "a\n"), "+ a\n");
     assert_eq!(diff("a\n", ""), "- a\n");
 }
@@ -83,7 +102,11 @@ fn differences_are_marked_line_by_line() {
 #[test]
 fn places_are_counted_in_characters() {
     let at = |line, column| proc_macro2::LineColumn { line, column };
-    let error = Found { message: "one\ntwo".to_owned(), start: at(1, 4), end: at(2, 3) };
+    let error = Found {
+        message: "one\ntwo".to_owned(),
+        start: at(1, 4),
+        end: at(2, 3),
+    };
     assert_eq!(
         render("é = \u{e9}(\n  )\nend", &[error]),
         "error: one\n       two\n --> 1:5\n  |\n1 | é = é(\n  |     ^^\n2 |   )\n  |   ^\n"

@@ -12,8 +12,14 @@ pub(super) fn check(model: &Model, errors: &mut Errors) {
     for (index, param) in model.params.iter().enumerate() {
         let Some(ident) = &param.ident else { continue };
         let before = &model.params[..index];
-        if before.iter().any(|other| other.ident.as_ref() == Some(ident)) {
-            errors.at(ident, format!("two parameters are named `{ident}`; {}", write(param)));
+        if before
+            .iter()
+            .any(|other| other.ident.as_ref() == Some(ident))
+        {
+            errors.at(
+                ident,
+                format!("two parameters are named `{ident}`; {}", write(param)),
+            );
         }
     }
 }
@@ -32,16 +38,26 @@ fn write(param: &Param) -> String {
 pub(super) fn discard(model: &mut Model) {
     let repeats = |index: usize| {
         let ident = model.params[index].ident.as_ref();
-        ident.is_some() && model.params[..index].iter().any(|other| other.ident.as_ref() == ident)
+        ident.is_some()
+            && model.params[..index]
+                .iter()
+                .any(|other| other.ident.as_ref() == ident)
     };
-    let repeated: Vec<usize> = (0..model.params.len()).filter(|index| repeats(*index)).collect();
+    let repeated: Vec<usize> = (0..model.params.len())
+        .filter(|index| repeats(*index))
+        .collect();
     if repeated.is_empty() {
         return;
     }
-    let typed = model.function.sig.inputs.iter_mut().filter_map(|input| match input {
-        FnArg::Typed(typed) => Some(typed),
-        FnArg::Receiver(_) => None,
-    });
+    let typed = model
+        .function
+        .sig
+        .inputs
+        .iter_mut()
+        .filter_map(|input| match input {
+            FnArg::Typed(typed) => Some(typed),
+            FnArg::Receiver(_) => None,
+        });
     for (index, typed) in typed.enumerate() {
         if repeated.contains(&index) {
             *typed.pat = Pat::Wild(syn::PatWild {
@@ -50,6 +66,9 @@ pub(super) fn discard(model: &mut Model) {
             });
         }
     }
-    model.function.attrs.push(syn::parse_quote!(#[allow(unused_variables)]));
+    model
+        .function
+        .attrs
+        .push(syn::parse_quote!(#[allow(unused_variables)]));
     model.function.body = quote::quote!({ ::core::unreachable!() });
 }

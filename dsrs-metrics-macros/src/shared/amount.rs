@@ -13,11 +13,17 @@ pub(crate) enum AmountError {
     /// It has no unit.
     NoUnit { number: String },
     /// It does not begin with a number, or has another unit.
-    Unit { found: String, msats_per_usd: String },
+    Unit {
+        found: String,
+        msats_per_usd: String,
+    },
     /// It is not a whole number of msat.
     Fraction { found: String },
     /// It has more than 64 bits of msat.
-    TooLarge { found: String, msats_per_usd: Option<String> },
+    TooLarge {
+        found: String,
+        msats_per_usd: Option<String>,
+    },
 }
 
 impl fmt::Display for AmountError {
@@ -26,14 +32,23 @@ impl fmt::Display for AmountError {
             Self::NoUnit { number } => {
                 write!(f, "expected an amount with a unit, found `{number}`")
             }
-            Self::Unit { found, msats_per_usd } => write!(
+            Self::Unit {
+                found,
+                msats_per_usd,
+            } => write!(
                 f,
                 "expected an amount in `msat`, `sat` or `usd` (1 usd = {msats_per_usd} msat), found `{found}`"
             ),
             Self::Fraction { found } => {
-                write!(f, "expected a whole number of millisatoshis, found `{found}`")
+                write!(
+                    f,
+                    "expected a whole number of millisatoshis, found `{found}`"
+                )
             }
-            Self::TooLarge { found, msats_per_usd } => {
+            Self::TooLarge {
+                found,
+                msats_per_usd,
+            } => {
                 write!(f, "expected at most 64 bits of msat, found `{found}`")?;
                 match msats_per_usd {
                     Some(rate) => write!(f, " (1 usd = {rate} msat)"),
@@ -62,7 +77,10 @@ pub(crate) fn parse(text: &str, msats_per_usd: &str) -> Result<u64, AmountError>
     let split = text.find(|c| !is_digit(c)).unwrap_or(text.len());
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
     let found = || text.to_owned();
-    let unknown = || AmountError::Unit { found: found(), msats_per_usd: msats_per_usd.to_owned() };
+    let unknown = || AmountError::Unit {
+        found: found(),
+        msats_per_usd: msats_per_usd.to_owned(),
+    };
     let is_usd = unit.eq_ignore_ascii_case("usd");
     let rate = match unit {
         _ if is_usd => msats_per_usd,
@@ -78,7 +96,10 @@ pub(crate) fn parse(text: &str, msats_per_usd: &str) -> Result<u64, AmountError>
     }
     let too_large = || {
         let msats_per_usd = is_usd.then(|| msats_per_usd.to_owned());
-        AmountError::TooLarge { found: found(), msats_per_usd }
+        AmountError::TooLarge {
+            found: found(),
+            msats_per_usd,
+        }
     };
     match product(&number, rate).ok_or_else(too_large)? {
         (_, true) if !is_usd => Err(AmountError::Fraction { found: found() }),
@@ -137,17 +158,29 @@ mod tests {
     #[test]
     fn dollars_are_rounded_up_at_any_rate() {
         assert_eq!(parse("0.05 usd", "1234567.89"), Ok(61_729), "61728.3945");
-        assert_eq!(parse("0.0000001 usd", "1000000"), Ok(1), "a tenth of a msat");
+        assert_eq!(
+            parse("0.0000001 usd", "1000000"),
+            Ok(1),
+            "a tenth of a msat"
+        );
         assert_eq!(parse("0 usd", "1000000"), Ok(0));
         assert_eq!(parse("3 usd", "0.5"), Ok(2));
-        assert_eq!(parse("5 msat", "7"), Ok(5), "the rate is that of dollars only");
+        assert_eq!(
+            parse("5 msat", "7"),
+            Ok(5),
+            "the rate is that of dollars only"
+        );
     }
 
     #[test]
     fn an_invalid_amount_is_quoted_with_what_to_write() {
         let units = "expected an amount in `msat`, `sat` or `usd` (1 usd = 1000000 msat), found";
         for (text, message, example) in [
-            ("5000", "expected an amount with a unit, found `5000`", "5000 msat"),
+            (
+                "5000",
+                "expected an amount with a unit, found `5000`",
+                "5000 msat",
+            ),
             ("5 EUR", &format!("{units} `5 EUR`"), "100 msat"),
             ("1e3 usd", &format!("{units} `1e3 usd`"), "100 msat"),
             (
@@ -167,12 +200,30 @@ mod tests {
             ),
         ] {
             let error = msats(text).unwrap_err();
-            assert_eq!((error.to_string().as_str(), error.example().as_str()), (message, example));
+            assert_eq!(
+                (error.to_string().as_str(), error.example().as_str()),
+                (message, example)
+            );
         }
-        for text in ["", "msat", "-1 msat", ". usd", "1.2.3 sat", "_ sat", "$5", "1 usd 2"] {
-            assert!(matches!(msats(text), Err(AmountError::Unit { .. })), "{text}");
+        for text in [
+            "",
+            "msat",
+            "-1 msat",
+            ". usd",
+            "1.2.3 sat",
+            "_ sat",
+            "$5",
+            "1 usd 2",
+        ] {
+            assert!(
+                matches!(msats(text), Err(AmountError::Unit { .. })),
+                "{text}"
+            );
         }
         let long = format!("0.{}1 usd", "0".repeat(60));
-        assert!(matches!(msats(&long), Err(AmountError::TooLarge { .. })), "{long}");
+        assert!(
+            matches!(msats(&long), Err(AmountError::TooLarge { .. })),
+            "{long}"
+        );
     }
 }

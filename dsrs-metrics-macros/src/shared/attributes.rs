@@ -25,7 +25,9 @@ pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
         _ => None,
     };
     let lines: Vec<String> = attrs.iter().filter_map(line).collect();
-    let unindented = lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    let unindented = lines
+        .iter()
+        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     unindented.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
@@ -66,15 +68,23 @@ pub(crate) fn without_attributes(
 pub(crate) fn derived_traits(attrs: &[Attribute]) -> Vec<Ident> {
     let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
     let paths = derives.filter_map(|attr| {
-        attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok()
+        attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+            .ok()
     });
-    paths.flatten().filter_map(|path| path.segments.last().map(|last| last.ident.clone())).collect()
+    paths
+        .flatten()
+        .filter_map(|path| path.segments.last().map(|last| last.ident.clone()))
+        .collect()
 }
 
 /// Removes the attributes named `name` from an item that already has one, and reports them.
 pub(crate) fn take_duplicates(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) {
     attrs.retain(|attr| {
-        let is_duplicate = attr.path().segments.last().is_some_and(|last| last.ident == name);
+        let is_duplicate = attr
+            .path()
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == name);
         if is_duplicate {
             errors.at(attr, format!("duplicate `#[{name}]`; keep one"));
         }

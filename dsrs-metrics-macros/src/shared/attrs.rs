@@ -78,7 +78,13 @@ impl<A> Key<A> {
         what: &'static str,
         read: Read<A>,
     ) -> Self {
-        Self { name, kind, form, what, read }
+        Self {
+            name,
+            kind,
+            form,
+            what,
+            read,
+        }
     }
 
     /// Returns the key with another example.
@@ -116,13 +122,27 @@ fn item<A: Attribute>(
     if let Some(parsed) = attrs.other_item(input, errors) {
         return parsed;
     }
-    let word = input.call(Ident::parse_any).map_err(|_| attrs.not_a_key(input))?;
+    let word = input
+        .call(Ident::parse_any)
+        .map_err(|_| attrs.not_a_key(input))?;
     let Some(key) = A::KEYS.iter().find(|key| word == key.name) else {
         return Err(Error::new(word.span(), unknown(attrs, &word, input)));
     };
     found_keys.add(&word, errors);
-    let Key { kind, form, what, .. } = *key;
-    let read = (key.read)(attrs, &Argument { key: &word, kind, form, what, input }, errors);
+    let Key {
+        kind, form, what, ..
+    } = *key;
+    let read = (key.read)(
+        attrs,
+        &Argument {
+            key: &word,
+            kind,
+            form,
+            what,
+            input,
+        },
+        errors,
+    );
     if read.is_err() {
         attrs.unreadable(key.name);
     }
@@ -146,7 +166,11 @@ fn unknown<A: Attribute>(attrs: &mut A, word: &Ident, rest: ParseStream<'_>) -> 
 /// Returns `a`, or one of `a`, `b`.
 fn one_of(words: &[&str]) -> String {
     let list = format!("`{}`", words.join("`, `"));
-    if words.len() == 1 { list } else { format!("one of {list}") }
+    if words.len() == 1 {
+        list
+    } else {
+        format!("one of {list}")
+    }
 }
 
 /// The default of [`Attribute::not_a_key`].
@@ -156,7 +180,9 @@ pub(crate) fn not_a_key<A: Attribute>(input: ParseStream<'_>) -> Error {
             format!("expected `key = value`, found a number; did you mean `threshold = {number}`?");
         return Error::new(number.span(), message);
     }
-    let found = list::to_comma(&input.fork()).map(as_written).unwrap_or_default();
+    let found = list::to_comma(&input.fork())
+        .map(as_written)
+        .unwrap_or_default();
     let (attribute, example) = (A::NAME, A::EXAMPLE);
     input.error(format!(
         "expected `key = value` in {attribute}, found `{found}`; write items such as `{example}`, separated by commas"
@@ -197,7 +223,9 @@ impl Argument<'_> {
         parse: impl FnOnce(ParseStream<'_>) -> Result<T>,
     ) -> Result<()> {
         self.equals()?;
-        *into = Some(list::value(self.key, self.input, parse, |found| self.explain(found))?);
+        *into = Some(list::value(self.key, self.input, parse, |found| {
+            self.explain(found)
+        })?);
         Ok(())
     }
 
@@ -212,7 +240,11 @@ impl Argument<'_> {
         let content = |inside: ParseStream<'_>| {
             let value = read(inside)?;
             inside.parse::<Option<Token![,]>>()?;
-            if inside.is_empty() { Ok(value) } else { Err(inside.error("")) }
+            if inside.is_empty() {
+                Ok(value)
+            } else {
+                Err(inside.error(""))
+            }
         };
         let group = syn::parse2::<Group>(found.clone());
         let value = group.and_then(|group| content.parse2(group.stream()));
@@ -225,7 +257,9 @@ impl Argument<'_> {
 
     /// Parses the `=`.
     fn equals(&self) -> Result<()> {
-        let Self { key, form, input, .. } = self;
+        let Self {
+            key, form, input, ..
+        } = self;
         if input.peek(Token![=]) {
             return input.parse::<Token![=]>().map(|_| ());
         }
@@ -238,7 +272,9 @@ impl Argument<'_> {
 
     /// Returns the message that names the expected tokens and `found`.
     fn explain(&self, found: &str) -> String {
-        let Self { key, what, form, .. } = self;
+        let Self {
+            key, what, form, ..
+        } = self;
         match self.kind.repaired(found) {
             _ if found.is_empty() => format!("missing value for `{key}`; write `{form}`"),
             Some(repaired) => {
@@ -252,15 +288,18 @@ impl Argument<'_> {
 impl Kind {
     /// Returns the intended value, if only quotes or a unit are wrong.
     fn repaired(self, found: &str) -> Option<String> {
-        let text = syn::parse_str::<LitStr>(found).ok().map(|literal| literal.value());
+        let text = syn::parse_str::<LitStr>(found)
+            .ok()
+            .map(|literal| literal.value());
         let is = |fits: bool, value: String| fits.then_some(value);
         match (self, text) {
             (Self::Tier, Some(text)) => is(text == "proxy" || text == "truth", text),
             (Self::Ident, Some(text)) => is(parsed::<Ident>(&text).is_some(), text),
             (Self::Type, Some(text)) => is(parsed::<Type>(&text).is_some(), text),
-            (Self::Path, Some(text)) => {
-                is(parsed::<Path>(&text).is_some(), format!("::{}", text.trim_start_matches("::")))
-            }
+            (Self::Path, Some(text)) => is(
+                parsed::<Path>(&text).is_some(),
+                format!("::{}", text.trim_start_matches("::")),
+            ),
             (Self::Text, None) => is(parsed::<Ident>(found).is_some(), format!("\"{found}\"")),
             (Self::Version, None) => is(found.parse::<f64>().is_ok(), format!("\"{found}\"")),
             (Self::Cost, None) => is(found.parse::<u64>().is_ok(), format!("\"{found} msat\"")),

@@ -2,7 +2,9 @@
 
 use super::names::nearest;
 
-const COMBINATORS: [&str; 8] = ["weighted", "all", "any", "min", "max", "gate", "invert", "tree"];
+const COMBINATORS: [&str; 8] = [
+    "weighted", "all", "any", "min", "max", "gate", "invert", "tree",
+];
 
 pub(crate) fn is_combinator(word: &str) -> bool {
     COMBINATORS.contains(&word)

@@ -23,7 +23,9 @@ pub(crate) fn spec_readers(
 ) -> TokenStream {
     let Paths { span, runtime, .. } = paths;
     let constant = own.is_none().then(|| quote_spanned!(*span=> const));
-    let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
+    let own = own
+        .cloned()
+        .unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
     quote_spanned! {*span=>
         /// The spec of the metric: name, fields, parameters, kind of score, cost.
         #vis const SPEC: #runtime::__private::MetricSpec<'static> = #spec;
@@ -59,7 +61,9 @@ pub(crate) fn described(
     identity: &TokenStream,
 ) -> TokenStream {
     let Paths { span, runtime, .. } = paths;
-    let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
+    let own = own
+        .cloned()
+        .unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
     quote_spanned! {*span=>
         fn name(&self) -> &::core::primitive::str {
             Self::SPEC.name
@@ -89,7 +93,11 @@ pub(crate) fn calls(
     pred: &TokenStream,
     answer: &TokenStream,
 ) -> TokenStream {
-    let Paths { span, runtime, private } = paths;
+    let Paths {
+        span,
+        runtime,
+        private,
+    } = paths;
     quote_spanned! {*span=>
         fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
             &'life0 self,
@@ -123,8 +131,10 @@ pub(crate) fn rule(
     args: &TokenStream,
 ) -> TokenStream {
     let name = Ident::new(name, span);
-    let mut broken =
-        Group::new(Delimiter::Parenthesis, quote_spanned!(span=> __rules::#name(#args)));
+    let mut broken = Group::new(
+        Delimiter::Parenthesis,
+        quote_spanned!(span=> __rules::#name(#args)),
+    );
     broken.set_span(end.resolved_at(span));
     let check = quote_spanned!(start.resolved_at(span)=> __rules::check);
     quote_spanned!(span=> const _: () = #check #broken;)
@@ -171,13 +181,19 @@ pub(crate) fn unit_struct(span: Span, ident: &Ident, derived: &[Ident]) -> Token
     };
     let copy = quote_spanned!(span=> impl ::core::marker::Copy for #ident {});
     let impls = [("Debug", debug), ("Clone", clone), ("Copy", copy)];
-    let missing = impls.into_iter().filter(|(name, _)| !derived.iter().any(|own| own == name));
+    let missing = impls
+        .into_iter()
+        .filter(|(name, _)| !derived.iter().any(|own| own == name));
     missing.map(|(_, item)| item).collect()
 }
 
 /// Emits the impls of a metric after a mistake, so that uses of the metric still resolve.
 pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> TokenStream {
-    let Paths { span, runtime, private } = paths;
+    let Paths {
+        span,
+        runtime,
+        private,
+    } = paths;
     // Not the name of the metric's own struct, which they would shadow.
     let (gold, pred) = (format_ident!("{ident}Gold"), format_ident!("{ident}Pred"));
     quote_spanned! {*span=>

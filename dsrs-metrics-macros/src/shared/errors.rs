@@ -42,7 +42,10 @@ impl Errors {
 
     /// Returns a `compile_error!` for each error.
     pub(crate) fn finish(mut self) -> TokenStream {
-        self.found.take().map(syn::Error::into_compile_error).unwrap_or_default()
+        self.found
+            .take()
+            .map(syn::Error::into_compile_error)
+            .unwrap_or_default()
     }
 }
 

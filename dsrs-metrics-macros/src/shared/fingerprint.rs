@@ -106,7 +106,9 @@ fn is_trailing(tokens: &[TokenTree], index: usize) -> bool {
     let is_block = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
     let closes =
         |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '>');
-    let follows_block = index.checked_sub(1).is_some_and(|before| is_block(&tokens[before]));
+    let follows_block = index
+        .checked_sub(1)
+        .is_some_and(|before| is_block(&tokens[before]));
     follows_block || tokens.get(index + 1).is_none_or(closes)
 }
 
@@ -148,7 +150,9 @@ fn flatten(tokens: TokenStream, into: &mut Vec<TokenTree>) {
 
 /// Returns whether a token is `[doc = ".."]` or another attribute that changes no value.
 fn is_skipped_attribute(token: &TokenTree) -> bool {
-    let TokenTree::Group(group) = token else { return false };
+    let TokenTree::Group(group) = token else {
+        return false;
+    };
     let mut content = Vec::new();
     if group.delimiter() == Delimiter::Bracket {
         flatten(group.stream(), &mut content);
@@ -193,15 +197,27 @@ mod tests {
     #[test]
     fn only_what_changes_no_score_is_skipped() {
         let same = [
-            ("fn a() { f(1, 2) }", "fn a() {\n    f(\n        1,\n        2,\n    )\n}"),
+            (
+                "fn a() { f(1, 2) }",
+                "fn a() {\n    f(\n        1,\n        2,\n    )\n}",
+            ),
             ("f(x)", "/* note */ f( x ) // note"),
-            ("fn a() {}", "/// Text.\n#[doc = \"text\"] #[allow(dead_code)] #[inline] fn a() {}"),
-            ("fn a() { b }", "fn a() { #![allow(unused)] #[expect(x)] b }"),
+            (
+                "fn a() {}",
+                "/// Text.\n#[doc = \"text\"] #[allow(dead_code)] #[inline] fn a() {}",
+            ),
+            (
+                "fn a() { b }",
+                "fn a() { #![allow(unused)] #[expect(x)] b }",
+            ),
             ("fn a() {}", "#[(argument = doc = \"text\")] fn a() {}"),
             ("a < 100", "a < (argument = 100)"),
             ("f(a: &str)", "f(a: (argument = &(argument = str)),)"),
             ("Vec<A, B>", "Vec<A, B,>"),
-            ("match a { B => { c } D => e }", "match a { B => { c }, D => e, }"),
+            (
+                "match a { B => { c } D => e }",
+                "match a { B => { c }, D => e, }",
+            ),
         ];
         for (one, other) in same {
             assert_eq!(code(one), code(other), "{one} and {other}");
@@ -233,7 +249,10 @@ mod tests {
         let is_key = |key: &str| is_code(key) || ["name", "version"].contains(&key);
         let code = |args: &str| of_arguments(args.parse().unwrap(), &is_key, &is_code);
         let plain = code("score = f::<A, B>(x), empty = 0.0");
-        assert_eq!(plain, code("name = \"n\", empty = 0.0, version = 2, score = f::<A, B>(x),"));
+        assert_eq!(
+            plain,
+            code("name = \"n\", empty = 0.0, version = 2, score = f::<A, B>(x),")
+        );
         assert_ne!(plain, code("score = f::<A, C>(x), empty = 0.0"));
         assert_ne!(plain, code("score = f::<A, B>(x), empty = 1.0"));
         assert_ne!(plain, code("score = f::<A, B>(x)"));

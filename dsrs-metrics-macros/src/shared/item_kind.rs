@@ -11,8 +11,9 @@ pub(crate) fn item_kind(item: &TokenStream) -> Option<(Ident, &'static str)> {
     let mut words = words.peekable();
     while let Some(word) = words.next() {
         let of_function = ["fn", "async", "unsafe", "extern"];
-        let is_qualifier =
-            words.peek().is_some_and(|next| of_function.iter().any(|word| next == word));
+        let is_qualifier = words
+            .peek()
+            .is_some_and(|next| of_function.iter().any(|word| next == word));
         let kind = match word.to_string().as_str() {
             "fn" => "a function",
             "struct" => "a struct",

@@ -41,7 +41,10 @@ pub(crate) fn for_each(
                 errors.push(error);
             } else if next_item_follows(input) {
                 let next = input.fork().call(Ident::parse_any)?;
-                errors.at(&next, format!("expected `,`, found `{next}`; write `,` before it"));
+                errors.at(
+                    &next,
+                    format!("expected `,`, found `{next}`; write `,` before it"),
+                );
                 continue;
             } else if !at_end(input) {
                 let rest = to_comma(&input.fork())?;

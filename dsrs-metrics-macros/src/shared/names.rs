@@ -18,7 +18,9 @@ use super::tokens::{as_written, parsed};
 pub(crate) fn upper_camel(snake: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
     };
     snake.split('_').filter_map(word).collect()
 }
@@ -26,15 +28,25 @@ pub(crate) fn upper_camel(snake: &str) -> String {
 /// Returns the name of the struct that `#[metric]` generates for a function.
 pub(crate) fn struct_name(function: &str) -> String {
     let camel = upper_camel(function);
-    if parsed::<Ident>(&camel).is_some() { camel } else { format!("Metric{camel}") }
+    if parsed::<Ident>(&camel).is_some() {
+        camel
+    } else {
+        format!("Metric{camel}")
+    }
 }
 
 /// Converts `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`, for a
 /// message.
 pub(crate) fn suggested_snake(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     let snake = words.map(lower_snake).collect::<Vec<_>>().join("_");
-    if is_snake(&snake) { snake } else { "exact_match".to_owned() }
+    if is_snake(&snake) {
+        snake
+    } else {
+        "exact_match".to_owned()
+    }
 }
 
 /// Converts `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to
@@ -45,7 +57,9 @@ pub(crate) fn lower_snake(camel: &str) -> String {
     for (index, c) in letters.iter().enumerate() {
         let after_small =
             index > 0 && !letters[index - 1].is_uppercase() && letters[index - 1] != '_';
-        let before_small = letters.get(index + 1).is_some_and(|next| next.is_lowercase());
+        let before_small = letters
+            .get(index + 1)
+            .is_some_and(|next| next.is_lowercase());
         let ends_acronym = index > 0 && letters[index - 1].is_uppercase() && before_small;
         if c.is_uppercase() && (after_small || ends_acronym) {
             snake.push('_');
@@ -58,7 +72,9 @@ pub(crate) fn lower_snake(camel: &str) -> String {
 /// Whether a name is `lower_snake_case` and starts with a letter.
 pub(crate) fn is_snake(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// Returns the message for a name that is not in snake case. Such names are used on command lines
@@ -76,7 +92,10 @@ pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Returns the path to the runtime crate: the user's `crate = path`, or `::dsrs_metrics`.
 pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
-    krate.map_or_else(|| quote_spanned!(span=> ::dsrs_metrics), ToTokens::to_token_stream)
+    krate.map_or_else(
+        || quote_spanned!(span=> ::dsrs_metrics),
+        ToTokens::to_token_stream,
+    )
 }
 
 /// Returns [`runtime`] at `span`, with the crate's own name at the item, so that rustc reports once an item that the
@@ -88,7 +107,11 @@ pub(crate) fn runtime_at(krate: Option<&syn::Path>, span: Span, item: Span) -> T
 
 /// Renames the function of a metric at the end of a path to the metric's struct: `rag::entity_f1` to `rag::EntityF1`.
 pub(crate) fn name_struct(path: &mut syn::Path) {
-    let Some(last) = path.segments.last_mut().filter(|last| last.arguments.is_empty()) else {
+    let Some(last) = path
+        .segments
+        .last_mut()
+        .filter(|last| last.arguments.is_empty())
+    else {
         return;
     };
     let name = last.ident.unraw().to_string();
@@ -186,7 +209,10 @@ mod tests {
 
     #[test]
     fn only_a_near_word_is_suggested() {
-        assert_eq!(nearest("treshold", &["tier", "threshold"]), Some("threshold"));
+        assert_eq!(
+            nearest("treshold", &["tier", "threshold"]),
+            Some("threshold")
+        );
         assert_eq!(nearest("banana", &["tier", "threshold"]), None);
     }
 }

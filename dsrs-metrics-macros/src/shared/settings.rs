@@ -88,10 +88,13 @@ impl<A> Key<A> {
 impl<A: AsMut<Settings>> Key<A> {
     pub(crate) const RANGE: Self =
         Self::range(|attrs, argument, _| argument.value(&mut attrs.as_mut().range));
-    pub(crate) const LOWER_IS_BETTER: Self =
-        Self::new("lower_is_better", Kind::Other, "lower_is_better", "", |attrs, argument, _| {
-            argument.flag(&mut attrs.as_mut().lower_is_better)
-        });
+    pub(crate) const LOWER_IS_BETTER: Self = Self::new(
+        "lower_is_better",
+        Kind::Other,
+        "lower_is_better",
+        "",
+        |attrs, argument, _| argument.flag(&mut attrs.as_mut().lower_is_better),
+    );
     pub(crate) const STRICT: Self =
         Self::new("strict", Kind::Other, "strict", "", |attrs, argument, _| {
             argument.flag(&mut attrs.as_mut().strict)
@@ -114,10 +117,13 @@ impl<A: AsMut<Settings>> Key<A> {
         "the path of a function or a closure",
         |attrs, argument, _| argument.value_with(&mut attrs.as_mut().explain, explanation),
     );
-    pub(crate) const CRATE: Self =
-        Self::new("crate", Kind::Path, "crate = ::dsrs_metrics", "a path", |attrs, argument, _| {
-            argument.value_with(&mut attrs.as_mut().krate, crate_path)
-        });
+    pub(crate) const CRATE: Self = Self::new(
+        "crate",
+        Kind::Path,
+        "crate = ::dsrs_metrics",
+        "a path",
+        |attrs, argument, _| argument.value_with(&mut attrs.as_mut().krate, crate_path),
+    );
 }
 
 /// Parses the path of a crate. `Self` is a type, which no `use` may name.

@@ -17,7 +17,9 @@ pub(crate) fn as_written(tokens: impl ToTokens) -> String {
         let last = text.chars().last().unwrap_or(' ');
         let arrow = last == '>' && text.ends_with("->");
         let range = text.ends_with("..=") || text.ends_with("..");
-        let before = text.strip_suffix('-').map(|text| text.trim_end().chars().last());
+        let before = text
+            .strip_suffix('-')
+            .map(|text| text.trim_end().chars().last());
         let negative = before.is_some_and(|c| c.is_none_or(|c| !c.is_alphanumeric() && c != ')'));
         let opens = range || negative || (glued(last) && !arrow && !matches!(next, '=' | '+'));
         let is_joint = c == ' ' && (opens || closes(next));
@@ -39,12 +41,18 @@ pub(crate) fn is_ident(text: &str) -> bool {
 /// Parses a string that contains only characters of paths and types.
 pub(crate) fn parsed<T: syn::parse::Parse>(text: &str) -> Option<T> {
     let is_plain = |c: char| c.is_alphanumeric() || "_:<>, &[]()".contains(c);
-    text.chars().all(is_plain).then(|| syn::parse_str(text).ok()).flatten()
+    text.chars()
+        .all(is_plain)
+        .then(|| syn::parse_str(text).ok())
+        .flatten()
 }
 
 /// Returns the spans of the first and of the last token.
 pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
-    let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
+    let mut spans = tokens
+        .to_token_stream()
+        .into_iter()
+        .map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::call_site);
     (first, spans.last().unwrap_or(first))
 }

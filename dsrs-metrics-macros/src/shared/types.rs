@@ -94,7 +94,10 @@ struct InLifetime<'a>(&'a Lifetime);
 
 impl VisitMut for InLifetime<'_> {
     fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
-        let row = Lifetime { apostrophe: self.0.apostrophe, ident: self.0.ident.clone() };
+        let row = Lifetime {
+            apostrophe: self.0.apostrophe,
+            ident: self.0.ident.clone(),
+        };
         reference.lifetime = Some(row);
         visit_mut::visit_type_mut(self, &mut reference.elem);
     }
@@ -152,7 +155,11 @@ fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ungrouped(ty) else {
         return None;
     };
-    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    let last = path
+        .path
+        .segments
+        .last()
+        .filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };
@@ -177,7 +184,10 @@ pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
 /// Whether a type has the name of a string, `bool` or a number. Such a type implements `Deserialize`, or the metric has an
 /// error at it.
 pub(crate) fn is_plain(ty: &Type) -> bool {
-    is_integer(ty) || ["String", "bool", "f32", "f64"].iter().any(|name| last_segment_is(ty, name))
+    is_integer(ty)
+        || ["String", "bool", "f32", "f64"]
+            .iter()
+            .any(|name| last_segment_is(ty, name))
 }
 
 /// Whether a type is `judge::Panel`, which is several parameters on the command line.
@@ -185,7 +195,14 @@ pub(crate) fn is_panel(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else {
         return false;
     };
-    let names: Vec<_> = path.path.segments.iter().rev().take(2).map(|it| &it.ident).collect();
+    let names: Vec<_> = path
+        .path
+        .segments
+        .iter()
+        .rev()
+        .take(2)
+        .map(|it| &it.ident)
+        .collect();
     matches!(names[..], [panel, judge] if panel == "Panel" && judge == "judge")
 }
 
@@ -194,7 +211,8 @@ pub(crate) fn is_integer(ty: &Type) -> bool {
 }
 
 pub(crate) fn integer_name(ty: &Type) -> Option<&'static str> {
-    const WHOLE: [&str; 10] =
-        ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
+    const WHOLE: [&str; 10] = [
+        "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize",
+    ];
     WHOLE.into_iter().find(|name| last_segment_is(ty, name))
 }

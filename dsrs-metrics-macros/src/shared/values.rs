@@ -92,7 +92,10 @@ fn check_number(expr: &Expr, form: &str, errors: &mut Errors) {
     match &value.lit {
         Lit::Float(_) | Lit::Int(_) if literal(expr).is_some() => {}
         Lit::Float(_) | Lit::Int(_) => errors.at(expr, too_large(&found, form)),
-        _ => errors.at(expr, format!("expected a number, found `{found}`; write `{form}`")),
+        _ => errors.at(
+            expr,
+            format!("expected a number, found `{found}`; write `{form}`"),
+        ),
     }
 }
 
@@ -143,7 +146,11 @@ pub(crate) fn number(expr: &Expr) -> TokenStream {
     };
     let mut number = Literal::f64_unsuffixed(value.abs());
     number.set_span(expr.span());
-    if value.is_sign_negative() { quote_spanned!(expr.span()=> -#number) } else { quote!(#number) }
+    if value.is_sign_negative() {
+        quote_spanned!(expr.span()=> -#number)
+    } else {
+        quote!(#number)
+    }
 }
 
 /// Returns the score in `missing = 0.0` or `missing = false` as an `f64`.

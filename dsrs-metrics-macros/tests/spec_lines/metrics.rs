@@ -18,7 +18,11 @@ pub(crate) fn keywords_found(
     #[pred("text")] reply: &str,
     #[param(default = 3)] most: usize,
 ) -> Result<f64, String> {
-    let found = keywords.iter().filter(|word| reply.contains(*word)).count().min(most);
+    let found = keywords
+        .iter()
+        .filter(|word| reply.contains(*word))
+        .count()
+        .min(most);
     Ok(found as f64 / keywords.len().max(1) as f64)
 }
 
@@ -52,7 +56,11 @@ pub(crate) fn same_field(
     #[pred(named_by = field)] found: &str,
 ) -> Result<Check, String> {
     let _ = field;
-    Ok(if wanted == found { Check::pass() } else { Check::fail("differs") })
+    Ok(if wanted == found {
+        Check::pass()
+    } else {
+        Check::fail("differs")
+    })
 }
 
 /// proxy, number, higher is better, free

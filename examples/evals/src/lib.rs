@@ -39,7 +39,9 @@ pub fn route(message: &str, is_late: Option<bool>) -> Routed {
     } else {
         "other"
     };
-    Routed { queue: queue.to_owned() }
+    Routed {
+        queue: queue.to_owned(),
+    }
 }
 
 /// The reply of the shop to a message.

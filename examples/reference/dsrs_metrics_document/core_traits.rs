@@ -18,7 +18,10 @@ struct MyModule;
 #[async_trait]
 impl Module for MyModule {
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
-        let knows = inputs.get("question").and_then(|question| question.as_str()) == Some("2 + 2");
+        let knows = inputs
+            .get("question")
+            .and_then(|question| question.as_str())
+            == Some("2 + 2");
         Ok(prediction! { "answer" => if knows { "4" } else { "unknown" } })
     }
 }
@@ -80,7 +83,12 @@ async fn describe(
     pred: &Prediction,
 ) -> Result<(String, MetricTier, u64, MetricScore)> {
     let score = metric.evaluate(gold, pred).await?;
-    Ok((metric.name().to_owned(), metric.tier(), metric.cost_estimate(), score))
+    Ok((
+        metric.name().to_owned(),
+        metric.tier(),
+        metric.cost_estimate(),
+        score,
+    ))
 }
 
 pub(super) async fn run() -> Result {
@@ -99,26 +107,41 @@ async fn evaluator() -> Result {
     ];
     // Evaluate on test set
     let score = module.evaluate(test_examples).await?;
-    assert_eq!(format!("Accuracy: {:.2}%", score * 100.0), "Accuracy: 50.00%");
+    assert_eq!(
+        format!("Accuracy: {:.2}%", score * 100.0),
+        "Accuracy: 50.00%"
+    );
     Ok(())
 }
 
 async fn feedback_evaluator() -> Result {
     let example = example! { "answer" => "4" };
-    let right = Feedback.feedback_metric(&example, &prediction! { "answer" => "4" }).await?;
-    assert_eq!((right.score, right.feedback.as_str()), (1.0, "Exact match with expected answer."));
-    let wrong = Feedback.feedback_metric(&example, &prediction! { "answer" => "5" }).await?;
+    let right = Feedback
+        .feedback_metric(&example, &prediction! { "answer" => "4" })
+        .await?;
+    assert_eq!(
+        (right.score, right.feedback.as_str()),
+        (1.0, "Exact match with expected answer.")
+    );
+    let wrong = Feedback
+        .feedback_metric(&example, &prediction! { "answer" => "5" })
+        .await?;
     assert_eq!(
         (wrong.score, wrong.feedback.as_str()),
         (0.0, "Mismatch: expected '\"4\"', got '\"5\"'")
     );
-    let all = Feedback.multi_objective_metric(&example, &prediction! { "answer" => "5" }).await?;
+    let all = Feedback
+        .multi_objective_metric(&example, &prediction! { "answer" => "5" })
+        .await?;
     assert_eq!(all, [wrong]);
     Ok(())
 }
 
 async fn metric() -> Result {
-    let (gold, pred) = (example! { "answer" => "a  b" }, prediction! { "answer" => "a b" });
+    let (gold, pred) = (
+        example! { "answer" => "a  b" },
+        prediction! { "answer" => "a b" },
+    );
     let described = describe(&Diff::default(), &gold, &pred).await?;
     let score = MetricScore {
         value: 1.0,
@@ -129,10 +152,15 @@ async fn metric() -> Result {
     assert_eq!(described, ("diff".to_owned(), MetricTier::Truth, 0, score));
 
     let results = Diff::default()
-        .evaluate_batch(&[(gold.clone(), pred), (gold, prediction! { "answer" => "c" })])
+        .evaluate_batch(&[
+            (gold.clone(), pred),
+            (gold, prediction! { "answer" => "c" }),
+        ])
         .await;
-    let values: Vec<f64> =
-        results.into_iter().map(|result| Ok(result?.value)).collect::<Result<_>>()?;
+    let values: Vec<f64> = results
+        .into_iter()
+        .map(|result| Ok(result?.value))
+        .collect::<Result<_>>()?;
     assert_eq!(values, [1.0, 0.0]);
     Ok(())
 }

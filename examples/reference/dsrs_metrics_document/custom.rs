@@ -98,9 +98,17 @@ impl Evaluator for MyModule {
 }
 
 pub(super) async fn run() -> Result {
-    let metric = MyCustomMetric { name: "mine".to_owned() };
-    let (gold, pred) = (example! { "answer" => "a" }, prediction! { "answer" => "a" });
-    let pairs = [(gold.clone(), pred.clone()), (gold.clone(), prediction! { "answer" => "b" })];
+    let metric = MyCustomMetric {
+        name: "mine".to_owned(),
+    };
+    let (gold, pred) = (
+        example! { "answer" => "a" },
+        prediction! { "answer" => "a" },
+    );
+    let pairs = [
+        (gold.clone(), pred.clone()),
+        (gold.clone(), prediction! { "answer" => "b" }),
+    ];
     let values: Vec<f64> = metric
         .evaluate_batch(&pairs)
         .await

@@ -91,13 +91,22 @@ async fn optimization() -> Result {
     std::fs::remove_dir_all(folder)?;
     assert_eq!(examples[0].labels.outcome_score, 0.9);
 
-    let devset: Vec<Example> = examples.into_iter().map(|example| example.pair.gold).collect();
-    let evaluate =
-        Evaluate::builder().devset(devset).inputs(["tool"]).metric(OutcomeCoupled::default());
+    let devset: Vec<Example> = examples
+        .into_iter()
+        .map(|example| example.pair.gold)
+        .collect();
+    let evaluate = Evaluate::builder()
+        .devset(devset)
+        .inputs(["tool"])
+        .metric(OutcomeCoupled::default());
     let evaluate = evaluate.build()?;
     let mut best = (0.0, 0.0);
     for utility in [-1.0, 0.5, 0.0] {
-        let score = evaluate.run(Candidate { utility }).await?.score.ok_or("no score")?;
+        let score = evaluate
+            .run(Candidate { utility })
+            .await?
+            .score
+            .ok_or("no score")?;
         if score > best.0 {
             best = (score, utility);
         }

@@ -21,11 +21,17 @@ async fn format() -> Result {
         .build();
 
     let input = example! {};
-    let score = metric.evaluate(&input, &prediction! { "answer" => "{\"a\": 1}" }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "answer" => "{\"a\": 1}" })
+        .await?;
     assert_eq!((score.value, score.cost_msats), (1.0, 0));
-    let score = metric.evaluate(&input, &prediction! { "answer" => "{\"a\": 1" }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "answer" => "{\"a\": 1" })
+        .await?;
     assert_eq!(score.value, 0.0);
-    let score = metric.evaluate(&input, &prediction! { "answer" => "" }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "answer" => "" })
+        .await?;
     assert_eq!(score.value, 0.0);
     Ok(())
 }
@@ -39,26 +45,43 @@ async fn keyword() -> Result {
         .build();
 
     let input = example! {};
-    let score =
-        metric.evaluate(&input, &prediction! { "code" => "function f() { return 1 }" }).await?;
+    let score = metric
+        .evaluate(
+            &input,
+            &prediction! { "code" => "function f() { return 1 }" },
+        )
+        .await?;
     assert_eq!(score.value, 1.0);
     let score = metric
-        .evaluate(&input, &prediction! { "code" => "function f() { return 1 } // TODO" })
+        .evaluate(
+            &input,
+            &prediction! { "code" => "function f() { return 1 } // TODO" },
+        )
         .await?;
     assert_eq!(score.value, 0.0);
-    let score = metric.evaluate(&input, &prediction! { "code" => "function f() {}" }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "code" => "function f() {}" })
+        .await?;
     assert_eq!(score.value, 0.5);
     Ok(())
 }
 
 /// "LengthMetric": "Partial credit for close-to-bounds".
 async fn length() -> Result {
-    let metric = Length::builder().min_chars(10).max_chars(1000).field("summary").build();
+    let metric = Length::builder()
+        .min_chars(10)
+        .max_chars(1000)
+        .field("summary")
+        .build();
 
     let input = example! {};
-    let score = metric.evaluate(&input, &prediction! { "summary" => "Ten chars." }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "summary" => "Ten chars." })
+        .await?;
     assert_eq!(score.value, 1.0);
-    let score = metric.evaluate(&input, &prediction! { "summary" => "Nine char" }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "summary" => "Nine char" })
+        .await?;
     assert_eq!(score.value, 0.9);
     Ok(())
 }
@@ -73,9 +96,13 @@ async fn syntax() -> Result {
         .build();
 
     let input = example! {};
-    let score = metric.evaluate(&input, &prediction! { "code" => "fn f() -> u8 { 1 }" }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "code" => "fn f() -> u8 { 1 }" })
+        .await?;
     assert_eq!(score.value, 1.0);
-    let score = metric.evaluate(&input, &prediction! { "code" => "fn f() -> u8 { 1" }).await?;
+    let score = metric
+        .evaluate(&input, &prediction! { "code" => "fn f() -> u8 { 1" })
+        .await?;
     assert_eq!(score.value, 0.0);
     Ok(())
 }

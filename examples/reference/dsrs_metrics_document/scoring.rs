@@ -15,7 +15,9 @@ use crate::Result;
 /// The model of the default judge.
 fn judge() -> Settings {
     let grade = json!({ "reasoning": "As asked.", "score": 0.5, "feedback": "Add a source." });
-    Settings::new().with(dsrs_metrics::judge::Models::new(ScriptedLm::new().otherwise(grade)))
+    Settings::new().with(dsrs_metrics::judge::Models::new(
+        ScriptedLm::new().otherwise(grade),
+    ))
 }
 
 pub(super) async fn run() -> Result {
@@ -57,7 +59,10 @@ async fn scorer() -> Result {
     let row = judge().scope(scorer.run_row(&Attempts, &input)).await;
     assert_eq!((row.rollouts.len(), row.score()), (3, Some(0.75)));
     let result = judge().scope(scorer.run(Attempts, vec![input], 8)).await?;
-    assert_eq!((result.summary.rollouts, result.summary.mean), (3, Some(0.75)));
+    assert_eq!(
+        (result.summary.rollouts, result.summary.mean),
+        (3, Some(0.75))
+    );
     Ok(())
 }
 
@@ -69,11 +74,25 @@ async fn flow() -> Result {
         .truth(expensive.with_tier(MetricTier::Truth).with_cost_msats(500))
         .threshold(0.5)
         .build()?;
-    let gated = scorer.score(&example! {}, &prediction! { "answer" => "not JSON" }).await?;
-    assert!(matches!(gated.row.status, RowStatus::Gated { .. }), "{:?}", gated.row.status);
+    let gated = scorer
+        .score(&example! {}, &prediction! { "answer" => "not JSON" })
+        .await?;
+    assert!(
+        matches!(gated.row.status, RowStatus::Gated { .. }),
+        "{:?}",
+        gated.row.status
+    );
     assert_eq!((gated.value, gated.row.rollouts[0].proxy), (0.0, Some(0.0)));
-    assert_eq!((gated.row.spending.spent_msats, gated.row.spending.saved_msats), (0, 500));
-    let passed = scorer.score(&example! {}, &prediction! { "answer" => "[1]" }).await?;
+    assert_eq!(
+        (
+            gated.row.spending.spent_msats,
+            gated.row.spending.saved_msats
+        ),
+        (0, 500)
+    );
+    let passed = scorer
+        .score(&example! {}, &prediction! { "answer" => "[1]" })
+        .await?;
     assert_eq!((passed.value, passed.row.spending.spent_msats), (1.0, 500));
     Ok(())
 }
@@ -85,7 +104,10 @@ fn aggregation_methods() -> Result {
     assert_eq!(aggregated(AggregationMethod::Median)?, 0.875);
     assert_eq!(aggregated(AggregationMethod::Mean)?, 0.7);
     assert_eq!(
-        (aggregated(AggregationMethod::Min)?, aggregated(AggregationMethod::Max)?),
+        (
+            aggregated(AggregationMethod::Min)?,
+            aggregated(AggregationMethod::Max)?
+        ),
         (0.0, 1.0)
     );
     // Without one of the ten at each end.
@@ -102,5 +124,8 @@ fn config() {
         budget_msats: Some(1000),
         ..ScoringConfig::default()
     };
-    assert_eq!((config.threshold, config.num_rollouts, config.budget_msats), (0.5, 3, Some(1000)));
+    assert_eq!(
+        (config.threshold, config.num_rollouts, config.budget_msats),
+        (0.5, 3, Some(1000))
+    );
 }

@@ -33,11 +33,16 @@ pub(super) async fn run() -> Result {
 
 async fn tool_params_schema() -> Result {
     let tools: [Arc<dyn RlmTool>; 1] = [Arc::new(ReadFile)];
-    let schemas: Vec<(&str, Value)> =
-        tools.iter().map(|tool| (tool.name(), tool.args_schema())).collect();
+    let schemas: Vec<(&str, Value)> = tools
+        .iter()
+        .map(|tool| (tool.name(), tool.args_schema()))
+        .collect();
     let schemas = ToolSchemas::new(schemas.iter().map(|(name, schema)| (*name, schema)))?;
     let metric = ToolParamsSchema::builder().schemas(schemas).build();
-    assert_eq!((metric.tier(), metric.cost_estimate()), (MetricTier::Proxy, 0));
+    assert_eq!(
+        (metric.tier(), metric.cost_estimate()),
+        (MetricTier::Proxy, 0)
+    );
 
     let input = example! {};
     let valid = metric
@@ -47,9 +52,15 @@ async fn tool_params_schema() -> Result {
         )
         .await?;
     assert_eq!((valid.value, valid.confidence), (1.0, 1.0));
-    assert_eq!(valid.details.as_deref(), Some("Tool: read_file, Params valid: true"));
+    assert_eq!(
+        valid.details.as_deref(),
+        Some("Tool: read_file, Params valid: true")
+    );
     let invalid = metric
-        .evaluate(&input, &prediction! { "tool" => "read_file", "params" => json!({ "path": 5 }) })
+        .evaluate(
+            &input,
+            &prediction! { "tool" => "read_file", "params" => json!({ "path": 5 }) },
+        )
         .await?;
     assert_eq!(invalid.value, 0.0);
     assert!(
@@ -60,12 +71,21 @@ async fn tool_params_schema() -> Result {
     // "Unknown tool", and a call without a tool.
     assert_eq!(
         metric
-            .evaluate(&input, &prediction! { "tool" => "write_file", "params" => json!({}) })
+            .evaluate(
+                &input,
+                &prediction! { "tool" => "write_file", "params" => json!({}) }
+            )
             .await?
             .value,
         0.0
     );
-    assert_eq!(metric.evaluate(&input, &prediction! { "params" => json!({}) }).await?.value, 0.0);
+    assert_eq!(
+        metric
+            .evaluate(&input, &prediction! { "params" => json!({}) })
+            .await?
+            .value,
+        0.0
+    );
     Ok(())
 }
 
@@ -75,10 +95,17 @@ async fn was_repeated() -> Result {
         prediction! { "tool" => "read_file", "params" => json!({ "line": 1, "path": "a.rs" }) };
     let score = WasRepeated.evaluate(&input, &again).await?;
     assert_eq!(score.value, 0.0);
-    assert!(score.details.is_some_and(|details| details.starts_with("Was repeated: true")));
+    assert!(
+        score
+            .details
+            .is_some_and(|details| details.starts_with("Was repeated: true"))
+    );
     let other = prediction! { "tool" => "read_file", "params" => json!({ "path": "b.rs" }) };
     let score = WasRepeated.evaluate(&input, &other).await?;
-    assert_eq!((score.value, score.details.as_deref()), (1.0, Some("Was repeated: false")));
+    assert_eq!(
+        (score.value, score.details.as_deref()),
+        (1.0, Some("Was repeated: false"))
+    );
     // Without a history nothing is repeated.
     assert_eq!(WasRepeated.evaluate(&example! {}, &again).await?.value, 1.0);
     Ok(())

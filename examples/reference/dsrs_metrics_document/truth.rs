@@ -17,7 +17,10 @@ pub(super) async fn run() -> Result {
     diff().await?;
     match sandbox_is_available()? {
         true => programs().await?,
-        false => passed("dsrs_metrics_document", "skipped: the sandbox, which needs bubblewrap"),
+        false => passed(
+            "dsrs_metrics_document",
+            "skipped: the sandbox, which needs bubblewrap",
+        ),
     }
     Ok(())
 }
@@ -37,14 +40,20 @@ async fn llm_judge() -> Result {
     let output = prediction! { "answer" => "fn reverse() {}" };
     let score = metric.evaluate(&input, &output).await?;
     assert_eq!((score.value, score.cost_msats), (0.75, 100));
-    assert!(score.details.is_some_and(|details| details.contains("It handles the empty list.")));
+    assert!(
+        score
+            .details
+            .is_some_and(|details| details.contains("It handles the empty list."))
+    );
     Ok(())
 }
 
 /// "DiffMetric": the example, and the table of strictness levels with their costs.
 async fn diff() -> Result {
-    let metric =
-        Diff::builder().strictness(DiffStrictness::NormalizedWhitespace).field("answer").build();
+    let metric = Diff::builder()
+        .strictness(DiffStrictness::NormalizedWhitespace)
+        .field("answer")
+        .build();
 
     let input = example! { "answer" => "fn f() { 1 }" };
     let output = prediction! { "answer" => "fn  f() {\n 1 }" };
@@ -55,7 +64,9 @@ async fn diff() -> Result {
     let cost = |strictness, output: &'static str| {
         let same = same.clone();
         let metric = Diff::builder().strictness(strictness).language("rust");
-        let metric = metric.with_lm(ScriptedLm::new().cost(50).otherwise(same)).build();
+        let metric = metric
+            .with_lm(ScriptedLm::new().cost(50).otherwise(same))
+            .build();
         let (input, output) = (input.clone(), prediction! { "answer" => output });
         async move {
             Ok::<_, dsrs_metrics::MetricError>((
@@ -64,16 +75,30 @@ async fn diff() -> Result {
             ))
         }
     };
-    assert_eq!(cost(DiffStrictness::Exact, "fn  f() { 1 }").await?, (0.0, 0));
-    assert_eq!(cost(DiffStrictness::NormalizedWhitespace, "fn  f() { 1 }").await?, (1.0, 0));
-    assert_eq!(cost(DiffStrictness::AstEquivalent, "fn f(){ /* one */ 1 }").await?, (1.0, 10));
-    assert_eq!(cost(DiffStrictness::Semantic, "fn f() { 2 - 1 }").await?.0, 1.0);
+    assert_eq!(
+        cost(DiffStrictness::Exact, "fn  f() { 1 }").await?,
+        (0.0, 0)
+    );
+    assert_eq!(
+        cost(DiffStrictness::NormalizedWhitespace, "fn  f() { 1 }").await?,
+        (1.0, 0)
+    );
+    assert_eq!(
+        cost(DiffStrictness::AstEquivalent, "fn f(){ /* one */ 1 }").await?,
+        (1.0, 10)
+    );
+    assert_eq!(
+        cost(DiffStrictness::Semantic, "fn f() { 2 - 1 }").await?.0,
+        1.0
+    );
     Ok(())
 }
 
 fn sandbox_is_available() -> Result<bool> {
-    let found =
-        Command::new("bwrap").arg("--version").output().is_ok_and(|output| output.status.success());
+    let found = Command::new("bwrap")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
     if !found && std::env::var_os("DSRS_METRICS_REQUIRE").is_some() {
         return Err("bubblewrap is required, and was not found".into());
     }
@@ -126,26 +151,51 @@ async fn programs() -> Result {
     assert_eq!((score.value, score.cost_msats), (1.0, 500));
 
     // "TestPassMetric": "Checks exit code = 0"; "Reports test output in details".
-    let metric = TestPass::builder().command("cargo test").folder(failing.path()).build();
+    let metric = TestPass::builder()
+        .command("cargo test")
+        .folder(failing.path())
+        .build();
     let score = metric.evaluate(&input, &output).await?;
     assert_eq!(score.value, 0.0);
     let details = score.details.ok_or("expected details")?;
-    assert!(details.contains("0 passed; 1 failed") || details.contains("assertion"), "{details}");
+    assert!(
+        details.contains("0 passed; 1 failed") || details.contains("assertion"),
+        "{details}"
+    );
     // "Default command: `cargo test`".
-    let score =
-        TestPass::builder().folder(passing.path()).build().evaluate(&input, &output).await?;
+    let score = TestPass::builder()
+        .folder(passing.path())
+        .build()
+        .evaluate(&input, &output)
+        .await?;
     assert_eq!(score.value, 1.0);
 
     // "VerificationDeltaMetric": 2 tests pass after the step, 1 before.
-    let metric = VerificationDelta::builder().command("cargo test").folder(passing.path()).build();
+    let metric = VerificationDelta::builder()
+        .command("cargo test")
+        .folder(passing.path())
+        .build();
     let score = metric.evaluate(&input, &output).await?;
-    assert_eq!((score.value, score.confidence, score.cost_msats), (1.0, 0.9, 500));
-    assert_eq!(score.details.as_deref(), Some("Tests before: 1, after: 2, delta: 1"));
+    assert_eq!(
+        (score.value, score.confidence, score.cost_msats),
+        (1.0, 0.9, 500)
+    );
+    assert_eq!(
+        score.details.as_deref(),
+        Some("Tests before: 1, after: 2, delta: 1")
+    );
 
     // `parse_test_count`: "24 passed; 0 failed".
-    assert_eq!(counts::parse("24 passed; 0 failed").map(|counts| counts.passed), Some(24));
-    let metric = VerificationDelta::builder().command("echo '24 passed; 0 failed'").build();
-    let score = metric.evaluate(&example! { "tests_passing" => 3 }, &output).await?;
+    assert_eq!(
+        counts::parse("24 passed; 0 failed").map(|counts| counts.passed),
+        Some(24)
+    );
+    let metric = VerificationDelta::builder()
+        .command("echo '24 passed; 0 failed'")
+        .build();
+    let score = metric
+        .evaluate(&example! { "tests_passing" => 3 }, &output)
+        .await?;
     assert_eq!(score.value, 1.0);
     Ok(())
 }

@@ -31,8 +31,12 @@ const TASKS: usize = 400;
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let rows = arguments.next().map_or(2_000_000, |rows| rows.parse().expect("a number of rows"));
-    let folder = arguments.next().unwrap_or_else(|| format!("target/throughput-{rows}"));
+    let rows = arguments
+        .next()
+        .map_or(2_000_000, |rows| rows.parse().expect("a number of rows"));
+    let folder = arguments
+        .next()
+        .unwrap_or_else(|| format!("target/throughput-{rows}"));
     if !Path::new(&folder).exists() {
         generated::write(rows, folder.clone()).await?;
     }
@@ -43,10 +47,23 @@ async fn main() -> Result<()> {
     report("one process, two threads", rows, seconds);
     print!("{expected}");
 
-    let (mut scheduler, line) =
-        start(&["scheduler", "--listen", "127.0.0.1:0", "--executor-timeout", "4"]);
+    let (mut scheduler, line) = start(&[
+        "scheduler",
+        "--listen",
+        "127.0.0.1:0",
+        "--executor-timeout",
+        "4",
+    ]);
     let address = format!("127.0.0.1:{}", line.rsplit(' ').next().unwrap_or_default());
-    let executor = ["executor", "--scheduler", &address, "--cores", "1", "--heartbeat", "1"];
+    let executor = [
+        "executor",
+        "--scheduler",
+        &address,
+        "--cores",
+        "1",
+        "--heartbeat",
+        "1",
+    ];
     let (mut first, _) = start(&executor);
     let ctx = client(&address, 8).await?;
     let (found, one) = result(&ctx, &folder).await?;
@@ -66,7 +83,10 @@ async fn main() -> Result<()> {
 
     let query = tokio::spawn(async move { result(&ctx, &folder).await });
     tokio::time::sleep(Duration::from_secs_f64(two / 2.0)).await;
-    assert!(!query.is_finished(), "the query ended before an executor was killed");
+    assert!(
+        !query.is_finished(),
+        "the query ended before an executor was killed"
+    );
     first.kill()?;
     let (found, seconds) = query.await.expect("no panic")?;
     assert_eq!(found, expected, "an executor was killed");
@@ -80,7 +100,10 @@ async fn main() -> Result<()> {
 }
 
 fn report(name: &str, rows: u64, seconds: f64) {
-    println!("{name}: {seconds:.2} s, {:.0} rows a second", rows as f64 / seconds);
+    println!(
+        "{name}: {seconds:.2} s, {:.0} rows a second",
+        rows as f64 / seconds
+    );
 }
 
 /// The result as CSV, and how many seconds it took.
@@ -91,7 +114,10 @@ async fn result(ctx: &SessionContext, folder: &str) -> Result<(String, f64)> {
     }
     let mut csv = Vec::new();
     write_csv(ctx.sql(SQL).await?, &mut csv).await?;
-    Ok((String::from_utf8_lossy(&csv).into_owned(), start.elapsed().as_secs_f64()))
+    Ok((
+        String::from_utf8_lossy(&csv).into_owned(),
+        start.elapsed().as_secs_f64(),
+    ))
 }
 
 /// Runs a query of many tasks without work.
@@ -120,12 +146,25 @@ async fn client(address: &str, partitions: usize) -> Result<SessionContext> {
 /// Starts a process of the program next to this example, and waits for the line that it writes then.
 fn start(arguments: &[&str]) -> (Child, String) {
     let example = std::env::current_exe().expect("the path of this program");
-    let folder = example.parent().and_then(Path::parent).expect("the folder of the build");
+    let folder = example
+        .parent()
+        .and_then(Path::parent)
+        .expect("the folder of the build");
     let mut command = Command::new(folder.join("dsrs-metrics-ballista"));
-    let mut child =
-        command.args(arguments).stderr(Stdio::piped()).spawn().expect("run cargo build first");
+    let mut child = command
+        .args(arguments)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("run cargo build first");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let line = lines.next().and_then(Result::ok).expect("a line when it has started");
-    std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| eprintln!("{line}")));
+    let line = lines
+        .next()
+        .and_then(Result::ok)
+        .expect("a line when it has started");
+    std::thread::spawn(move || {
+        lines
+            .map_while(Result::ok)
+            .for_each(|line| eprintln!("{line}"))
+    });
     (child, line)
 }

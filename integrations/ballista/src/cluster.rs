@@ -66,7 +66,9 @@ impl Cluster {
     #[must_use]
     pub fn new() -> Self {
         let cluster = Self::default();
-        aggregate_functions().into_iter().for_each(|function| cluster.ctx.register_udaf(function));
+        aggregate_functions()
+            .into_iter()
+            .for_each(|function| cluster.ctx.register_udaf(function));
         cluster
     }
 
@@ -88,20 +90,28 @@ impl Cluster {
         let functions = self.functions();
         let codec = functions.logical_codec(config.ballista_logical_extension_codec());
         let config = config.with_ballista_logical_extension_codec(codec);
-        let state = SessionStateBuilder::new().with_default_features().with_config(config).build();
+        let state = SessionStateBuilder::new()
+            .with_default_features()
+            .with_config(config)
+            .build();
         let ctx = SessionContext::remote_with_state(url, state).await?;
         functions.register(&mut ctx.state_ref().write())?;
         Ok(ctx)
     }
 
     fn descriptions(&self) -> MutexGuard<'_, Descriptions> {
-        self.descriptions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.descriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The functions that are registered now.
     pub(crate) fn functions(&self) -> Arc<Functions> {
         let descriptions = self.descriptions().clone();
-        Arc::new(Functions { descriptions, state: self.ctx.state() })
+        Arc::new(Functions {
+            descriptions,
+            state: self.ctx.state(),
+        })
     }
 }
 
@@ -128,7 +138,12 @@ pub(crate) struct Functions {
 impl Functions {
     /// Registers the functions in a session, as far as it does not have them.
     pub(crate) fn register(&self, state: &mut SessionState) -> Result<()> {
-        if self.state.scalar_functions().values().any(|function| function.as_async().is_some()) {
+        if self
+            .state
+            .scalar_functions()
+            .values()
+            .any(|function| function.as_async().is_some())
+        {
             configure_for_judges(state.config_mut().options_mut());
         }
         state.add_analyzer_rule(Arc::new(FindIdentities));
@@ -159,14 +174,19 @@ impl Functions {
 
     /// Returns whether this is the name of an aggregate over scores.
     pub(crate) fn is_aggregate(&self, name: &str) -> bool {
-        aggregate_functions().iter().any(|function| function.name() == name)
+        aggregate_functions()
+            .iter()
+            .any(|function| function.name() == name)
     }
 
     pub(crate) fn logical_codec(
         self: &Arc<Self>,
         others: Arc<dyn LogicalExtensionCodec>,
     ) -> Arc<dyn LogicalExtensionCodec> {
-        Arc::new(FunctionCodec { functions: Arc::clone(self), others })
+        Arc::new(FunctionCodec {
+            functions: Arc::clone(self),
+            others,
+        })
     }
 
     /// Adds the functions to the codecs of a process, which are Ballista's if there are no others.
@@ -180,7 +200,10 @@ impl Functions {
         *logical = Some(self.logical_codec(others));
         let others = physical.take();
         let others = others.unwrap_or_else(|| Arc::new(BallistaPhysicalExtensionCodec::default()));
-        *physical = Some(Arc::new(FunctionCodec { functions: Arc::clone(self), others }));
+        *physical = Some(Arc::new(FunctionCodec {
+            functions: Arc::clone(self),
+            others,
+        }));
     }
 }
 

@@ -35,7 +35,11 @@ enum Encoded {
     Metric(Box<FunctionDescription>),
     /// An aggregate over scores, with the identity of the metric, and the smallest and the largest score. As bits, since JSON has
     /// no infinity.
-    Aggregate { version: String, range: Option<[u64; 2]>, identity: Option<String> },
+    Aggregate {
+        version: String,
+        range: Option<[u64; 2]>,
+        identity: Option<String>,
+    },
 }
 
 /// Encodes and decodes functions, and leaves everything else to the codec of Ballista or of the user.
@@ -67,7 +71,14 @@ impl<C: ?Sized> FunctionCodec<C> {
         }
         let range = score_range(function).map(|it| [it.min.to_bits(), it.max.to_bits()]);
         let identity = score_identity(function).map(str::to_owned);
-        self.encode(&Encoded::Aggregate { version: VERSION.to_owned(), range, identity }, buffer)?;
+        self.encode(
+            &Encoded::Aggregate {
+                version: VERSION.to_owned(),
+                range,
+                identity,
+            },
+            buffer,
+        )?;
         Ok(true)
     }
 
@@ -105,9 +116,9 @@ impl<C: ?Sized> FunctionCodec<C> {
                      {ADVICE}"
                 );
             }
-            Encoded::Aggregate { range, identity, .. } => {
-                (range.map(|range| range.map(f64::from_bits)), identity)
-            }
+            Encoded::Aggregate {
+                range, identity, ..
+            } => (range.map(|range| range.map(f64::from_bits)), identity),
         };
         let function = self.functions.aggregate(name)?;
         let range = range.map(|[min, max]| ScoreRange { min, max });
@@ -198,7 +209,8 @@ impl LogicalExtensionCodec for FunctionCodec<dyn LogicalExtensionCodec> {
         schema: SchemaRef,
         ctx: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
-        self.others.try_decode_table_provider(bytes, table, schema, ctx)
+        self.others
+            .try_decode_table_provider(bytes, table, schema, ctx)
     }
 
     fn try_encode_table_provider(

@@ -94,10 +94,12 @@ struct SqlArguments {
 }
 
 fn address(text: &str) -> Result<(String, u16), String> {
-    let (host, port) =
-        text.rsplit_once(':').ok_or("expected HOST:PORT, such as 127.0.0.1:50050")?;
-    let port =
-        port.parse().map_err(|_| format!("expected a port from 0 to 65535, found `{port}`"))?;
+    let (host, port) = text
+        .rsplit_once(':')
+        .ok_or("expected HOST:PORT, such as 127.0.0.1:50050")?;
+    let port = port
+        .parse()
+        .map_err(|_| format!("expected a port from 0 to 65535, found `{port}`"))?;
     Ok((host.to_owned(), port))
 }
 
@@ -128,7 +130,11 @@ impl Cluster {
             }
         };
         // The error of a query is printed at its end.
-        let level = if matches!(role, Role::Sql(_)) { "off" } else { "error" };
+        let level = if matches!(role, Role::Sql(_)) {
+            "off"
+        } else {
+            "error"
+        };
         let filter = env_logger::Env::default().default_filter_or(level);
         // A program that has its own logger keeps it.
         let _ = env_logger::Builder::from_env(filter).try_init();
@@ -168,7 +174,11 @@ impl Cluster {
     }
 
     async fn sql(&self, arguments: SqlArguments) -> Result<(), DataFusionError> {
-        let SqlArguments { scheduler: (host, port), settings, mut tables_and_query } = arguments;
+        let SqlArguments {
+            scheduler: (host, port),
+            settings,
+            mut tables_and_query,
+        } = arguments;
         let query = tables_and_query.pop().unwrap_or_default();
         let tables =
             tables(tables_and_query).map_err(|problem| plan_datafusion_err!("{problem}"))?;
@@ -178,7 +188,9 @@ impl Cluster {
         }
         let reached = wait_for_scheduler(&host, port, Duration::ZERO).await;
         reached.map_err(|error| exec_datafusion_err!("{error}"))?;
-        let ctx = self.connect(&format!("http://{host}:{port}"), config).await?;
+        let ctx = self
+            .connect(&format!("http://{host}:{port}"), config)
+            .await?;
         for (name, files) in tables {
             register_files(&ctx, &name, &files).await?;
         }
@@ -188,7 +200,11 @@ impl Cluster {
 
 impl SchedulerArguments {
     fn config(self) -> Result<SchedulerConfig, String> {
-        let Self { listen: (bind_host, bind_port), external_host, executor_timeout } = self;
+        let Self {
+            listen: (bind_host, bind_port),
+            external_host,
+            executor_timeout,
+        } = self;
         if external_host.is_none() && ["0.0.0.0", "[::]"].contains(&&*bind_host) {
             return Err(format!(
                 "--listen {bind_host}:{bind_port}: expected --external-host too, the name of this host for executors"
@@ -231,7 +247,9 @@ impl ExecutorArguments {
 /// the innermost message is for the user.
 fn message(error: &DataFusionError) -> String {
     let text = error.strip_backtrace();
-    let DataFusionError::Execution(found) = error.find_root() else { return text };
+    let DataFusionError::Execution(found) = error.find_root() else {
+        return text;
+    };
     let is_job = found.starts_with("Job ");
     if !is_job && !found.starts_with("Status {") && !found.starts_with("Fail to execute query") {
         return text;
@@ -240,13 +258,19 @@ fn message(error: &DataFusionError) -> String {
     while let Some(quoted) = quoted(&inner) {
         inner = quoted;
     }
-    if is_job { format!("the job failed: {inner}") } else { inner }
+    if is_job {
+        format!("the job failed: {inner}")
+    } else {
+        inner
+    }
 }
 
 /// Returns the first string that a tuple or a field `message` has in a text of `Debug`.
 fn quoted(text: &str) -> Option<String> {
     let starts = ["(\"", "message: \""].into_iter();
-    let start = starts.filter_map(|it| text.find(it).map(|at| at + it.len())).min()?;
+    let start = starts
+        .filter_map(|it| text.find(it).map(|at| at + it.len()))
+        .min()?;
     let (mut quoted, mut rest) = (String::new(), text[start..].chars());
     loop {
         match rest.next()? {
@@ -296,6 +320,9 @@ mod tests {
             execution("cannot read `a (\"b\")`"),
             "Execution error: cannot read `a (\"b\")`"
         );
-        assert_eq!(execution("Job 1 failed: no quotes"), "the job failed: Job 1 failed: no quotes");
+        assert_eq!(
+            execution("Job 1 failed: no quotes"),
+            "the job failed: Job 1 failed: no quotes"
+        );
     }
 }

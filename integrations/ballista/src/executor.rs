@@ -48,12 +48,16 @@ impl Cluster {
             Some(_) => None,
             None => Some(tempfile::tempdir()?),
         };
-        let temporary = folder.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
+        let temporary = folder
+            .as_ref()
+            .map(|folder| folder.path().to_string_lossy().into_owned());
         let work_dir = config.work_dir.take().or(temporary).unwrap_or_default();
         config.work_dir = Some(work_dir.clone());
 
-        functions
-            .add_codecs(&mut config.override_logical_codec, &mut config.override_physical_codec);
+        functions.add_codecs(
+            &mut config.override_logical_codec,
+            &mut config.override_physical_codec,
+        );
         let mut state = default_session_builder(SessionConfig::new())?;
         functions.register(&mut state)?;
         config.override_function_registry = Some(Arc::new(BallistaFunctionRegistry::from(&state)));
@@ -69,7 +73,9 @@ impl Cluster {
         config.override_arrow_flight_service = Some(Arc::new(move |_, _, mut shutdown, _| {
             let once = once.lock().unwrap_or_else(PoisonError::into_inner).take();
             tokio::spawn(async move {
-                let Some((server, started)) = once else { return Ok(()) };
+                let Some((server, started)) = once else {
+                    return Ok(());
+                };
                 started();
                 shutdown.recv().await;
                 server.stop().await

@@ -94,7 +94,9 @@ impl ClusterState for CheckedExecutors {
         active_jobs: Arc<HashMap<JobId, JobInfoCache>>,
         executors: Option<HashSet<String>>,
     ) -> Result<Vec<BoundTask>> {
-        self.state.bind_schedulable_tasks(distribution, active_jobs, executors).await
+        self.state
+            .bind_schedulable_tasks(distribution, active_jobs, executors)
+            .await
     }
 
     async fn unbind_tasks(&self, slots: Vec<ExecutorSlot>) -> Result<()> {

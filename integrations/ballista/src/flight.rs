@@ -39,7 +39,10 @@ pub(crate) async fn functions_of(host: &str, port: u16) -> Result<Descriptions, 
         let channel = endpoint.connect().await;
         let channel = channel.map_err(|error| format!("cannot connect: {error}"))?;
         let mut client = FlightServiceClient::new(channel);
-        let action = Action { r#type: FUNCTIONS.to_owned(), body: Vec::new().into() };
+        let action = Action {
+            r#type: FUNCTIONS.to_owned(),
+            body: Vec::new().into(),
+        };
         let answer = client.do_action(action).await;
         let found = match answer {
             Ok(answer) => answer.into_inner().message().await,
@@ -76,8 +79,10 @@ impl FlightServer {
     ) -> Result<Self, BallistaError> {
         let functions = serde_json::to_vec(functions)
             .map_err(|error| BallistaError::Internal(format!("cannot write functions: {error}")))?;
-        let service =
-            Service { shuffles: BallistaFlightService::new(work_dir), functions: functions.into() };
+        let service = Service {
+            shuffles: BallistaFlightService::new(work_dir),
+            functions: functions.into(),
+        };
         let service = FlightServiceServer::new(service)
             .max_decoding_message_size(config.grpc_max_decoding_message_size as usize)
             .max_encoding_message_size(config.grpc_max_encoding_message_size as usize);
@@ -86,8 +91,9 @@ impl FlightServer {
         let task = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
             let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-            let server =
-                server.add_service(service).serve_with_incoming_shutdown(incoming, stopped);
+            let server = server
+                .add_service(service)
+                .serve_with_incoming_shutdown(incoming, stopped);
             server.await.map_err(BallistaError::TonicError)
         });
         Ok(Self { stop, task })
@@ -122,7 +128,9 @@ impl FlightService for Service {
         request: Request<Action>,
     ) -> Result<Response<Self::DoActionStream>, Status> {
         if request.get_ref().r#type == FUNCTIONS {
-            let result = arrow_flight::Result { body: self.functions.to_vec().into() };
+            let result = arrow_flight::Result {
+                body: self.functions.to_vec().into(),
+            };
             return Ok(Response::new(stream::iter([Ok(result)]).boxed()));
         }
         self.shuffles.do_action(request).await

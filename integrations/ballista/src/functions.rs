@@ -16,7 +16,10 @@ pub(crate) type Descriptions = BTreeMap<String, FunctionDescription>;
 /// Returns the name of the metric's function for `NAME` and `NAME_details`.
 pub(crate) fn metric<'a>(all: &Descriptions, function: &'a str) -> Option<&'a str> {
     let of_details = || function.strip_suffix("_details");
-    [Some(function), of_details()].into_iter().flatten().find(|name| all.contains_key(*name))
+    [Some(function), of_details()]
+        .into_iter()
+        .flatten()
+        .find(|name| all.contains_key(*name))
 }
 
 /// Compares the functions of the scheduler with those of an executor, which may have more.
@@ -27,8 +30,8 @@ pub(crate) fn check_executor(
     scheduler: &Descriptions,
     executor: &Descriptions,
 ) -> Result<(), String> {
-    let mut differences =
-        scheduler.iter().filter_map(|(name, expected)| match executor.get(name) {
+    let mut differences = scheduler.iter().filter_map(|(name, expected)| {
+        match executor.get(name) {
             None => Some(format!(
                 "function `{name}`: expected {}, found no function of this name on the executor",
                 expected.call()
@@ -37,8 +40,11 @@ pub(crate) fn check_executor(
                 let difference = expected.difference(found)?;
                 Some(format!("function `{name}`: {difference} on the executor"))
             }
-        });
-    let Some(first) = differences.next() else { return Ok(()) };
+        }
+    });
+    let Some(first) = differences.next() else {
+        return Ok(());
+    };
     Err(match differences.count() {
         0 => format!("{first}; {ADVICE}"),
         others => format!("{first} ({others} other functions differ too); {ADVICE}"),
@@ -93,9 +99,15 @@ mod tests {
         let strict = MetricFunctions::new(F1::default().with_threshold(0.8));
         let found = check_executor(&scheduler, &descriptions([strict])).unwrap_err();
         let first = "(1 other functions differ too)";
-        assert!(found.starts_with("function `em`") && found.contains(first), "{found}");
+        assert!(
+            found.starts_with("function `em`") && found.contains(first),
+            "{found}"
+        );
         let text = serde_json::to_string(&scheduler).unwrap();
-        assert_eq!(serde_json::from_str::<Descriptions>(&text).unwrap(), scheduler);
+        assert_eq!(
+            serde_json::from_str::<Descriptions>(&text).unwrap(),
+            scheduler
+        );
     }
 
     #[test]
@@ -106,7 +118,10 @@ mod tests {
             result.map_err(|error| error.strip_backtrace().to_string())
         };
         let same = MetricFunctions::new(F1::default());
-        assert_eq!((call(&same, "f1"), call(&same, "f1_details")), (Ok(()), Ok(())));
+        assert_eq!(
+            (call(&same, "f1"), call(&same, "f1_details")),
+            (Ok(()), Ok(()))
+        );
         let strict = MetricFunctions::new(F1::default().with_threshold(0.8));
         let found = call(&strict, "f1").unwrap_err();
         let expected = "Error during planning: function `f1`: expected `threshold` not set, found 0.8 in the query; ";

@@ -34,8 +34,10 @@ impl Cluster {
         let listener = listen(&config.bind_host, config.bind_port).await?;
         config.bind_port = listener.local_addr()?.port();
 
-        functions
-            .add_codecs(&mut config.override_logical_codec, &mut config.override_physical_codec);
+        functions.add_codecs(
+            &mut config.override_logical_codec,
+            &mut config.override_physical_codec,
+        );
         let build = config.override_session_builder.take();
         let build = build.unwrap_or_else(|| Arc::new(default_session_builder));
         let (added, executors) = (Arc::clone(&functions), Arc::clone(&known));

@@ -62,6 +62,8 @@ type Tables = Vec<(String, Vec<PathBuf>)>;
 
 /// Returns the tables with their files, and the query.
 fn arguments(mut arguments: Vec<String>) -> Result<(Tables, String), String> {
-    let query = arguments.pop().ok_or("expected a query, found no arguments")?;
+    let query = arguments
+        .pop()
+        .ok_or("expected a query, found no arguments")?;
     Ok((tables(arguments)?, query))
 }

@@ -20,7 +20,10 @@ use dsrs_metrics_datafusion::{RegisterMetric as _, register_files};
 
 /// The figures of each query, over the columns `answer` and `prediction`.
 const QUERIES: [(&str, &str); 5] = [
-    ("scan: bytes of both columns", "sum(octet_length(answer) + octet_length(prediction))"),
+    (
+        "scan: bytes of both columns",
+        "sum(octet_length(answer) + octet_length(prediction))",
+    ),
     (
         "native: lower(trim(a)) = lower(trim(b))",
         "count(*) FILTER (WHERE lower(trim(answer)) = lower(trim(prediction)))",
@@ -42,13 +45,19 @@ const QUERIES: [(&str, &str); 5] = [
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let rows = arguments.next().map_or(2_000_000, |rows| rows.parse().expect("a number of rows"));
-    let folder = arguments.next().unwrap_or_else(|| format!("target/throughput-{rows}"));
+    let rows = arguments
+        .next()
+        .map_or(2_000_000, |rows| rows.parse().expect("a number of rows"));
+    let folder = arguments
+        .next()
+        .unwrap_or_else(|| format!("target/throughput-{rows}"));
     if !Path::new(&folder).exists() {
         on_cores(2, generated::write(rows, folder.clone()))?;
     }
     let size = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
-    let files = size(Path::new(&folder)).flat_map(|model| size(&model.path())).count();
+    let files = size(Path::new(&folder))
+        .flat_map(|model| size(&model.path()))
+        .count();
     println!("{rows} rows in {files} files of {folder}; seconds, then rows per second");
     for (name, figures) in QUERIES {
         let sql = format!("SELECT model, {figures} FROM t GROUP BY model ORDER BY model");
@@ -74,7 +83,11 @@ fn main() -> Result<()> {
 /// Runs a query on this many worker threads; the thread of `main` only waits for them.
 fn on_cores(cores: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(cores).enable_all().build()?.block_on(work)
+    runtime
+        .worker_threads(cores)
+        .enable_all()
+        .build()?
+        .block_on(work)
 }
 
 async fn run(cores: usize, folder: String, sql: String) -> Result<()> {
@@ -84,8 +97,14 @@ async fn run(cores: usize, folder: String, sql: String) -> Result<()> {
     ctx.register_metric(F1::default())?;
     ctx.register_metric(RougeL::default())?;
     register_files(&ctx, "t", &[folder.into()]).await?;
-    let groups: usize =
-        ctx.sql(&sql).await?.collect().await?.iter().map(RecordBatch::num_rows).sum();
+    let groups: usize = ctx
+        .sql(&sql)
+        .await?
+        .collect()
+        .await?
+        .iter()
+        .map(RecordBatch::num_rows)
+        .sum();
     assert_eq!(groups, 4);
     Ok(())
 }

@@ -63,7 +63,10 @@ impl Arguments {
             expected: "a value".to_owned(),
             help: TypeHelp::NONE,
         };
-        let pred = pred.iter().map(|name| Argument { side: Side::Pred, ..field(name) });
+        let pred = pred.iter().map(|name| Argument {
+            side: Side::Pred,
+            ..field(name)
+        });
         Self::of(gold.iter().map(field).chain(pred).collect())
     }
 
@@ -90,7 +93,10 @@ impl Arguments {
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        self.list.iter().map(|argument| argument.name.clone()).collect()
+        self.list
+            .iter()
+            .map(|argument| argument.name.clone())
+            .collect()
     }
 
     /// The call as it is written in SQL: `f1(answer, prediction_answer [, weight])`.
@@ -141,13 +147,20 @@ impl Arguments {
         }
         let arguments = list.iter().zip(types).enumerate();
         let place = |position| format!("function `{function}`, argument {}", position + 1);
-        arguments.map(|(position, (argument, ty))| argument.coerce(&place(position), ty)).collect()
+        arguments
+            .map(|(position, (argument, ty))| argument.coerce(&place(position), ty))
+            .collect()
     }
 }
 
 impl Argument {
     fn coerce(&self, place: &str, ty: &DataType) -> Result<DataType> {
-        let Self { name, expected, help, .. } = self;
+        let Self {
+            name,
+            expected,
+            help,
+            ..
+        } = self;
         let Some(readable) = cells::readable(ty) else {
             return plan_err!(
                 "{place} `{name}`: expected {expected}, found {ty}, which metrics do not read; write CAST(.. AS VARCHAR)"
@@ -169,5 +182,9 @@ fn number_of(arguments: usize) -> String {
 }
 
 fn joined(types: &[DataType]) -> String {
-    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    types
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

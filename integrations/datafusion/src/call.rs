@@ -28,7 +28,12 @@ pub(crate) async fn evaluate(
     (gold, pred): (&Example, &Prediction),
     is_explained: bool,
 ) -> Outcome {
-    let answer = async { metric.answer(call(gold, pred, is_explained)).resolved().await };
+    let answer = async {
+        metric
+            .answer(call(gold, pred, is_explained))
+            .resolved()
+            .await
+    };
     let result = AssertUnwindSafe(answer).catch_unwind().await;
     Outcome::from(result.unwrap_or_else(|payload| Err(panicked(metric, payload))))
 }
@@ -39,12 +44,18 @@ pub(crate) fn call<'a>(
     is_explained: bool,
 ) -> MetricCall<'a> {
     let call = MetricCall::new(gold, pred);
-    if is_explained { call } else { call.without_explanation() }
+    if is_explained {
+        call
+    } else {
+        call.without_explanation()
+    }
 }
 
 #[cold]
 fn panicked(metric: &dyn Metric, payload: Box<dyn Any + Send>) -> MetricError {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
     let message = text.unwrap_or_else(|| "a value that is not a string".to_owned());
     // Dropping a value of the user may panic again.

@@ -77,8 +77,12 @@ pub(crate) fn readable(ty: &DataType) -> Option<DataType> {
 
 /// A map is not cast, so its keys must be strings and its values of a type that is read as it is.
 fn readable_map(map: &DataType, entries: &FieldRef) -> Option<DataType> {
-    let DataType::Struct(fields) = entries.data_type() else { return None };
-    let [keys, values] = &**fields else { return None };
+    let DataType::Struct(fields) = entries.data_type() else {
+        return None;
+    };
+    let [keys, values] = &**fields else {
+        return None;
+    };
     let is_read = readable(values.data_type()).as_ref() == Some(values.data_type());
     (keys.data_type().is_string() && is_read).then(|| map.clone())
 }
@@ -195,9 +199,13 @@ impl Cells {
         if !into.is_array() {
             *into = Value::Array(Vec::new());
         }
-        let Some(list) = into.as_array_mut() else { return Ok(()) };
+        let Some(list) = into.as_array_mut() else {
+            return Ok(());
+        };
         list.resize(items.len(), Value::Null);
-        list.iter_mut().zip(items).try_for_each(|(value, item)| self.write(item, value))
+        list.iter_mut()
+            .zip(items)
+            .try_for_each(|(value, item)| self.write(item, value))
     }
 }
 
@@ -222,11 +230,16 @@ fn write_string(text: &str, into: &mut Value) {
 }
 
 fn write_fields(fields: &[(String, Cells)], row: usize, into: &mut Value) -> Result<(), NotFinite> {
-    if into.as_object().is_none_or(|object| object.len() != fields.len()) {
+    if into
+        .as_object()
+        .is_none_or(|object| object.len() != fields.len())
+    {
         let empty = fields.iter().map(|(name, _)| (name.clone(), Value::Null));
         *into = Value::Object(empty.collect());
     }
-    let Some(object) = into.as_object_mut() else { return Ok(()) };
+    let Some(object) = into.as_object_mut() else {
+        return Ok(());
+    };
     for (name, cells) in fields {
         match object.get_mut(name) {
             Some(value) => cells.write(row, value)?,
@@ -264,5 +277,7 @@ fn shortest(value: f32) -> f64 {
 }
 
 fn number(value: f64) -> Result<Value, NotFinite> {
-    Number::from_f64(value).map(Value::Number).ok_or(NotFinite(value))
+    Number::from_f64(value)
+        .map(Value::Number)
+        .ok_or(NotFinite(value))
 }

@@ -39,11 +39,22 @@ impl CorpusFunction {
     /// Creates the aggregates of a metric: `NAME` and `NAME_details`.
     pub(crate) fn both(name: &str, shared: &Arc<Shared>) -> [AggregateUDF; 2] {
         let function = |name, output| {
-            let (shared, signature) =
-                (Arc::clone(shared), Signature::user_defined(Volatility::Immutable));
-            Self { name, shared, output, signature }.into()
+            let (shared, signature) = (
+                Arc::clone(shared),
+                Signature::user_defined(Volatility::Immutable),
+            );
+            Self {
+                name,
+                shared,
+                output,
+                signature,
+            }
+            .into()
         };
-        [function(name.to_owned(), Output::Score), function(details_name(name), Output::Details)]
+        [
+            function(name.to_owned(), Output::Score),
+            function(details_name(name), Output::Details),
+        ]
     }
 }
 
@@ -82,7 +93,11 @@ impl AggregateUDFImpl for CorpusFunction {
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        Ok(vec![Arc::new(Field::new(format!("{}[rows]", args.name), DataType::Binary, true))])
+        Ok(vec![Arc::new(Field::new(
+            format!("{}[rows]", args.name),
+            DataType::Binary,
+            true,
+        ))])
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
@@ -90,7 +105,10 @@ impl AggregateUDFImpl for CorpusFunction {
             let name = &self.name;
             return plan_err!("function `{name}`: expected all rows, found DISTINCT; remove it");
         }
-        Ok(Box::new(DistinctRows::new(Arc::clone(&self.shared), self.output)))
+        Ok(Box::new(DistinctRows::new(
+            Arc::clone(&self.shared),
+            self.output,
+        )))
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
@@ -125,7 +143,13 @@ struct DistinctRows {
 
 impl DistinctRows {
     fn new(shared: Arc<Shared>, output: Output) -> Self {
-        Self { shared, output, rows: BTreeMap::new(), size: 0, line: Vec::new() }
+        Self {
+            shared,
+            output,
+            rows: BTreeMap::new(),
+            size: 0,
+            line: Vec::new(),
+        }
     }
 
     fn add(&mut self, row: &[u8], number: u64) {
@@ -143,7 +167,10 @@ impl DistinctRows {
         let mut totals = Totals::default();
         for (row, number) in &self.rows {
             if row.starts_with(b"\"") {
-                totals.fail(serde_json::from_slice(row).map_err(|_| invalid_state())?, *number);
+                totals.fail(
+                    serde_json::from_slice(row).map_err(|_| invalid_state())?,
+                    *number,
+                );
                 continue;
             }
             let (gold, pred): (Fields, Fields) =
@@ -175,7 +202,10 @@ impl Totals {
                 add_times(&mut self.counted, counted, rows);
             }
             Outcome::Abstained => self.abstained += rows,
-            other => self.fail(other.error().unwrap_or_else(|| other.name().to_owned()), rows),
+            other => self.fail(
+                other.error().unwrap_or_else(|| other.name().to_owned()),
+                rows,
+            ),
         }
     }
 
@@ -210,7 +240,9 @@ impl Totals {
 
 impl fmt::Debug for DistinctRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DistinctRows").field("rows", &self.rows.len()).finish_non_exhaustive()
+        f.debug_struct("DistinctRows")
+            .field("rows", &self.rows.len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -16,7 +16,15 @@ use futures::StreamExt;
 /// Those of the query, and those of the output.
 pub async fn write_csv(rows: DataFrame, output: &mut (dyn Write + Send)) -> Result<()> {
     let header = names("", rows.schema().as_arrow().fields());
-    writeln!(output, "{}", header.iter().map(|name| cell(name)).collect::<Vec<_>>().join(","))?;
+    writeln!(
+        output,
+        "{}",
+        header
+            .iter()
+            .map(|name| cell(name))
+            .collect::<Vec<_>>()
+            .join(",")
+    )?;
     let mut batches = rows.execute_stream().await?;
     while let Some(batch) = batches.next().await {
         write_batch(&batch?, output)?;
@@ -38,7 +46,9 @@ pub async fn write_csv(rows: DataFrame, output: &mut (dyn Write + Send)) -> Resu
 /// ```
 #[must_use]
 pub fn is_broken_pipe(error: &DataFusionError) -> bool {
-    let DataFusionError::IoError(error) = error.find_root() else { return false };
+    let DataFusionError::IoError(error) = error.find_root() else {
+        return false;
+    };
     error.kind() == ErrorKind::BrokenPipe
 }
 
@@ -47,20 +57,31 @@ fn names(prefix: &str, fields: &Fields) -> Vec<String> {
         DataType::Struct(fields) => names(&format!("{name}."), fields),
         _ => vec![name],
     };
-    let named = fields.iter().map(|field| (format!("{prefix}{}", field.name()), field.data_type()));
+    let named = fields
+        .iter()
+        .map(|field| (format!("{prefix}{}", field.name()), field.data_type()));
     named.flat_map(of_field).collect()
 }
 
 fn write_batch(batch: &RecordBatch, output: &mut (dyn Write + Send)) -> Result<()> {
     let mut columns = Vec::new();
-    batch.columns().iter().for_each(|column| flatten(column, &mut columns));
+    batch
+        .columns()
+        .iter()
+        .for_each(|column| flatten(column, &mut columns));
     let options = FormatOptions::default();
-    let cells = columns.iter().map(|column| ArrayFormatter::try_new(column, &options));
+    let cells = columns
+        .iter()
+        .map(|column| ArrayFormatter::try_new(column, &options));
     let cells = cells.collect::<std::result::Result<Vec<_>, _>>()?;
     for row in 0..batch.num_rows() {
         for (position, column) in cells.iter().enumerate() {
             let comma = if position == 0 { "" } else { "," };
-            write!(output, "{comma}{}", cell(&column.value(row).try_to_string()?))?;
+            write!(
+                output,
+                "{comma}{}",
+                cell(&column.value(row).try_to_string()?)
+            )?;
         }
         writeln!(output)?;
     }
@@ -69,7 +90,9 @@ fn write_batch(batch: &RecordBatch, output: &mut (dyn Write + Send)) -> Result<(
 
 /// Adds a column, or those of a struct, which are NULL where it is.
 fn flatten(column: &ArrayRef, all: &mut Vec<ArrayRef>) {
-    let Some(fields) = column.as_struct_opt() else { return all.push(ArrayRef::clone(column)) };
+    let Some(fields) = column.as_struct_opt() else {
+        return all.push(ArrayRef::clone(column));
+    };
     let (_, columns, nulls) = fields.clone().into_parts();
     for column in columns {
         let nulls = datafusion::arrow::buffer::NullBuffer::union(nulls.as_ref(), column.nulls());

@@ -33,7 +33,12 @@ impl FunctionDescription {
         fields: Option<(Vec<String>, Vec<String>)>,
         metric: MetricIdentity,
     ) -> Self {
-        Self { call, fields, library: env!("CARGO_PKG_VERSION").to_owned(), metric }
+        Self {
+            call,
+            fields,
+            library: env!("CARGO_PKG_VERSION").to_owned(),
+            metric,
+        }
     }
 
     /// Returns the call with its types.
@@ -69,7 +74,10 @@ impl FunctionDescription {
             ));
         }
         let first = self.metric.differences(&found.metric).into_iter().next()?;
-        Some(format!("expected {} {}, found {}", first.place, first.expected, first.found))
+        Some(format!(
+            "expected {} {}, found {}",
+            first.place, first.expected, first.found
+        ))
     }
 }
 
@@ -85,7 +93,9 @@ mod tests {
             let same = metric_fn("same", |gold, pred| gold.get("a") == pred.get("b"));
             let fields =
                 |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-            MetricFunctions::new(same).with_fields(fields(gold), fields(pred)).description()
+            MetricFunctions::new(same)
+                .with_fields(fields(gold), fields(pred))
+                .description()
         };
         let (one, other) = (function(&["a"], &["b"]), function(&["a", "b"], &[]));
         assert_eq!(one.difference(&function(&["a"], &["b"])), None);

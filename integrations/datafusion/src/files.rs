@@ -65,7 +65,10 @@ pub async fn register_files(ctx: &SessionContext, name: &str, files: &[PathBuf])
     }
     // The columns that the names of folders have.
     let columns = options.infer_partitions(&state, &urls[0]).await?;
-    let columns = columns.into_iter().map(|column| (column, DataType::Utf8)).collect();
+    let columns = columns
+        .into_iter()
+        .map(|column| (column, DataType::Utf8))
+        .collect();
     options = options.with_table_partition_cols(columns);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     let table = ListingTable::try_new(config.infer_schema(&state).await?)?;
@@ -113,7 +116,9 @@ fn format(extension: &str, file: &Path) -> Result<Arc<dyn FileFormat>> {
         "json" => Arc::new(json.with_newline_delimited(false)),
         // Without types, 007 stays 007.
         "csv" => {
-            let csv = CsvFormat::default().with_has_header(true).with_schema_infer_max_rec(0);
+            let csv = CsvFormat::default()
+                .with_has_header(true)
+                .with_schema_infer_max_rec(0);
             Arc::new(csv.with_newlines_in_values(true))
         }
         "parquet" => Arc::new(ParquetFormat::default()),
@@ -153,7 +158,9 @@ fn add_extensions(path: &Path, found: &mut Vec<String>) -> std::io::Result<()> {
             let is_hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
             let path = entry.path();
             let extension = path.extension();
-            let has_format = FORMATS.iter().any(|format| extension.is_some_and(|it| it == *format));
+            let has_format = FORMATS
+                .iter()
+                .any(|format| extension.is_some_and(|it| it == *format));
             if !is_hidden && (has_format || path.is_dir()) {
                 add_extensions(&path, found)?;
             }

@@ -63,7 +63,9 @@ impl Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metric").field("name", &self.metric.name()).finish_non_exhaustive()
+        f.debug_struct("Metric")
+            .field("name", &self.metric.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -103,8 +105,12 @@ impl Function {
                 .with_parameter_names(shared.arguments.names())?,
         };
         let function = |name, output| {
-            let function =
-                Self { name, shared: Arc::clone(shared), output, signature: signature.clone() };
+            let function = Self {
+                name,
+                shared: Arc::clone(shared),
+                output,
+                signature: signature.clone(),
+            };
             match is_async {
                 true => AsyncScalarUDF::new(Arc::new(function)).into_scalar_udf(),
                 false => ScalarUDF::new_from_impl(function),
@@ -122,7 +128,12 @@ impl Function {
     }
 
     fn evaluate(&self, args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let Shared { metric, arguments, column, .. } = &*self.shared;
+        let Shared {
+            metric,
+            arguments,
+            column,
+            ..
+        } = &*self.shared;
         let mut rows = Rows::new(arguments, &args.args)?;
         let mut output = column.builder(self.output, args.number_rows);
         let is_explained = self.output == Output::Details;
@@ -171,7 +182,11 @@ impl ScalarUDFImpl for Function {
         {
             return Ok(Arc::new(answer(self.identity())));
         }
-        let types: Vec<_> = args.arg_fields.iter().map(|it| it.data_type().clone()).collect();
+        let types: Vec<_> = args
+            .arg_fields
+            .iter()
+            .map(|it| it.data_type().clone())
+            .collect();
         self.shared.arguments.coerce(&self.name, &types)?;
         self.shared.check_requirements(&self.name)?;
         Ok(self.shared.column.field(&self.name, self.output))
@@ -189,13 +204,21 @@ impl ScalarUDFImpl for Function {
 #[async_trait]
 impl AsyncScalarUDFImpl for Function {
     async fn invoke_async_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let Shared { metric, arguments, column, calls, concurrency, settings } = &*self.shared;
+        let Shared {
+            metric,
+            arguments,
+            column,
+            calls,
+            concurrency,
+            settings,
+        } = &*self.shared;
         let is_explained = self.output == Output::Details;
         let mut rows = Rows::new(arguments, &args.args)?;
         // A row is copied when its call starts, so that as many are in memory as calls are running.
         let calls = (0..args.number_rows).map(|row| {
-            let pair =
-                rows.read(row, metric.name()).map(|(gold, pred)| (gold.clone(), pred.clone()));
+            let pair = rows
+                .read(row, metric.name())
+                .map(|(gold, pred)| (gold.clone(), pred.clone()));
             async move {
                 // The semaphore is never closed.
                 let _permit = calls.acquire().await;
@@ -213,7 +236,9 @@ impl AsyncScalarUDFImpl for Function {
         let mut outcomes: Vec<(usize, Outcome)> = settings.clone().scope(calls.collect()).await;
         outcomes.sort_unstable_by_key(|(row, _)| *row);
         let mut output = column.builder(self.output, args.number_rows);
-        outcomes.iter().for_each(|(_, outcome)| output.append(outcome));
+        outcomes
+            .iter()
+            .for_each(|(_, outcome)| output.append(outcome));
         Ok(ColumnarValue::Array(output.finish()))
     }
 }

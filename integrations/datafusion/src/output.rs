@@ -64,10 +64,13 @@ impl ScoreColumn {
 
     /// The column with the range of the scores, which the aggregates read.
     pub(crate) fn field(self, name: &str, output: Output) -> FieldRef {
-        let range = self.range.map(|ScoreRange { min, max }| [(LEAST, min), (MOST, max)]);
+        let range = self
+            .range
+            .map(|ScoreRange { min, max }| [(LEAST, min), (MOST, max)]);
         let range = range.into_iter().flatten();
-        let metadata: HashMap<_, _> =
-            range.map(|(key, value)| (key.to_owned(), format!("{value:?}"))).collect();
+        let metadata: HashMap<_, _> = range
+            .map(|(key, value)| (key.to_owned(), format!("{value:?}")))
+            .collect();
         Arc::new(Field::new(name, self.data_type(output), true).with_metadata(metadata))
     }
 
@@ -115,9 +118,13 @@ impl OutputBuilder {
             Values::Bools(bools) => bools.append_option(value.map(|value| value >= 1.0)),
             Values::Numbers(numbers) => numbers.append_option(value),
         }
-        let Some(details) = &mut self.details else { return };
+        let Some(details) = &mut self.details else {
+            return;
+        };
         let scored = outcome.scored();
-        details.verdict.append_option(scored.and_then(|scored| scored.passed));
+        details
+            .verdict
+            .append_option(scored.and_then(|scored| scored.passed));
         let feedback = scored.and_then(|scored| {
             let explained = || scored.score.details.as_deref().map(Into::into);
             scored.feedback().or_else(explained)
@@ -133,7 +140,9 @@ impl OutputBuilder {
             Values::Bools(mut bools) => Arc::new(bools.finish()),
             Values::Numbers(mut numbers) => Arc::new(numbers.finish()),
         };
-        let Some(mut details) = self.details else { return value };
+        let Some(mut details) = self.details else {
+            return value;
+        };
         let columns: Vec<ArrayRef> = vec![
             value,
             Arc::new(details.verdict.finish()),

@@ -58,7 +58,13 @@ impl MetricFunctions {
     pub fn new(metric: impl Metric + 'static) -> Self {
         let name = metric.name().to_owned();
         let (fields, settings) = (None, Settings::new());
-        Self { metric: Arc::new(metric), name, fields, concurrency: CONCURRENCY, settings }
+        Self {
+            metric: Arc::new(metric),
+            name,
+            fields,
+            concurrency: CONCURRENCY,
+            settings,
+        }
     }
 
     /// Sets the name of the function of the score. That of the details has `_details` after it.
@@ -137,8 +143,15 @@ impl MetricFunctions {
 
     fn column(&self) -> ScoreColumn {
         let spec = self.metric.spec();
-        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
-        ScoreColumn { kind: spec.kind, range }
+        let range = if spec.strict {
+            Some(ScoreRange::UNIT)
+        } else {
+            spec.range
+        };
+        ScoreColumn {
+            kind: spec.kind,
+            range,
+        }
     }
 
     /// Validates that the metric has fields.
@@ -161,19 +174,38 @@ impl MetricFunctions {
     pub fn functions(self) -> Result<Functions> {
         self.check()?;
         let (arguments, column) = (self.arguments(), self.column());
-        let Self { metric, name, concurrency, settings, .. } = self;
+        let Self {
+            metric,
+            name,
+            concurrency,
+            settings,
+            ..
+        } = self;
         let is_async = metric.spec().is_async;
         let calls = Semaphore::new(concurrency);
-        let shared = Shared { metric, arguments, column, calls, concurrency, settings };
+        let shared = Shared {
+            metric,
+            arguments,
+            column,
+            calls,
+            concurrency,
+            settings,
+        };
         let shared = Arc::new(shared);
         Ok(match column.kind {
             ScoreKind::Corpus => {
                 let aggregate = CorpusFunction::both(&name, &shared).into();
-                Functions { scalar: Vec::new(), aggregate }
+                Functions {
+                    scalar: Vec::new(),
+                    aggregate,
+                }
             }
             _ => {
                 let scalar = Function::both(&name, is_async, &shared)?.into();
-                Functions { scalar, aggregate: Vec::new() }
+                Functions {
+                    scalar,
+                    aggregate: Vec::new(),
+                }
             }
         })
     }
@@ -284,7 +316,11 @@ pub trait RegisterMetric {
         for functions in all {
             let functions = set_up(functions);
             let name = functions.name();
-            let name = if self.has_function(name) { format!("metric_{name}") } else { name.into() };
+            let name = if self.has_function(name) {
+                format!("metric_{name}")
+            } else {
+                name.into()
+            };
             self.register_metric_functions(functions.named(name))?;
         }
         Ok(others)
@@ -314,7 +350,9 @@ fn builtin() -> (Vec<MetricFunctions>, Vec<NotRegistered>) {
     let registry = Registry::builtin();
     let (mut all, mut others) = (Vec::new(), Vec::new());
     for name in registry.names() {
-        let metric = registry.create(name, &Params::default()).map_err(|error| error.to_string());
+        let metric = registry
+            .create(name, &Params::default())
+            .map_err(|error| error.to_string());
         let functions = metric.map(|metric| MetricFunctions::new(metric).named(name));
         let checked = functions.and_then(|functions| match functions.check() {
             Ok(()) => Ok(functions),
@@ -322,7 +360,10 @@ fn builtin() -> (Vec<MetricFunctions>, Vec<NotRegistered>) {
         });
         match checked {
             Ok(functions) => all.push(functions),
-            Err(reason) => others.push(NotRegistered { metric: name.to_owned(), reason }),
+            Err(reason) => others.push(NotRegistered {
+                metric: name.to_owned(),
+                reason,
+            }),
         }
     }
     (all, others)
@@ -330,7 +371,12 @@ fn builtin() -> (Vec<MetricFunctions>, Vec<NotRegistered>) {
 
 /// Adds [`FindIdentities`] to a session that does not have it.
 fn find_identities(state: &mut SessionState) {
-    if state.analyzer().rules.iter().all(|rule| rule.name() != FindIdentities.name()) {
+    if state
+        .analyzer()
+        .rules
+        .iter()
+        .all(|rule| rule.name() != FindIdentities.name())
+    {
         state.add_analyzer_rule(Arc::new(FindIdentities));
     }
 }
@@ -338,8 +384,10 @@ fn find_identities(state: &mut SessionState) {
 impl RegisterMetric for SessionContext {
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
         let Functions { scalar, aggregate } = functions.functions()?;
-        let mut names =
-            scalar.iter().map(ScalarUDF::name).chain(aggregate.iter().map(AggregateUDF::name));
+        let mut names = scalar
+            .iter()
+            .map(ScalarUDF::name)
+            .chain(aggregate.iter().map(AggregateUDF::name));
         if let Some(name) = names.find(|name| self.has_function(name)) {
             return plan_err!(
                 "function `{name}` is already registered; write register_metric_as(\"another_name\", metric)"
@@ -348,11 +396,16 @@ impl RegisterMetric for SessionContext {
         if scalar.iter().any(|function| function.as_async().is_some()) {
             configure_for_judges(self.state_ref().write().config_mut().options_mut());
         }
-        scalar.into_iter().for_each(|function| self.register_udf(function));
+        scalar
+            .into_iter()
+            .for_each(|function| self.register_udf(function));
         let others = aggregate::functions().into_iter();
         let others = others.filter(|function| self.udaf(function.name()).is_err());
         find_identities(&mut self.state_ref().write());
-        aggregate.into_iter().chain(others).for_each(|function| self.register_udaf(function));
+        aggregate
+            .into_iter()
+            .chain(others)
+            .for_each(|function| self.register_udaf(function));
         Ok(())
     }
 

@@ -34,11 +34,23 @@ impl<'a> Rows<'a> {
                 ColumnarValue::Array(array) => (array.clone(), false),
                 ColumnarValue::Scalar(scalar) => (scalar.to_array_of_size(1)?, true),
             };
-            Ok(Column { argument, cells: Cells::new(&array)?, is_constant })
+            Ok(Column {
+                argument,
+                cells: Cells::new(&array)?,
+                is_constant,
+            })
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        let mut rows = Self { columns, gold: Example::default(), pred: Prediction::default() };
-        for Column { argument: Argument { side, field, .. }, .. } in &rows.columns {
+        let mut rows = Self {
+            columns,
+            gold: Example::default(),
+            pred: Prediction::default(),
+        };
+        for Column {
+            argument: Argument { side, field, .. },
+            ..
+        } in &rows.columns
+        {
             fields(&mut rows.gold, &mut rows.pred, *side).insert(field.as_str(), Value::Null);
         }
         Ok(rows)
@@ -53,7 +65,12 @@ impl<'a> Rows<'a> {
         row: usize,
         metric: &str,
     ) -> Result<(&Example, &Prediction), MetricError> {
-        for Column { argument, cells, is_constant } in &self.columns {
+        for Column {
+            argument,
+            cells,
+            is_constant,
+        } in &self.columns
+        {
             let Argument { side, field, .. } = argument;
             let row = if *is_constant { 0 } else { row };
             let Some(value) = fields(&mut self.gold, &mut self.pred, *side).get_mut(field) else {
@@ -63,7 +80,9 @@ impl<'a> Rows<'a> {
             if *is_constant && !value.is_null() {
                 continue;
             }
-            cells.write(row, value).map_err(|found| not_finite(metric, argument, found))?;
+            cells
+                .write(row, value)
+                .map_err(|found| not_finite(metric, argument, found))?;
         }
         Ok((&self.gold, &self.pred))
     }
@@ -83,5 +102,11 @@ fn not_finite(metric: &str, argument: &Argument, NotFinite(value): NotFinite) ->
         expected: "a finite number".into(),
         found: value.to_string(),
     };
-    MetricError::new(metric, MetricErrorKind::Field { side: argument.side, error })
+    MetricError::new(
+        metric,
+        MetricErrorKind::Field {
+            side: argument.side,
+            error,
+        },
+    )
 }

@@ -18,7 +18,11 @@ pub(crate) fn advice(help: &TypeHelp, found: &DataType) -> String {
         return "write CAST(.. AS VARCHAR)".to_owned();
     }
     if found.is_string() || found.is_numeric() {
-        for (kind, ty) in [(f64::HELP, "DOUBLE"), (i64::HELP, "BIGINT"), (bool::HELP, "BOOLEAN")] {
+        for (kind, ty) in [
+            (f64::HELP, "DOUBLE"),
+            (i64::HELP, "BIGINT"),
+            (bool::HELP, "BOOLEAN"),
+        ] {
             if *help == kind || (ty == "BIGINT" && help.may_be(&json!(1))) {
                 return format!("write CAST(.. AS {ty})");
             }

@@ -39,7 +39,11 @@ impl DspyLm {
         let lm = lm.into();
         // Without a provider in its name, the model is one of OpenAI or of a server that speaks its format.
         let has_provider = lm.base_url.is_none() && lm.model.contains(':');
-        let id = if has_provider { lm.model.clone() } else { format!("openai:{}", lm.model) };
+        let id = if has_provider {
+            lm.model.clone()
+        } else {
+            format!("openai:{}", lm.model)
+        };
         Self { lm, id }
     }
 
@@ -53,7 +57,10 @@ impl DspyLm {
         let lm = settings.as_ref().map(|settings| settings.lm.clone());
         lm.map(Self::new).ok_or_else(|| {
             let reason = "no LM configured for dspy-rs; call dspy_rs::configure(lm, ChatAdapter)";
-            LmErrorKind::Other { reason: reason.to_owned() }.into()
+            LmErrorKind::Other {
+                reason: reason.to_owned(),
+            }
+            .into()
         })
     }
 
@@ -63,7 +70,10 @@ impl DspyLm {
 
     /// Returns the conversation as dspy-rs sends it: one system message, and then the turns.
     fn chat(&self, request: &LmRequest) -> Result<Chat, LmError> {
-        let system = request.messages.iter().filter(|message| message.role == Role::System);
+        let system = request
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::System);
         let mut system: Vec<_> = system.map(|message| message.content.to_string()).collect();
         if let Some(schema) = &request.schema {
             system.insert(
@@ -85,7 +95,9 @@ impl DspyLm {
         }
         if chat.len() == 1 {
             let reason = "expected a message of the user, found system messages only";
-            return Err(self.error(LmErrorKind::Other { reason: reason.to_owned() }));
+            return Err(self.error(LmErrorKind::Other {
+                reason: reason.to_owned(),
+            }));
         }
         Ok(chat)
     }
@@ -123,7 +135,9 @@ impl LanguageModel for DspyLm {
     fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         let mut effective = request.clone();
         let sampling = &mut effective.sampling;
-        sampling.temperature.get_or_insert(f64::from(self.lm.temperature));
+        sampling
+            .temperature
+            .get_or_insert(f64::from(self.lm.temperature));
         sampling.max_tokens.get_or_insert(self.lm.max_tokens);
         sampling.seed = None;
         Cow::Owned(effective)
@@ -146,7 +160,11 @@ const fn narrowed(temperature: f64) -> f32 {
 
 /// Counts that are all 0 mean that the provider reported none.
 fn usage_of(usage: &LmUsage) -> Usage {
-    let LmUsage { prompt_tokens, completion_tokens, total_tokens } = *usage;
+    let LmUsage {
+        prompt_tokens,
+        completion_tokens,
+        total_tokens,
+    } = *usage;
     if (prompt_tokens, completion_tokens, total_tokens) == (0, 0, 0) {
         return Usage::default();
     }
@@ -160,12 +178,16 @@ fn kind_of(error: &anyhow::Error, lm: &LM) -> LmErrorKind {
         Some(CompletionError::HttpError(error)) => connection_error(error, lm),
         Some(CompletionError::JsonError(error)) => invalid(&error.to_string()),
         Some(CompletionError::ResponseError(reason)) => invalid(reason),
-        _ => LmErrorKind::Other { reason: shown(&format!("{error:#}")) },
+        _ => LmErrorKind::Other {
+            reason: shown(&format!("{error:#}")),
+        },
     }
 }
 
 fn invalid(reason: &str) -> LmErrorKind {
-    LmErrorKind::InvalidReply { reason: shown(reason) }
+    LmErrorKind::InvalidReply {
+        reason: shown(reason),
+    }
 }
 
 fn connection_error(error: &rig::http_client::Error, lm: &LM) -> LmErrorKind {
@@ -197,21 +219,33 @@ fn provider_error(body: &str) -> LmErrorKind {
     let has = |code: &str| codes.iter().flatten().any(|it| *it == code);
     if has("insufficient_quota") {
         LmErrorKind::QuotaExhausted { message }
-    } else if codes.iter().flatten().any(|code| code.starts_with("rate_limit")) {
-        LmErrorKind::RateLimited { retry_after: None, message }
+    } else if codes
+        .iter()
+        .flatten()
+        .any(|code| code.starts_with("rate_limit"))
+    {
+        LmErrorKind::RateLimited {
+            retry_after: None,
+            message,
+        }
     } else if has("context_length_exceeded") {
         LmErrorKind::ContextLengthExceeded { message }
     } else if has("model_not_found") {
         LmErrorKind::ModelNotFound { message }
     } else {
-        LmErrorKind::Other { reason: format!("the provider returned an error: {message}") }
+        LmErrorKind::Other {
+            reason: format!("the provider returned an error: {message}"),
+        }
     }
 }
 
 /// Returns a message of a provider on one line, shortened.
 fn shown(message: &str) -> String {
     let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|char| !char.is_control()).take(MAX_MESSAGE).collect()
+    line.chars()
+        .filter(|char| !char.is_control())
+        .take(MAX_MESSAGE)
+        .collect()
 }
 
 /// The most characters of a provider's message in an error.

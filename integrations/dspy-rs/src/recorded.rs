@@ -65,7 +65,11 @@ static CHANGES: AtomicU64 = AtomicU64::new(0);
 impl<P> Recorded<P> {
     /// Records the steps of a predictor under a name.
     pub fn new(name: impl Into<String>, predictor: P) -> Self {
-        Self { name: name.into(), predictor, changed: AtomicU64::new(0) }
+        Self {
+            name: name.into(),
+            predictor,
+            changed: AtomicU64::new(0),
+        }
     }
 
     /// Returns the name.
@@ -86,13 +90,20 @@ impl<P: Predictor + Optimizable> Recorded<P> {
         let Ok(run) = run else { return };
         // Only what the predictor reads: the example of an optimizer has the labels too.
         let names = self.predictor.get_signature().input_fields();
-        let names = names.as_object().into_iter().flat_map(|fields| fields.keys());
+        let names = names
+            .as_object()
+            .into_iter()
+            .flat_map(|fields| fields.keys());
         let read = names.filter_map(|name| Some((name.as_str(), inputs.data.get(name)?.clone())));
         let inputs: Example = read.collect();
         let converted = ConvertedPrediction::from(prediction);
         let usage = converted.run().usage;
         let outputs: Prediction = converted.prediction;
-        let step = TraceStep { predictor: self.name.clone(), inputs, outputs };
+        let step = TraceStep {
+            predictor: self.name.clone(),
+            inputs,
+            outputs,
+        };
         run.add(step, usage, self.changed.load(Ordering::Relaxed));
     }
 }
@@ -109,7 +120,10 @@ impl<P: Predictor + Optimizable> Predictor for Recorded<P> {
         inputs: dspy_rs::Example,
         lm: Arc<LM>,
     ) -> anyhow::Result<dspy_rs::Prediction> {
-        let prediction = self.predictor.forward_with_config(inputs.clone(), lm).await?;
+        let prediction = self
+            .predictor
+            .forward_with_config(inputs.clone(), lm)
+            .await?;
         self.record(&inputs, &prediction);
         Ok(prediction)
     }
@@ -187,7 +201,9 @@ pub(crate) async fn run_program<M: Module>(
             predictor: steps.changed.1,
             error: None,
         };
-        prediction.data.insert(RUN_FIELD.to_owned(), run_field.to_value());
+        prediction
+            .data
+            .insert(RUN_FIELD.to_owned(), run_field.to_value());
     }
     Ok(prediction)
 }

@@ -20,9 +20,14 @@ where
     Vec<T>: Results,
 {
     let py = predictions.py();
-    let (predictions, answers) =
-        (StringRows::read("predictions", predictions)?, AnswerRows::read("answers", answers)?);
-    same_length(("predictions", predictions.len()), ("answers", answers.len()))?;
+    let (predictions, answers) = (
+        StringRows::read("predictions", predictions)?,
+        AnswerRows::read("answers", answers)?,
+    );
+    same_length(
+        ("predictions", predictions.len()),
+        ("answers", answers.len()),
+    )?;
     let worker = || {
         let mut references = Vec::new();
         let (predictions, answers, score) = (&predictions, &answers, &score);
@@ -43,7 +48,11 @@ where
 pub(crate) fn normalize_text_batch<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let (py, texts) = (texts.py(), StringRows::read("texts", texts)?);
     let worker = || |row| Ok(text::normalize_text(texts.get(row)));
-    results(py, map(py, "normalize_text", texts.len(), worker)?, texts.is_column())
+    results(
+        py,
+        map(py, "normalize_text", texts.len(), worker)?,
+        texts.is_column(),
+    )
 }
 
 /// Returns `EM` of each prediction; its answers are a string or a list of strings.
@@ -55,7 +64,9 @@ pub(crate) fn em_batch<'py>(
     predictions: &Bound<'py, PyAny>,
     answers: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    scores("EM", predictions, answers, |prediction, answers| text::em(prediction, answers))
+    scores("EM", predictions, answers, |prediction, answers| {
+        text::em(prediction, answers)
+    })
 }
 
 /// Returns `F1` of each prediction; its answers are a string or a list of strings.
@@ -67,7 +78,9 @@ pub(crate) fn f1_batch<'py>(
     predictions: &Bound<'py, PyAny>,
     answers: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    scores("F1", predictions, answers, |prediction, answers| text::f1(prediction, answers))
+    scores("F1", predictions, answers, |prediction, answers| {
+        text::f1(prediction, answers)
+    })
 }
 
 /// Returns `HotPotF1` of each prediction; its answers are a string or a list of strings.
@@ -93,9 +106,12 @@ pub(crate) fn precision_batch<'py>(
     predictions: &Bound<'py, PyAny>,
     answers: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    scores("precision_score", predictions, answers, |prediction, answers| {
-        text::precision(prediction, answers)
-    })
+    scores(
+        "precision_score",
+        predictions,
+        answers,
+        |prediction, answers| text::precision(prediction, answers),
+    )
 }
 
 /// Returns `answer_exact_match` of each prediction; its answers are a string or a list of strings.
@@ -109,9 +125,12 @@ pub(crate) fn answer_exact_match_batch<'py>(
     answers: &Bound<'py, PyAny>,
     frac: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    scores("answer_exact_match", predictions, answers, |prediction, answers| {
-        text::answer_exact_match(prediction, answers, frac)
-    })
+    scores(
+        "answer_exact_match",
+        predictions,
+        answers,
+        |prediction, answers| text::answer_exact_match(prediction, answers, frac),
+    )
 }
 
 /// Returns `answer_passage_match` of each list of passages; its answers are a string or a list of strings.
@@ -124,8 +143,10 @@ pub(crate) fn answer_passage_match_batch<'py>(
     answers: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = contexts.py();
-    let (contexts, answers) =
-        (PassageRows::read("contexts", contexts)?, AnswerRows::read("answers", answers)?);
+    let (contexts, answers) = (
+        PassageRows::read("contexts", contexts)?,
+        AnswerRows::read("answers", answers)?,
+    );
     same_length(("contexts", contexts.len()), ("answers", answers.len()))?;
     let worker = || {
         let (mut passages, mut references) = (Vec::new(), Vec::new());

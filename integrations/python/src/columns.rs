@@ -39,7 +39,10 @@ pub(crate) fn chunks(value: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
         exported => exported?,
     };
     let (chunks, field) = exported.into_chunked_array()?.into_inner();
-    Ok(Some(Chunks { chunks, data_type: field.data_type().clone() }))
+    Ok(Some(Chunks {
+        chunks,
+        data_type: field.data_type().clone(),
+    }))
 }
 
 /// Returns the values of a column; `None` if the object is not a column.
@@ -57,14 +60,22 @@ impl Chunks {
 
     /// Returns the names and the chunks of the columns of a table without null rows; `None` if it is a column.
     pub(crate) fn table(&self) -> Option<Vec<(&str, Self)>> {
-        let DataType::Struct(fields) = &self.data_type else { return None };
+        let DataType::Struct(fields) = &self.data_type else {
+            return None;
+        };
         if self.chunks.iter().any(|chunk| chunk.null_count() > 0) {
             return None;
         }
         let column = |(position, field): (usize, &'_ Arc<Field>)| {
-            let chunks = self.chunks.iter().map(|chunk| chunk.as_struct().column(position).clone());
+            let chunks = self
+                .chunks
+                .iter()
+                .map(|chunk| chunk.as_struct().column(position).clone());
             let data_type = field.data_type().clone();
-            Self { chunks: chunks.collect(), data_type }
+            Self {
+                chunks: chunks.collect(),
+                data_type,
+            }
         };
         let names = fields.iter().map(|field| field.name().as_str());
         Some(names.zip(fields.iter().enumerate().map(column)).collect())
@@ -77,7 +88,10 @@ impl Chunks {
     pub(crate) fn values(&self, name: &str) -> PyResult<Values> {
         let target = target(&self.data_type).ok_or_else(|| unsupported(name, &self.data_type))?;
         let whole = || {
-            let chunks = self.chunks.iter().map(|chunk| arrow_cast::cast(chunk, &target));
+            let chunks = self
+                .chunks
+                .iter()
+                .map(|chunk| arrow_cast::cast(chunk, &target));
             let chunks = chunks.collect::<Result<Vec<_>, ArrowError>>()?;
             let chunks: Vec<_> = chunks.iter().map(|chunk| &**chunk).collect();
             match &*chunks {

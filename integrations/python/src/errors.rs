@@ -64,7 +64,12 @@ impl From<MetricError> for RowError {
         };
         let is_missing_from_prediction = error.is_missing_from_prediction();
         let (message, metric) = (error.to_string(), error.metric().to_owned());
-        Self { kind, message, metric, is_missing_from_prediction }
+        Self {
+            kind,
+            message,
+            metric,
+            is_missing_from_prediction,
+        }
     }
 }
 
@@ -72,7 +77,12 @@ impl RowError {
     /// Creates an error.
     pub(crate) fn new(kind: Kind, metric: &str, message: impl Display) -> Self {
         let (message, metric) = (message.to_string(), metric.to_owned());
-        Self { kind, message, metric, is_missing_from_prediction: false }
+        Self {
+            kind,
+            message,
+            metric,
+            is_missing_from_prediction: false,
+        }
     }
 
     /// Creates the error of a row that the metric cannot compare.
@@ -82,8 +92,10 @@ impl RowError {
 
     /// Converts the error to an exception. `row` is the index of the row in a batch.
     pub(crate) fn into_exception(self, py: Python<'_>, row: Option<usize>) -> PyErr {
-        let message =
-            row.map_or_else(|| self.message.clone(), |row| format!("row {row}: {}", self.message));
+        let message = row.map_or_else(
+            || self.message.clone(),
+            |row| format!("row {row}: {}", self.message),
+        );
         let class = match self.kind.class(py) {
             Ok(class) => class,
             Err(error) => return error,
@@ -142,7 +154,10 @@ pub(crate) fn wrong_type(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
 /// Returns the name of a value's type for messages.
 pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
     let name = value.get_type().qualname();
-    name.map_or_else(|_| "a value of an unknown type".to_owned(), |name| name.to_string())
+    name.map_or_else(
+        |_| "a value of an unknown type".to_owned(),
+        |name| name.to_string(),
+    )
 }
 
 /// Adds the index of the row to an exception: as its attribute `row`, and to its message.

@@ -17,7 +17,9 @@ use crate::strings::{self, Strings};
 /// 'eiffel tower'
 #[pyfunction]
 pub(crate) fn normalize_text(s: &Bound<'_, PyAny>) -> PyResult<String> {
-    guarded(s.py(), "normalize_text", || Ok(text::normalize_text(strings::text(s)?)))
+    guarded(s.py(), "normalize_text", || {
+        Ok(text::normalize_text(strings::text(s)?))
+    })
 }
 
 /// Computes a score of a prediction and several references.
@@ -47,7 +49,9 @@ fn with_references<'py, T>(
 #[pyfunction(name = "EM")]
 pub(crate) fn em(prediction: &Bound<'_, PyAny>, answers_list: &Bound<'_, PyAny>) -> PyResult<bool> {
     let answers = || Strings::of_answers_list(answers_list);
-    with_references("EM", prediction, answers, |prediction, answers| text::em(prediction, answers))
+    with_references("EM", prediction, answers, |prediction, answers| {
+        text::em(prediction, answers)
+    })
 }
 
 /// Returns the best token-level F1 over the references, in [0, 1].
@@ -59,7 +63,9 @@ pub(crate) fn em(prediction: &Bound<'_, PyAny>, answers_list: &Bound<'_, PyAny>)
 #[pyfunction(name = "F1")]
 pub(crate) fn f1(prediction: &Bound<'_, PyAny>, answers_list: &Bound<'_, PyAny>) -> PyResult<f64> {
     let answers = || Strings::of_answers_list(answers_list);
-    with_references("F1", prediction, answers, |prediction, answers| text::f1(prediction, answers))
+    with_references("F1", prediction, answers, |prediction, answers| {
+        text::f1(prediction, answers)
+    })
 }
 
 /// Returns the best F1 of HotPotQA over the references, in [0, 1].
@@ -112,7 +118,10 @@ pub(crate) fn em_score(
     ground_truth: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
     guarded(prediction.py(), "em_score", || {
-        Ok(text::em_score(strings::text(prediction)?, strings::text(ground_truth)?))
+        Ok(text::em_score(
+            strings::text(prediction)?,
+            strings::text(ground_truth)?,
+        ))
     })
 }
 
@@ -126,7 +135,10 @@ pub(crate) fn f1_score(
     ground_truth: &Bound<'_, PyAny>,
 ) -> PyResult<f64> {
     guarded(prediction.py(), "f1_score", || {
-        Ok(text::f1_score(strings::text(prediction)?, strings::text(ground_truth)?))
+        Ok(text::f1_score(
+            strings::text(prediction)?,
+            strings::text(ground_truth)?,
+        ))
     })
 }
 
@@ -140,7 +152,10 @@ pub(crate) fn hotpot_f1_score(
     ground_truth: &Bound<'_, PyAny>,
 ) -> PyResult<f64> {
     guarded(prediction.py(), "hotpot_f1_score", || {
-        Ok(text::hotpot_f1_score(strings::text(prediction)?, strings::text(ground_truth)?))
+        Ok(text::hotpot_f1_score(
+            strings::text(prediction)?,
+            strings::text(ground_truth)?,
+        ))
     })
 }
 
@@ -154,7 +169,10 @@ pub(crate) fn precision_score(
     ground_truth: &Bound<'_, PyAny>,
 ) -> PyResult<f64> {
     guarded(prediction.py(), "precision_score", || {
-        Ok(text::precision_score(strings::text(prediction)?, strings::text(ground_truth)?))
+        Ok(text::precision_score(
+            strings::text(prediction)?,
+            strings::text(ground_truth)?,
+        ))
     })
 }
 
@@ -180,9 +198,12 @@ pub(crate) fn answer_exact_match(
     let name = intern!(example.py(), "answer");
     let answers = || Strings::of_answer(attribute(example, name)?);
     let prediction = attribute(pred, name)?;
-    with_references("answer_exact_match", &prediction, answers, |prediction, answers| {
-        text::answer_exact_match(prediction, answers, frac)
-    })
+    with_references(
+        "answer_exact_match",
+        &prediction,
+        answers,
+        |prediction, answers| text::answer_exact_match(prediction, answers, frac),
+    )
 }
 
 /// Returns whether any passage of `pred.context` contains any answer of `example.answer`, a string or a list of strings.
@@ -205,6 +226,9 @@ pub(crate) fn answer_passage_match(
     guarded(py, "answer_passage_match", || {
         let answers = Strings::of_answer(attribute(example, intern!(py, "answer"))?)?;
         let passages = Strings::of_passages(&attribute(pred, intern!(py, "context"))?)?;
-        Ok(text::answer_passage_match(&passages.texts()?, &answers.texts()?))
+        Ok(text::answer_passage_match(
+            &passages.texts()?,
+            &answers.texts()?,
+        ))
     })
 }

@@ -75,14 +75,18 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
 
 fn integer(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let signed = value.extract::<i64>().map(Value::from);
-    signed.or_else(|_| value.extract::<u64>().map(Value::from)).map_err(|_| {
-        PyValueError::new_err("expected an integer of at most 64 bits, found a larger one")
-    })
+    signed
+        .or_else(|_| value.extract::<u64>().map(Value::from))
+        .map_err(|_| {
+            PyValueError::new_err("expected an integer of at most 64 bits, found a larger one")
+        })
 }
 
 fn float(number: f64) -> PyResult<Value> {
     let found = || PyValueError::new_err(format!("expected a finite number, found {number}"));
-    Number::from_f64(number).map(Value::Number).ok_or_else(found)
+    Number::from_f64(number)
+        .map(Value::Number)
+        .ok_or_else(found)
 }
 
 fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value> {
@@ -95,7 +99,9 @@ fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value> {
         })?;
         Ok((key.to_str()?.to_owned(), read(&value, depth + 1)?))
     };
-    Ok(Value::Object(dict.iter().map(entry).collect::<PyResult<Map<_, _>>>()?))
+    Ok(Value::Object(
+        dict.iter().map(entry).collect::<PyResult<Map<_, _>>>()?,
+    ))
 }
 
 /// Converts a JSON value to `dict`, `list`, `str`, `int`, `float`, `bool` or `None`.

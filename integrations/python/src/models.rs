@@ -23,7 +23,10 @@ pub(crate) fn models(metric: &str, lm: &Bound<'_, PyAny>) -> PyResult<Models> {
         return Err(wrong_type("`lm` as \"provider:model\" or a callable", lm));
     }
     let id = format!("python:{}", type_name(lm));
-    Ok(with_names(Models::new(Callable { id, call: lm.clone().unbind() })))
+    Ok(with_names(Models::new(Callable {
+        id,
+        call: lm.clone().unbind(),
+    })))
 }
 
 #[cfg(feature = "lm")]
@@ -129,7 +132,10 @@ fn reply(call: &Bound<'_, PyAny>, messages: &[(&'static str, Arc<str>)]) -> PyRe
         Err(_) => first,
     };
     let text = text.cast_into::<PyString>().map_err(|error| {
-        wrong_type("the reply of `lm` as a str or a list of one", &error.into_inner())
+        wrong_type(
+            "the reply of `lm` as a str or a list of one",
+            &error.into_inner(),
+        )
     })?;
     Ok(text.to_str()?.to_owned())
 }

@@ -63,7 +63,9 @@ fn run<T: Send, W: FnMut(usize) -> Result<T, RowError>>(
     results: &mut [T],
     worker: &(impl Fn() -> W + Sync),
 ) -> Option<Stopped> {
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(results.len());
+    let workers = thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(results.len());
     let chunk = (results.len() / (workers * 8)).clamp(1, MAX_CHUNK);
     let queue = Mutex::new(results.chunks_mut(chunk).enumerate());
     let (stop, first) = (AtomicBool::new(false), Mutex::new(None));

@@ -69,12 +69,20 @@ impl RowReader {
             let name: Arc<str> = name_of(position).map_or_else(|| field.name.into(), Arc::from);
             // Interned, as the keys of most rows are, so that a look-up compares addresses.
             let key = PyString::intern(py, &name).unbind();
-            Field { name, key, required: field.required }
+            Field {
+                name,
+                key,
+                required: field.required,
+            }
         };
         let fields: Vec<_> = fields.iter().enumerate().map(field).collect();
         // `*` stands for all fields.
         let reads_all = !spec.only_fields || fields.iter().any(|field| &*field.name == "*");
-        Self { side, fields, reads_all }
+        Self {
+            side,
+            fields,
+            reads_all,
+        }
     }
 
     /// Reads a row: an object of DSPy, a dict, an object with attributes, or the value of the only field.
@@ -112,7 +120,11 @@ impl RowReader {
                 None => {}
             }
         }
-        if self.reads_all { self.all_of(dict) } else { Ok(Row::Fields(cells)) }
+        if self.reads_all {
+            self.all_of(dict)
+        } else {
+            Ok(Row::Fields(cells))
+        }
     }
 
     fn all_of(&self, dict: &Bound<'_, PyDict>) -> PyResult<Row> {
@@ -136,12 +148,19 @@ impl RowReader {
     /// Reads a value that is passed instead of a row with one field.
     fn of_value(&self, value: &Bound<'_, PyAny>) -> PyResult<Row> {
         let (position, field) = self.only_field(|| type_name(value))?;
-        Ok(Row::Fields(SmallVec::from_iter([(position, self.cell(&field.name, value)?)])))
+        Ok(Row::Fields(SmallVec::from_iter([(
+            position,
+            self.cell(&field.name, value)?,
+        )])))
     }
 
     /// The field whose value may be passed instead of a row.
     fn only_field(&self, found: impl FnOnce() -> String) -> PyResult<(usize, &Field)> {
-        let mut required = self.fields.iter().enumerate().filter(|(_, field)| field.required);
+        let mut required = self
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| field.required);
         let only = match (required.next(), required.next(), &*self.fields) {
             (Some(only), None, _) => Some(only),
             (None, _, [only]) => Some((0, only)),
@@ -164,7 +183,9 @@ impl RowReader {
     /// # Errors
     /// `TypeError` for a column if the metric reads several fields, `ValueError` if a column cannot be read.
     pub(crate) fn columns(&self, rows: &Bound<'_, PyAny>) -> PyResult<Option<Columns>> {
-        let Some(chunks) = chunks(rows)? else { return Ok(None) };
+        let Some(chunks) = chunks(rows)? else {
+            return Ok(None);
+        };
         let (side, len) = (self.side, chunks.len());
         let values = |name: &str, chunks: &Chunks| {
             Ok((Arc::from(name), chunks.values(&format!("{side}.{name}"))?))
@@ -173,12 +194,16 @@ impl RowReader {
             Some(table) => {
                 let has = |field: &Field| table.iter().any(|(name, _)| *name == &*field.name);
                 // With all its fields, the message can show what the row has instead.
-                let lacks = self.fields.iter().any(|field| field.required && !has(field));
+                let lacks = self
+                    .fields
+                    .iter()
+                    .any(|field| field.required && !has(field));
                 let is_read = |name: &str| {
                     self.reads_all || lacks || self.fields.iter().any(|field| &*field.name == name)
                 };
                 let read = table.iter().filter(|(name, _)| is_read(name));
-                read.map(|(name, chunks)| values(name, chunks)).collect::<PyResult<_>>()?
+                read.map(|(name, chunks)| values(name, chunks))
+                    .collect::<PyResult<_>>()?
             }
             None => {
                 let (_, field) = self.only_field(|| "a column".to_owned())?;
@@ -231,7 +256,9 @@ impl RowReader {
         let name = |position: usize| &*self.fields[position].name;
         let names = cells.iter().map(|(position, _)| name(*position));
         if !names.eq(fields.keys()) {
-            let values = cells.iter().map(|(position, cell)| (name(*position), cell.value()));
+            let values = cells
+                .iter()
+                .map(|(position, cell)| (name(*position), cell.value()));
             *fields = values.collect();
             return;
         }
@@ -281,8 +308,17 @@ impl Columns {
     /// # Errors
     /// A number that is not finite.
     pub(crate) fn write(&self, row: usize, fields: &mut Fields) -> Result<(), String> {
-        if !self.fields.iter().map(|(name, _)| &**name).eq(fields.keys()) {
-            *fields = self.fields.iter().map(|(name, _)| (&**name, Value::Null)).collect();
+        if !self
+            .fields
+            .iter()
+            .map(|(name, _)| &**name)
+            .eq(fields.keys())
+        {
+            *fields = self
+                .fields
+                .iter()
+                .map(|(name, _)| (&**name, Value::Null))
+                .collect();
         }
         for (name, values) in &self.fields {
             if let Some(value) = fields.get_mut(name) {
@@ -299,14 +335,18 @@ impl Columns {
 impl Row {
     /// Returns the size of the strings in bytes, or `usize::MAX` if it is not known.
     pub(crate) fn size(&self) -> usize {
-        let Self::Fields(cells) = self else { return usize::MAX };
+        let Self::Fields(cells) = self else {
+            return usize::MAX;
+        };
         let size = |cell: &Cell| match cell {
             Cell::Text(text) => text.len(),
             Cell::Texts(texts) => texts.iter().map(|text| text.len()).sum(),
             Cell::Json(Value::Array(_) | Value::Object(_)) => usize::MAX,
             Cell::Json(_) => 0,
         };
-        cells.iter().fold(0, |sum, (_, cell)| sum.saturating_add(size(cell)))
+        cells
+            .iter()
+            .fold(0, |sum, (_, cell)| sum.saturating_add(size(cell)))
     }
 }
 
@@ -323,7 +363,10 @@ impl Cell {
             (Self::Text(text), value) => set_string(text, value),
             (Self::Texts(texts), Value::Array(items)) => {
                 items.resize(texts.len(), Value::Null);
-                texts.iter().zip(items).for_each(|(text, item)| set_string(text, item));
+                texts
+                    .iter()
+                    .zip(items)
+                    .for_each(|(text, item)| set_string(text, item));
             }
             (Self::Texts(texts), value) => {
                 let text = |text: &PyBackedStr| Value::String(text.as_str().to_owned());
@@ -367,6 +410,9 @@ pub(crate) fn as_dict<'py>(row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDic
     };
     let fields = fields.and_then(|fields| fields.cast_into::<PyDict>().ok());
     fields.ok_or_else(|| {
-        wrong_type("a row: a dspy.Example, a dict or an object with attributes", row)
+        wrong_type(
+            "a row: a dspy.Example, a dict or an object with attributes",
+            row,
+        )
     })
 }

@@ -47,7 +47,8 @@ fn is_of(
     name: &str,
 ) -> PyResult<bool> {
     let (py, ty) = (row.py(), row.get_type());
-    cell.get(py).map_or_else(|| learns(cell, &ty, module, name), |known| Ok(ty.is(known)))
+    cell.get(py)
+        .map_or_else(|| learns(cell, &ty, module, name), |known| Ok(ty.is(known)))
 }
 
 /// Stores the type if it is the one of this module and name. DSPy is not imported for this.

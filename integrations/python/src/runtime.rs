@@ -22,7 +22,10 @@ fn runtime() -> PyResult<Arc<Runtime>> {
     {
         return Ok(Arc::clone(runtime));
     }
-    let new = Builder::new_multi_thread().enable_all().thread_name("dsrs-metrics").build();
+    let new = Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("dsrs-metrics")
+        .build();
     let new = new.map(Arc::new).map_err(|error| {
         PyRuntimeError::new_err(format!("cannot start the threads of the runtime: {error}"))
     })?;

@@ -18,12 +18,17 @@ pub(crate) type Few<T> = SmallVec<[T; 2]>;
 /// # Errors
 /// `TypeError` for another type, `UnicodeEncodeError` for a lone surrogate.
 pub(crate) fn text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-    value.cast::<PyString>().map_err(|_| wrong_type("str", value))?.to_str()
+    value
+        .cast::<PyString>()
+        .map_err(|_| wrong_type("str", value))?
+        .to_str()
 }
 
 /// As [`text`], for a string that is read after the interpreter lock is released.
 pub(crate) fn shared(value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
-    let string = value.cast::<PyString>().map_err(|_| wrong_type("str", value))?;
+    let string = value
+        .cast::<PyString>()
+        .map_err(|_| wrong_type("str", value))?;
     PyBackedStr::try_from(string.clone())
 }
 
@@ -40,7 +45,9 @@ impl<'py> Strings<'py> {
             Ok(list) => Ok(Self(list.iter().collect())),
             Err(_) => {
                 let found = list.get_type().repr()?;
-                Err(value_error(format!("`answers_list` must be a list, got {found}")))
+                Err(value_error(format!(
+                    "`answers_list` must be a list, got {found}"
+                )))
             }
         }
     }
@@ -55,9 +62,10 @@ impl<'py> Strings<'py> {
         }
         match answer.cast::<PyList>() {
             Ok(list) => Ok(Self(list.iter().collect())),
-            Err(_) => {
-                Err(value_error(format!("Invalid answer type: {}", answer.get_type().repr()?)))
-            }
+            Err(_) => Err(value_error(format!(
+                "Invalid answer type: {}",
+                answer.get_type().repr()?
+            ))),
         }
     }
 
@@ -69,7 +77,9 @@ impl<'py> Strings<'py> {
         if let Ok(list) = passages.cast::<PyList>() {
             return Ok(Self(list.iter().collect()));
         }
-        Ok(Self(items(passages, "a list of strings")?.collect::<PyResult<_>>()?))
+        Ok(Self(
+            items(passages, "a list of strings")?.collect::<PyResult<_>>()?,
+        ))
     }
 
     /// Returns the strings.
@@ -107,7 +117,9 @@ pub(crate) fn rows<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound
         return Ok(list.to_tuple());
     }
     let wrong = || wrong_type(&format!("a list for `{name}`"), value);
-    let items = items(value, "a list").map_err(|_| wrong())?.collect::<PyResult<Vec<_>>>()?;
+    let items = items(value, "a list")
+        .map_err(|_| wrong())?
+        .collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(value.py(), items)
 }
 
@@ -238,7 +250,9 @@ impl PassageRows {
     pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = value.py();
         let passages = |context: &Bound<'_, PyAny>| {
-            items(context, "a list of strings")?.map(|passage| shared(&passage?)).collect()
+            items(context, "a list of strings")?
+                .map(|passage| shared(&passage?))
+                .collect()
         };
         match column(name, value)? {
             None => Ok(Self::Objects(objects(name, value, passages)?)),
@@ -301,12 +315,16 @@ fn check(py: Python<'_>, column: &dyn Array, error: impl FnOnce() -> PyErr) -> P
 }
 
 fn check_answers(py: Python<'_>, column: &dyn Array) -> PyResult<()> {
-    check(py, column, || value_error("expected a str or a list of str as answer, found NoneType"))
+    check(py, column, || {
+        value_error("expected a str or a list of str as answer, found NoneType")
+    })
 }
 
 fn wrong_column(name: &str, expected: &str, found: &Values) -> PyErr {
     let found = found.array().data_type();
-    PyTypeError::new_err(format!("column `{name}`: expected {expected}, found {found}"))
+    PyTypeError::new_err(format!(
+        "column `{name}`: expected {expected}, found {found}"
+    ))
 }
 
 /// Reads every item of a list of rows.
@@ -338,9 +356,11 @@ impl Answers {
         match answer.cast::<PyList>() {
             // Most rows have one answer, which needs no allocation.
             Ok(list) if list.len() == 1 => Ok(Self::One(shared(&list.get_item(0)?)?)),
-            Ok(list) => {
-                Ok(Self::Many(list.iter().map(|item| shared(&item)).collect::<PyResult<_>>()?))
-            }
+            Ok(list) => Ok(Self::Many(
+                list.iter()
+                    .map(|item| shared(&item))
+                    .collect::<PyResult<_>>()?,
+            )),
             Err(_) => Err(value_error(format!(
                 "expected a str or a list of str as answer, found {}",
                 type_name(answer)

@@ -17,10 +17,14 @@ use crate::rows::is_prediction;
 /// optimizer's trace without steps.
 pub(crate) fn trace(trace: &Bound<'_, PyAny>) -> PyResult<Trace> {
     let mut steps = Vec::new();
-    let Ok(items) = trace.try_iter() else { return Ok(Trace::default()) };
+    let Ok(items) = trace.try_iter() else {
+        return Ok(Trace::default());
+    };
     for item in items {
         let item = item?;
-        let Ok(step) = item.cast::<PyTuple>() else { continue };
+        let Ok(step) = item.cast::<PyTuple>() else {
+            continue;
+        };
         if step.len() != 3 {
             continue;
         }
@@ -77,11 +81,16 @@ pub(crate) fn program_run(pred: &Bound<'_, PyAny>) -> PyResult<Option<ProgramRun
         return Ok(None);
     }
     let usage = pred.getattr(intern!(py, "_lm_usage"))?;
-    let Ok(by_model) = usage.cast_into::<PyDict>() else { return Ok(None) };
+    let Ok(by_model) = usage.cast_into::<PyDict>() else {
+        return Ok(None);
+    };
     let mut total = ProgramUsage::new(0, 0);
     for (_, usage) in by_model.iter() {
         let count = |name| -> PyResult<u64> {
-            let count = usage.get_item(name).ok().and_then(|count| count.extract().ok());
+            let count = usage
+                .get_item(name)
+                .ok()
+                .and_then(|count| count.extract().ok());
             Ok(count.unwrap_or(0))
         };
         total += ProgramUsage::new(

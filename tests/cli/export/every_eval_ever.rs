@@ -11,7 +11,9 @@ use crate::Folder;
 
 #[test]
 fn the_validator_of_every_eval_ever_accepts_both_files() {
-    let Some(peer) = Peer::with(&["every-eval-ever"]) else { return };
+    let Some(peer) = Peer::with(&["every-eval-ever"]) else {
+        return;
+    };
     let folder = Folder::with("run.jsonl", ROWS);
     let ran = export(&folder, "eee", "eee", TAGS);
     let note =
@@ -19,14 +21,22 @@ fn the_validator_of_every_eval_ever_accepts_both_files() {
     assert_eq!(ran.err, note);
     let read = &read(&peer, &folder)["eee"];
     assert_eq!(read["valid"], true, "{read}");
-    let written: Vec<&str> =
-        ran.out.lines().map(|line| line.strip_prefix("eee/").unwrap()).collect();
+    let written: Vec<&str> = ran
+        .out
+        .lines()
+        .map(|line| line.strip_prefix("eee/").unwrap())
+        .collect();
     assert_eq!(read["files"], json!(written));
     let run = &read["run"];
     assert_eq!(run["source_metadata"]["source_organization_name"], "Acme");
-    let [em, f1] = &run["evaluation_results"].as_array().unwrap()[..] else { panic!("{run}") };
+    let [em, f1] = &run["evaluation_results"].as_array().unwrap()[..] else {
+        panic!("{run}")
+    };
     assert_eq!(
-        (&em["metric_config"]["score_type"], &f1["metric_config"]["score_type"]),
+        (
+            &em["metric_config"]["score_type"],
+            &f1["metric_config"]["score_type"]
+        ),
         (&json!("binary"), &json!("continuous"))
     );
     let details = json!({
@@ -35,11 +45,16 @@ fn the_validator_of_every_eval_ever_accepts_both_files() {
     assert_eq!(em["score_details"]["details"], details);
     let uncertainty = &em["score_details"]["uncertainty"];
     assert_eq!(
-        (&uncertainty["num_samples"], &uncertainty["confidence_interval"]["method"]),
+        (
+            &uncertainty["num_samples"],
+            &uncertainty["confidence_interval"]["method"]
+        ),
         (&json!(3), &json!("Wilson"))
     );
     // Wilson's interval of 1 of 3.
-    let low = uncertainty["confidence_interval"]["lower"].as_f64().unwrap();
+    let low = uncertainty["confidence_interval"]["lower"]
+        .as_f64()
+        .unwrap();
     assert!((low - 0.061_491_943_949_738_57).abs() < 1e-9, "{low}");
     assert_eq!(f1["metric_config"]["min_score"], "-Infinity");
     let rows: Vec<Value> = read["rows"]
@@ -70,7 +85,9 @@ fn the_validator_of_every_eval_ever_accepts_both_files() {
 
 #[test]
 fn the_validator_accepts_a_run_with_its_manifest_and_with_an_agent() {
-    let Some(peer) = Peer::with(&["every-eval-ever"]) else { return };
+    let Some(peer) = Peer::with(&["every-eval-ever"]) else {
+        return;
+    };
     let data = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../examples/data/heritage/heritage.baseline.jsonl");
     let agent = r#"{"id":"a1","gold":{"question":"Is it sunny?","answer":"yes"},"pred":{"answer":"yes","trajectory":[{"role":"user","content":"Is it sunny?"},{"role":"assistant","content":"","tool_calls":[{"name":"weather","args":{"city":"Rome","days":2}}]},{"role":"assistant","content":"yes"}]}}"#;
@@ -87,12 +104,21 @@ fn the_validator_accepts_a_run_with_its_manifest_and_with_an_agent() {
         );
         let read = &read(&peer, &folder)["eee"];
         assert_eq!(read["valid"], true, "{read}");
-        assert_eq!(read["run"]["source_metadata"]["evaluator_relationship"], "first_party");
+        assert_eq!(
+            read["run"]["source_metadata"]["evaluator_relationship"],
+            "first_party"
+        );
         let description =
             &read["run"]["evaluation_results"][1]["metric_config"]["evaluation_description"];
-        assert_eq!(description, "f1 of dsrs-metrics: version 1; F1.profile = dspy");
+        assert_eq!(
+            description,
+            "f1 of dsrs-metrics: version 1; F1.profile = dspy"
+        );
         assert!(
-            read["files"][0].as_str().unwrap().starts_with("data/heritage_v1/acme/small/"),
+            read["files"][0]
+                .as_str()
+                .unwrap()
+                .starts_with("data/heritage_v1/acme/small/"),
             "{read}"
         );
     }
@@ -100,7 +126,9 @@ fn the_validator_accepts_a_run_with_its_manifest_and_with_an_agent() {
 
 #[test]
 fn the_offline_judge_is_not_a_model() {
-    let Some(peer) = Peer::with(&["every-eval-ever", "mlflow-skinny"]) else { return };
+    let Some(peer) = Peer::with(&["every-eval-ever", "mlflow-skinny"]) else {
+        return;
+    };
     let rows = r#"{"id":"r1","trace_id":"t1","gold":{"question":"q","response":"a b"},"pred":{"response":"a b"}}"#;
     let folder = Folder::with("rows.jsonl", rows);
     let args = "score rows.jsonl -m semantic_f1 --offline --with-rows -q";
@@ -110,9 +138,15 @@ fn the_offline_judge_is_not_a_model() {
     export(&folder, "eee", "eee", TAGS);
     let read = read(&peer, &folder);
     assert_eq!(read["eee"]["valid"], true, "{read}");
-    assert_eq!(read["assessments.jsonl"][0]["source"], json!(["CODE", "dsrs-metrics:semantic_f1"]));
+    assert_eq!(
+        read["assessments.jsonl"][0]["source"],
+        json!(["CODE", "dsrs-metrics:semantic_f1"])
+    );
     let config = &read["eee"]["run"]["evaluation_results"][0]["metric_config"];
-    assert_eq!(config["additional_details"], json!({ "judge": "offline-lexical" }));
+    assert_eq!(
+        config["additional_details"],
+        json!({ "judge": "offline-lexical" })
+    );
     assert_eq!(config["llm_scoring"], Value::Null);
 }
 
@@ -147,15 +181,27 @@ fn what_every_eval_ever_needs_is_named_all_at_once() {
         let message =
             format!("missing facts of the run (found the model `{found}`); write {model}");
         assert_eq!(
-            eee("run.jsonl", &format!("--tag model={found} --tag organization=Acme")),
+            eee(
+                "run.jsonl",
+                &format!("--tag model={found} --tag organization=Acme")
+            ),
             message
         );
     }
     let dataset = "invalid name of the data set `..\\x`: expected the name of a folder; write --tag dataset=NAME";
-    assert_eq!(eee("run.jsonl", &format!("{TAGS} --tag dataset=..\\x")), dataset);
+    assert_eq!(
+        eee("run.jsonl", &format!("{TAGS} --tag dataset=..\\x")),
+        dataset
+    );
     for (tag, allowed) in [
-        ("relationship=ours", "first_party, third_party, collaborative, other"),
-        ("deployment=cloud", "self_deployed, externally_managed, unknown"),
+        (
+            "relationship=ours",
+            "first_party, third_party, collaborative, other",
+        ),
+        (
+            "deployment=cloud",
+            "self_deployed, externally_managed, unknown",
+        ),
         ("availability=open", "open_weights, closed_weights, unknown"),
     ] {
         let message = format!("invalid tag {tag}; write one of: {allowed}");

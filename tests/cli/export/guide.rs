@@ -13,16 +13,24 @@ const PAGE: &str = include_str!("../../../dsrs-metrics/docs/guide/formats.md");
 
 #[test]
 fn the_first_commands_of_the_guide_write_a_log_and_a_folder() {
-    let (folder, data) = (Folder::new(), concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/"));
-    let (_, block) =
-        PAGE.split_once("## Export\n").and_then(|(_, it)| it.split_once("```sh\n")).unwrap();
+    let (folder, data) = (
+        Folder::new(),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/"),
+    );
+    let (_, block) = PAGE
+        .split_once("## Export\n")
+        .and_then(|(_, it)| it.split_once("```sh\n"))
+        .unwrap();
     for line in block.split_once("```").unwrap().0.lines() {
         let line = line.replace("examples/", data);
         let args: Vec<&str> = line.split(' ').skip(1).collect();
         let ran = folder.run(&args);
         assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
     }
-    assert_eq!(folder.files(), ["data", "run.eval", "run.jsonl", "run.jsonl.manifest.json"]);
+    assert_eq!(
+        folder.files(),
+        ["data", "run.eval", "run.jsonl", "run.jsonl.manifest.json"]
+    );
 }
 
 /// The commands of the guide with curl, each sent to a server that keeps what it received.
@@ -30,7 +38,9 @@ fn the_first_commands_of_the_guide_write_a_log_and_a_folder() {
 fn the_commands_of_the_guide_send_each_line() {
     let folder = Folder::with("run.jsonl", ROWS);
     let mut sent = 0;
-    let loops = PAGE.split("```sh\n").filter_map(|it| it.split_once("\n```"));
+    let loops = PAGE
+        .split("```sh\n")
+        .filter_map(|it| it.split_once("\n```"));
     for (command, _) in loops.filter(|(command, _)| command.starts_with("while ")) {
         let (file, to, path) = match command {
             it if it.contains("< scores.jsonl") => {
@@ -45,16 +55,34 @@ fn the_commands_of_the_guide_send_each_line() {
         let url = format!("http://{}", server.local_addr().unwrap());
         let count = expected.lines().count();
         let received = std::thread::spawn(move || {
-            server.incoming().take(count).map(|stream| request(stream.unwrap())).collect::<Vec<_>>()
+            server
+                .incoming()
+                .take(count)
+                .map(|stream| request(stream.unwrap()))
+                .collect::<Vec<_>>()
         });
         let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(folder.path("")).env("no_proxy", "*");
-        for name in ["LANGFUSE_BASE_URL", "MLFLOW_TRACKING_URI", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
+        shell
+            .args(["-c", command])
+            .current_dir(folder.path(""))
+            .env("no_proxy", "*");
+        for name in [
+            "LANGFUSE_BASE_URL",
+            "MLFLOW_TRACKING_URI",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+        ] {
             shell.env(name, &url);
         }
-        let ran = shell.env("LANGFUSE_PUBLIC_KEY", "pk").env("LANGFUSE_SECRET_KEY", "sk").output();
+        let ran = shell
+            .env("LANGFUSE_PUBLIC_KEY", "pk")
+            .env("LANGFUSE_SECRET_KEY", "sk")
+            .output();
         let ran = ran.unwrap();
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert!(
+            ran.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
         for ((target, body), line) in received.join().unwrap().iter().zip(expected.lines()) {
             let [target, body]: [&str; 2] = [target, body];
             assert_eq!(body, line, "{to}");
@@ -92,5 +120,8 @@ fn request(stream: TcpStream) -> (String, String) {
     stream
         .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
         .unwrap();
-    (first.split(' ').nth(1).unwrap().to_owned(), String::from_utf8(body).unwrap())
+    (
+        first.split(' ').nth(1).unwrap().to_owned(),
+        String::from_utf8(body).unwrap(),
+    )
 }

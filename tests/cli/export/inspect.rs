@@ -8,13 +8,21 @@ use crate::Folder;
 
 #[test]
 fn inspect_ai_reads_the_log_with_every_outcome() {
-    let Some(peer) = Peer::with(&["inspect-ai"]) else { return };
+    let Some(peer) = Peer::with(&["inspect-ai"]) else {
+        return;
+    };
     let folder = Folder::with("run.jsonl", ROWS);
     let ran = export(&folder, "inspect", "run.eval", "--tag model=acme/small");
     assert_eq!((&*ran.out, &*ran.err), ("run.eval\n", ""));
     let log = &read(&peer, &folder)["run.eval"];
-    assert_eq!((&log["status"], &log["model"]), (&json!("success"), &json!("acme/small")));
-    assert_eq!((&log["task"], &log["dataset"]), (&json!("run"), &json!("run")));
+    assert_eq!(
+        (&log["status"], &log["model"]),
+        (&json!("success"), &json!("acme/small"))
+    );
+    assert_eq!(
+        (&log["task"], &log["dataset"]),
+        (&json!("run"), &json!("run"))
+    );
     let scores: Vec<Value> = log["samples"]
         .as_array()
         .unwrap()
@@ -28,14 +36,23 @@ fn inspect_ai_reads_the_log_with_every_outcome() {
         ["q3", { "em": ["NaN", "timed out", "program_failed"], "f1": ["NaN", "timed out", "program_failed"] }],
     ]);
     assert_eq!(json!(scores), expected);
-    let sample =
-        |id: &str| log["samples"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap();
+    let sample = |id: &str| {
+        log["samples"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|it| it["id"] == id)
+            .unwrap()
+    };
     let first = sample("q1");
     assert_eq!(
         (&first["input"], &first["target"]),
         (&json!("Capital of Italy?"), &json!(["Rome", "Roma"]))
     );
-    assert_eq!((&first["completion"], &first["working_time"]), (&json!("Rome"), &json!(0.5)));
+    assert_eq!(
+        (&first["completion"], &first["working_time"]),
+        (&json!("Rome"), &json!(0.5))
+    );
     assert_eq!(
         (&first["tokens"], &first["metadata"]["topic"]),
         (&json!({ "acme/small": 10 }), &json!("north"))

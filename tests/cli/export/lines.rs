@@ -8,7 +8,9 @@ use crate::Folder;
 
 #[test]
 fn langfuse_mlflow_and_opentelemetry_read_the_lines() {
-    let Some(peer) = Peer::with(&["langfuse", "mlflow-skinny"]) else { return };
+    let Some(peer) = Peer::with(&["langfuse", "mlflow-skinny"]) else {
+        return;
+    };
     let folder = Folder::with("run.jsonl", ROWS);
     let ran = export(&folder, "langfuse", "scores.jsonl", "");
     let left_out = "note: run.jsonl: 5 results without a score are not in the output: 1 abstained, 1 gated, 1 metric_failed, 2 program_failed\n";
@@ -38,7 +40,14 @@ fn langfuse_mlflow_and_opentelemetry_read_the_lines() {
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let expected = json!([
         [trace, "b7ad6b7169203331", "em", 1.0, "BOOLEAN", "equal"],
-        [trace, "b7ad6b7169203331", "f1", 0.25, "NUMERIC", "1 word \"in\" common"],
+        [
+            trace,
+            "b7ad6b7169203331",
+            "f1",
+            0.25,
+            "NUMERIC",
+            "1 word \"in\" common"
+        ],
         ["t2", null, "em", 0.0, "BOOLEAN", null],
     ]);
     assert_eq!(json!(shown), expected);
@@ -49,7 +58,15 @@ fn langfuse_mlflow_and_opentelemetry_read_the_lines() {
     let assessments = read["assessments.jsonl"].as_array().unwrap();
     let shown: Vec<Value> = assessments
         .iter()
-        .map(|it| json!([it["trace_id"], it["span_id"], it["name"], it["value"], it["error"]]))
+        .map(|it| {
+            json!([
+                it["trace_id"],
+                it["span_id"],
+                it["name"],
+                it["value"],
+                it["error"]
+            ])
+        })
         .collect();
     let expected = json!([
         [trace, "b7ad6b7169203331", "em", true, null],
@@ -68,7 +85,10 @@ fn langfuse_mlflow_and_opentelemetry_read_the_lines() {
         (&spans[0]["trace"], &spans[0]["parent"]),
         (&json!(trace), &json!("b7ad6b7169203331"))
     );
-    assert_eq!(spans[1]["parent"], "", "`t2` is not a valid id of OpenTelemetry");
+    assert_eq!(
+        spans[1]["parent"], "",
+        "`t2` is not a valid id of OpenTelemetry"
+    );
     let attributes = &spans[0]["attributes"];
     let of = |field: &str| &attributes[format!("evaluations.1.evaluation.{field}")];
     assert_eq!(
@@ -81,5 +101,9 @@ fn langfuse_mlflow_and_opentelemetry_read_the_lines() {
     );
     let failed = &spans[1]["attributes"];
     assert_eq!(failed["evaluations.1.evaluation.explanation"], "no words");
-    assert_eq!(failed["evaluations.1.evaluation.score"], Value::Null, "a failure is never 0");
+    assert_eq!(
+        failed["evaluations.1.evaluation.score"],
+        Value::Null,
+        "a failure is never 0"
+    );
 }

@@ -61,7 +61,10 @@ fn a_second_export_writes_the_same_files() {
     };
     let of_run = ids();
     folder.write("run.jsonl", ROWS.replace("1 word", "2 words"));
-    assert!(ids().iter().zip(&of_run).all(|(other, id)| other != id), "{of_run:?}");
+    assert!(
+        ids().iter().zip(&of_run).all(|(other, id)| other != id),
+        "{of_run:?}"
+    );
 }
 
 #[test]
@@ -105,24 +108,40 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
         assert_eq!(folder.error("export", &format!("{file} --to {to} --out out {more}")), expected);
     }
     let same = "--out run.jsonl and RUN run.jsonl are the same file; choose another file for --out";
-    assert_eq!(folder.error("export", "run.jsonl --to inspect --out run.jsonl"), same);
+    assert_eq!(
+        folder.error("export", "run.jsonl --to inspect --out run.jsonl"),
+        same
+    );
 }
 
 #[test]
 fn real_rows_have_the_same_figures_in_every_format() {
-    let Some(peer) = Peer::with(&["inspect-ai", "every-eval-ever"]) else { return };
-    let Some(data) = data("qa/xquad-en.bert.jsonl") else { return };
+    let Some(peer) = Peer::with(&["inspect-ai", "every-eval-ever"]) else {
+        return;
+    };
+    let Some(data) = data("qa/xquad-en.bert.jsonl") else {
+        return;
+    };
     let folder = Folder::new();
     let rows = data.join("qa/xquad-en.bert.jsonl");
     let rows = rows.to_str().unwrap();
-    let score = ["score", rows, "-m", "answer_exact_match,f1", "--with-rows", "-q", "--json"];
+    let score = [
+        "score",
+        rows,
+        "-m",
+        "answer_exact_match,f1",
+        "--with-rows",
+        "-q",
+        "--json",
+    ];
     let scored = folder.json(&[&score[..], &["--out", "run.jsonl"]].concat());
     export(&folder, "inspect", "run.eval", "");
     export(&folder, "eee", "eee", TAGS);
     let read = read(&peer, &folder);
     assert_eq!(read["eee"]["valid"], true);
-    for (place, (name, mean)) in
-        [("answer_exact_match", "accuracy"), ("f1", "mean")].into_iter().enumerate()
+    for (place, (name, mean)) in [("answer_exact_match", "accuracy"), ("f1", "mean")]
+        .into_iter()
+        .enumerate()
     {
         let summary = &scored["metrics"][name];
         let details = &read["eee"]["run"]["evaluation_results"][place]["score_details"];
@@ -130,12 +149,24 @@ fn real_rows_have_the_same_figures_in_every_format() {
         let near = |found: &Value, expected: &Value| {
             let [found, expected] =
                 [found, expected].map(|it| it.as_f64().unwrap_or_else(|| panic!("{name}: {it}")));
-            assert!((found - expected).abs() < 1e-12, "{name}: {found}, not {expected}");
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{name}: {found}, not {expected}"
+            );
         };
         near(&details["score"], &summary["score"]);
-        near(&details["uncertainty"]["standard_error"]["value"], &summary["stderr"]);
-        near(&details["uncertainty"]["confidence_interval"]["lower"], &summary["ci95"][0]);
-        near(&details["uncertainty"]["confidence_interval"]["upper"], &summary["ci95"][1]);
+        near(
+            &details["uncertainty"]["standard_error"]["value"],
+            &summary["stderr"],
+        );
+        near(
+            &details["uncertainty"]["confidence_interval"]["lower"],
+            &summary["ci95"][0],
+        );
+        near(
+            &details["uncertainty"]["confidence_interval"]["upper"],
+            &summary["ci95"][1],
+        );
         near(&of_log[mean], &summary["score"]);
         near(&of_log["stderr"], &summary["stderr"]);
     }

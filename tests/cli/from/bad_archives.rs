@@ -52,7 +52,10 @@ fn values(bytes: &[u8]) -> Vec<(String, Value)> {
     let rows = imported(&folder);
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
-        (row["id"].as_str().unwrap().to_owned(), row["scores"]["s"]["value"].clone())
+        (
+            row["id"].as_str().unwrap().to_owned(),
+            row["scores"]["s"]["value"].clone(),
+        )
     };
     rows.lines().map(row).collect()
 }
@@ -67,7 +70,11 @@ fn error(bytes: &[u8]) -> String {
     assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
     assert_eq!(folder.files(), ["a.eval"]);
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
-    let error = ran.err.trim_end().strip_prefix("error: a.eval: ").map(str::to_owned);
+    let error = ran
+        .err
+        .trim_end()
+        .strip_prefix("error: a.eval: ")
+        .map(str::to_owned);
     error.unwrap_or_else(|| panic!("{}", ran.err))
 }
 
@@ -85,9 +92,15 @@ fn members_are_stored_or_compressed() {
 #[test]
 fn of_members_with_one_name_the_last_counts_as_in_inspect() {
     let mut members = good();
-    members.insert(2, Member::new("samples/q1_epoch_1.json", sample("q1", 1, "\"I\"")));
+    members.insert(
+        2,
+        Member::new("samples/q1_epoch_1.json", sample("q1", 1, "\"I\"")),
+    );
     let values = values(&archive(&members));
-    assert_eq!(values, [("q1".to_owned(), json!(0.0)), ("q2".to_owned(), json!(0.5))]);
+    assert_eq!(
+        values,
+        [("q1".to_owned(), json!(0.0)), ("q2".to_owned(), json!(0.5))]
+    );
 }
 
 #[test]
@@ -98,7 +111,10 @@ fn names_of_members_are_no_paths() {
     let mut members = good();
     members.push(Member::new("../../outside.json", "{}"));
     members.push(Member::new("/etc/outside.json", "{}"));
-    members.push(Member::new("samples/../../../outside_epoch_1.json", sample("../up", 1, "1")));
+    members.push(Member::new(
+        "samples/../../../outside_epoch_1.json",
+        sample("../up", 1, "1"),
+    ));
     members.push(Member::new(name, "{}"));
     let values = values(&archive(&members));
     let ids: Vec<_> = values.iter().map(|(id, _)| id.as_str()).collect();
@@ -148,11 +164,17 @@ fn absurd_sizes_in_the_directory_are_errors() {
     let mut members = good();
     members[0].length = Some(u32::MAX - 1);
     let shorter = error(&archive(&members));
-    assert!(shorter.contains("but the directory names 4294967294"), "{shorter}");
+    assert!(
+        shorter.contains("but the directory names 4294967294"),
+        "{shorter}"
+    );
     let mut members = good();
     members[0].length = Some(3);
     let longer = error(&archive(&members));
-    assert_eq!(longer, "sample q1, epoch 1: longer than the 3 bytes that the directory names");
+    assert_eq!(
+        longer,
+        "sample q1, epoch 1: longer than the 3 bytes that the directory names"
+    );
     let mut members = good();
     members[1].offset = Some(1);
     assert_snapshot!(error(&archive(&members)),
@@ -179,16 +201,23 @@ fn absurd_sizes_in_the_directory_are_errors() {
 fn a_bomb_is_stopped_by_the_ratio_of_its_bytes() {
     // 64 members of 8 MiB, which have 8 KiB each.
     let zeros = "0".repeat(8 << 20);
-    let content =
-        String::from_utf8(sample("q", 1, "1")).unwrap().replace("\"a\"", &format!("\"{zeros}\""));
+    let content = String::from_utf8(sample("q", 1, "1"))
+        .unwrap()
+        .replace("\"a\"", &format!("\"{zeros}\""));
     let content = content.into_bytes();
     let mut members = good();
     let names = (0..64).map(|number| -> &'static str {
         Box::leak(format!("samples/b{number}_epoch_1.json").into_boxed_str())
     });
-    let bomb =
-        Member { method: 8, compressed: Some(deflated(&content)), ..Member::new("", content) };
-    members.extend(names.map(|name| Member { name, ..bomb.clone() }));
+    let bomb = Member {
+        method: 8,
+        compressed: Some(deflated(&content)),
+        ..Member::new("", content)
+    };
+    members.extend(names.map(|name| Member {
+        name,
+        ..bomb.clone()
+    }));
     let error = error(&archive(&members));
     let reason = "the members so far have more than 268435456 bytes in an archive of ";
     assert!(
@@ -202,23 +231,41 @@ fn damaged_members_are_named() {
     let mut members = good();
     members[0].compressed = Some(sample("q1", 1, "\"I\""));
     let checksum = error(&archive(&members));
-    assert_eq!(checksum, "sample q1, epoch 1: damaged: its checksum differs; copy the file again");
+    assert_eq!(
+        checksum,
+        "sample q1, epoch 1: damaged: its checksum differs; copy the file again"
+    );
     let mut members = good();
     (members[0].method, members[0].compressed) = (93, Some(b"not zstd".to_vec()));
     let zstd = error(&archive(&members));
-    assert!(zstd.starts_with("sample q1, epoch 1: cannot be decompressed: "), "{zstd}");
+    assert!(
+        zstd.starts_with("sample q1, epoch 1: cannot be decompressed: "),
+        "{zstd}"
+    );
     for (content, expected) in [
         ("", "empty"),
         ("[1]", "expected an object"),
-        (r#"{"id":"q1""#, "the object does not end; 10 bytes were read"),
-        (r#"{"id":"q1","epoch":1,"scores":7}"#, "invalid type: integer `7`"),
+        (
+            r#"{"id":"q1""#,
+            "the object does not end; 10 bytes were read",
+        ),
+        (
+            r#"{"id":"q1","epoch":1,"scores":7}"#,
+            "invalid type: integer `7`",
+        ),
         (r#"{"id":"q1","epoch":1,"id":"q2"}"#, "duplicate field `id`"),
-        (r#"{"id":[],"epoch":1}"#, "`id`: expected a string or a number, found a list"),
+        (
+            r#"{"id":[],"epoch":1}"#,
+            "`id`: expected a string or a number, found a list",
+        ),
     ] {
         let mut members = good();
         members[0].content = content.into();
         let error = error(&archive(&members));
-        assert!(error.starts_with(&format!("sample q1, epoch 1: {expected}")), "{error}");
+        assert!(
+            error.starts_with(&format!("sample q1, epoch 1: {expected}")),
+            "{error}"
+        );
     }
 }
 
@@ -231,7 +278,10 @@ fn what_is_not_read_may_be_deep_and_what_is_read_may_not() {
     assert_eq!(values(&archive(&members))[0].1, json!(1.0));
     members[0].content = text.replace("\"?\"", &deep).into_bytes();
     let error = error(&archive(&members));
-    assert!(error.starts_with("sample q1, epoch 1: expected at most 127 levels"), "{error}");
+    assert!(
+        error.starts_with("sample q1, epoch 1: expected at most 127 levels"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -239,7 +289,10 @@ fn nan_is_no_score_and_infinity_is_a_failure() {
     let mut members = good();
     members[0].content = sample("q1", 1, "NaN");
     members[1].content = sample("q2", 1, "-Infinity");
-    members.push(Member::new("samples/q3_epoch_1.json", sample("NaN \\\"Infinity", 1, "\"NaN\"")));
+    members.push(Member::new(
+        "samples/q3_epoch_1.json",
+        sample("NaN \\\"Infinity", 1, "\"NaN\""),
+    ));
     let folder = Folder::with("a.eval", archive(&members));
     let rows = imported(&folder);
     let outcomes: Vec<_> = rows
@@ -297,10 +350,16 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
         "{error_of}"
     );
     let mut members = good();
-    members[2].content = HEADER.replace("\"version\":2", "\"version\":3").into_bytes();
+    members[2].content = HEADER
+        .replace("\"version\":2", "\"version\":3")
+        .into_bytes();
     assert_snapshot!(error(&archive(&members)),
         @"member `header.json`: version 3 of the format; expected at most 2: update dsrs-metrics");
-    let chunked = [good(), vec![Member::new("samples/q3_epoch_1/sample.json", "{}")]].concat();
+    let chunked = [
+        good(),
+        vec![Member::new("samples/q3_epoch_1/sample.json", "{}")],
+    ]
+    .concat();
     let chunked = error(&archive(&chunked));
     assert!(
         chunked
@@ -314,7 +373,10 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
 #[test]
 fn a_log_that_is_being_written_is_read_with_a_warning() {
     let mut members = good();
-    members[2] = Member::new("_journal/start.json", HEADER.replace("\"status\":\"success\",", ""));
+    members[2] = Member::new(
+        "_journal/start.json",
+        HEADER.replace("\"status\":\"success\",", ""),
+    );
     let folder = Folder::with("a.eval", archive(&members));
     let ran = folder.run("compare --from inspect a.eval a.eval");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -358,9 +420,19 @@ fn samples_that_the_header_counts_and_the_log_lacks_are_named() {
     let notes = |total| {
         let folder = Folder::with("a.eval", archive(&members(total)));
         let (format, epochs) = (ForeignFormat::Inspect, Epochs::Repeats);
-        let notes = import_file(format, epochs, &folder.path("a.eval"), &folder.path("rows.jsonl"))
-            .unwrap();
-        (notes, folder.read("rows.jsonl.manifest.json").contains(r#""ending": "stopped""#))
+        let notes = import_file(
+            format,
+            epochs,
+            &folder.path("a.eval"),
+            &folder.path("rows.jsonl"),
+        )
+        .unwrap();
+        (
+            notes,
+            folder
+                .read("rows.jsonl.manifest.json")
+                .contains(r#""ending": "stopped""#),
+        )
     };
     let unread =
         "the member `samples/2_epoch_x.json` is not read, because its name is not that of a sample"
@@ -375,8 +447,9 @@ fn samples_that_the_header_counts_and_the_log_lacks_are_named() {
 #[test]
 fn a_key_is_read_as_json_and_once() {
     let mut members = good();
-    let escaped =
-        String::from_utf8(sample("q2", 1, "0.5")).unwrap().replace("scores", "\\u0073cores");
+    let escaped = String::from_utf8(sample("q2", 1, "0.5"))
+        .unwrap()
+        .replace("scores", "\\u0073cores");
     members[1].content = escaped.into_bytes();
     let expected = [("q1".to_owned(), json!(1.0)), ("q2".to_owned(), json!(0.5))];
     assert_eq!(values(&archive(&members)), expected);
@@ -384,7 +457,10 @@ fn a_key_is_read_as_json_and_once() {
     let twice = twice.replace(r#""scores":{"#, r#""scores":{"s":{"value":1},"#);
     members[1].content = twice.into_bytes();
     let error = error(&archive(&members));
-    assert!(error.starts_with("sample q2, epoch 1: duplicate key `s`"), "{error}");
+    assert!(
+        error.starts_with("sample q2, epoch 1: duplicate key `s`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -394,8 +470,9 @@ fn a_sample_without_the_score_of_others_is_a_failure() {
         let content = String::from_utf8(members[number].content.clone()).unwrap();
         let start = content.find(r#""scores""#).unwrap();
         let end = content.find(r#","events""#).unwrap();
-        members[number].content =
-            [&content[..start], without, &content[end..]].concat().into_bytes();
+        members[number].content = [&content[..start], without, &content[end..]]
+            .concat()
+            .into_bytes();
         let folder = Folder::with("a.eval", archive(&members));
         let rows = imported(&folder);
         let row: Value = serde_json::from_str(rows.lines().nth(number).unwrap()).unwrap();
@@ -417,5 +494,8 @@ fn arguments_that_were_not_json_are_not_empty() {
     members[0].content = content.replace(r#""events""#, &messages).into_bytes();
     let folder = Folder::with("a.eval", archive(&members));
     let row: Value = serde_json::from_str(imported(&folder).lines().next().unwrap()).unwrap();
-    assert_eq!(row["pred"]["trajectory"][0]["tool_calls"][0]["args"], "Error parsing {");
+    assert_eq!(
+        row["pred"]["trajectory"][0]["tool_calls"][0]["args"],
+        "Error parsing {"
+    );
 }

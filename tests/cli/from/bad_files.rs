@@ -24,13 +24,22 @@ fn a_file_of_another_format_is_described() {
     let eval = fs::read(log("agent.eval")).unwrap();
     let samples = fs::read(lm_eval("weak", "sums")).unwrap();
     let files: [(&[u8], &str); 8] = [
-        (results.as_bytes(), "a result file of this program; leave out --from"),
-        (br#"{"gold":{},"pred":{}}"#, "rows of gold labels and predictions; leave out --from"),
+        (
+            results.as_bytes(),
+            "a result file of this program; leave out --from",
+        ),
+        (
+            br#"{"gold":{},"pred":{}}"#,
+            "rows of gold labels and predictions; leave out --from",
+        ),
         (b"", "an empty file"),
         (b" \n\n", "an empty file"),
         (b"[1, 2]", "a list"),
         (b"{\"x\": 1}", "an object with `x`"),
-        (&eval, "a ZIP archive, as logs of inspect_ai are (`--from inspect`)"),
+        (
+            &eval,
+            "a ZIP archive, as logs of inspect_ai are (`--from inspect`)",
+        ),
         (&samples, "samples of lm-eval (`--from lm-eval`)"),
     ];
     for format in FORMATS {
@@ -65,13 +74,23 @@ fn damaged_samples_of_lm_eval_are_named_with_their_line() {
             good.to_owned(),
             "line 2: a second sample of document `1`, first in line 1; write the samples of one task",
         ),
-        (r#"{"doc":{}}"#.to_owned(), "line 2: no `doc_id`; expected a sample of lm-eval"),
+        (
+            r#"{"doc":{}}"#.to_owned(),
+            "line 2: no `doc_id`; expected a sample of lm-eval",
+        ),
         (good[..20].to_owned(), "line 2: EOF while parsing"),
         (
-            format!(r#"{{"doc_id":2,"doc":{}{}}}"#, "[".repeat(500), "]".repeat(500)),
+            format!(
+                r#"{{"doc_id":2,"doc":{}{}}}"#,
+                "[".repeat(500),
+                "]".repeat(500)
+            ),
             "line 2: expected at most 127 levels",
         ),
-        (r#"{"doc_id":2,"metrics":7}"#.to_owned(), "line 2: invalid type: integer `7`"),
+        (
+            r#"{"doc_id":2,"metrics":7}"#.to_owned(),
+            "line 2: invalid type: integer `7`",
+        ),
     ] {
         let error = error("lm-eval", format!("{good}\n{second}\n"));
         assert!(error.starts_with(expected), "{error}");
@@ -87,7 +106,13 @@ fn a_score_of_a_sample_that_is_not_a_number_is_a_failure() {
             r#"{{"doc_id":{id},"target":"a","filtered_resps":["a"],"metrics":["acc"],"acc":{value}}}"#
         )
     };
-    let lines = [line(0, "NaN"), line(1, "Infinity"), line(2, "1.0"), line(3, "[1, 2]")].join("\n");
+    let lines = [
+        line(0, "NaN"),
+        line(1, "Infinity"),
+        line(2, "1.0"),
+        line(3, "[1, 2]"),
+    ]
+    .join("\n");
     let folder = Folder::with("samples_t_d.jsonl", lines);
     let ran = folder.run("compare --from lm-eval samples_t_d.jsonl samples_t_d.jsonl --json");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -102,8 +127,13 @@ fn error_of_score(first: &str) -> String {
     let second = r#"{"doc_id":1,"target":"a","filtered_resps":["a"],"metrics":["acc"],"acc":1.0}"#;
     let folder = Folder::with("samples_t_d.jsonl", format!("{first}\n{second}"));
     let out = folder.path("rows.jsonl");
-    import_file(ForeignFormat::LmEval, Epochs::Repeats, &folder.path("samples_t_d.jsonl"), &out)
-        .unwrap();
+    import_file(
+        ForeignFormat::LmEval,
+        Epochs::Repeats,
+        &folder.path("samples_t_d.jsonl"),
+        &out,
+    )
+    .unwrap();
     let row: Value =
         serde_json::from_str(folder.read("rows.jsonl").lines().next().unwrap()).unwrap();
     let score = &row["scores"]["acc"];
@@ -115,18 +145,40 @@ fn error_of_score(first: &str) -> String {
 fn a_sample_without_the_score_of_others_is_a_failure() {
     let sample = |end: &str| format!(r#"{{"doc_id":0,"target":"a","filtered_resps":["a"],{end}}}"#);
     for (end, expected) in [
-        (r#""metrics":["acc"],"acc":"0.0""#, r#"the score is the string "0.0", not a number"#),
-        (r#""metrics":["acc"],"acc":[0.0]"#, "the score is a list, not a number"),
-        (r#""metrics":["acc"],"acc":NaN"#, "the score is missing, null or NaN, not a number"),
+        (
+            r#""metrics":["acc"],"acc":"0.0""#,
+            r#"the score is the string "0.0", not a number"#,
+        ),
+        (
+            r#""metrics":["acc"],"acc":[0.0]"#,
+            "the score is a list, not a number",
+        ),
+        (
+            r#""metrics":["acc"],"acc":NaN"#,
+            "the score is missing, null or NaN, not a number",
+        ),
         (
             r#""metrics":["acc"],"acc":-Infinity"#,
             r#"the score is the string "-Infinity", not a number"#,
         ),
-        (r#""metrics":["acc"]"#, "the score is missing, null or NaN, not a number"),
-        (r#""metrics":[],"acc":0.0"#, "no score in the file, which has one for other rows"),
-        (r#""acc":"0.0""#, "no score in the file, which has one for other rows"),
+        (
+            r#""metrics":["acc"]"#,
+            "the score is missing, null or NaN, not a number",
+        ),
+        (
+            r#""metrics":[],"acc":0.0"#,
+            "no score in the file, which has one for other rows",
+        ),
+        (
+            r#""acc":"0.0""#,
+            "no score in the file, which has one for other rows",
+        ),
     ] {
-        assert_eq!(error_of_score(&sample(end)), format!("metric `acc`: {expected}"), "{end}");
+        assert_eq!(
+            error_of_score(&sample(end)),
+            format!("metric `acc`: {expected}"),
+            "{end}"
+        );
     }
 }
 
@@ -176,13 +228,17 @@ fn a_mistake_in_the_first_line_is_not_another_format() {
 #[test]
 fn a_byte_order_mark_is_skipped_in_each_format() {
     let marked = |content: &[u8]| [b"\xef\xbb\xbf", content].concat();
-    let (samples, log) =
-        (fs::read(lm_eval("weak", "sums")).unwrap(), fs::read(log("graded.json")).unwrap());
+    let (samples, log) = (
+        fs::read(lm_eval("weak", "sums")).unwrap(),
+        fs::read(log("graded.json")).unwrap(),
+    );
     let atif = super::trajectories::TRAJECTORIES.as_bytes().to_vec();
     let spans = super::spans::TRACES.as_bytes().to_vec();
     let over_lines =
         serde_json::from_str::<Value>(super::spans::TRACES.lines().next().unwrap()).unwrap();
-    let over_lines = serde_json::to_string_pretty(&over_lines).unwrap().into_bytes();
+    let over_lines = serde_json::to_string_pretty(&over_lines)
+        .unwrap()
+        .into_bytes();
     for (format, content) in [
         (ForeignFormat::LmEval, samples),
         (ForeignFormat::Inspect, log),
@@ -192,15 +248,23 @@ fn a_byte_order_mark_is_skipped_in_each_format() {
     ] {
         let rows = [content.clone(), marked(&content)].map(|content| {
             let folder = Folder::with("file", content);
-            import_file(format, Epochs::Repeats, &folder.path("file"), &folder.path("rows.jsonl"))
-                .unwrap();
+            import_file(
+                format,
+                Epochs::Repeats,
+                &folder.path("file"),
+                &folder.path("rows.jsonl"),
+            )
+            .unwrap();
             folder.read("rows.jsonl")
         });
         assert!(rows[0].lines().count() > 0);
         assert_eq!(rows[0], rows[1], "{format:?}");
     }
     let other = error("lm-eval", marked(br#"{"resourceSpans":[]}"#));
-    assert!(other.ends_with("found spans of OpenTelemetry (`--from otlp`)"), "{other}");
+    assert!(
+        other.ends_with("found spans of OpenTelemetry (`--from otlp`)"),
+        "{other}"
+    );
 }
 
 #[test]
@@ -219,7 +283,10 @@ fn an_attribute_of_a_span_may_be_deep_within_the_limit_of_json() {
     let ran = folder.run("score --from otlp file.jsonl -m no_loops");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let error = error("otlp", format!("{}\n{}", deep(1), deep(100)));
-    assert!(error.starts_with("line 2: expected at most 127 levels"), "{error}");
+    assert!(
+        error.starts_with("line 2: expected at most 127 levels"),
+        "{error}"
+    );
 }
 
 #[test]

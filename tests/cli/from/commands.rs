@@ -14,20 +14,29 @@ use crate::{Folder, Ran};
 fn files() -> Folder {
     let folder = Folder::new();
     for (run, other) in [("weak", "a"), ("strong", "b")] {
-        fs::copy(log(&format!("{run}.eval")), folder.path(&format!("{other}.eval"))).unwrap();
+        fs::copy(
+            log(&format!("{run}.eval")),
+            folder.path(&format!("{other}.eval")),
+        )
+        .unwrap();
         let samples = lm_eval(run, "sums");
         let name =
             |file: &str| format!("{other}/{}", Path::new(file).file_name().unwrap().display());
         folder.write(&name(&samples), fs::read(&samples).unwrap());
-        let results = samples.replace("samples_sums", "results").replace(".jsonl", ".json");
+        let results = samples
+            .replace("samples_sums", "results")
+            .replace(".jsonl", ".json");
         folder.write(&name(&results), fs::read(&results).unwrap());
         fs::rename(
             folder.path(&name(&samples)),
             folder.path(&format!("{other}/samples_sums_x.jsonl")),
         )
         .unwrap();
-        fs::rename(folder.path(&name(&results)), folder.path(&format!("{other}/results_x.json")))
-            .unwrap();
+        fs::rename(
+            folder.path(&name(&results)),
+            folder.path(&format!("{other}/results_x.json")),
+        )
+        .unwrap();
         folder.write(&format!("{other}.otlp.json"), TRACES);
         folder.write(&format!("{other}.atif.jsonl"), TRAJECTORIES);
     }
@@ -37,23 +46,38 @@ fn files() -> Folder {
 /// The formats, with two files and a metric of each.
 const FORMATS: [(&str, [&str; 2], &str); 3] = [
     ("inspect", ["a.eval", "b.eval"], "match"),
-    ("lm-eval", ["a/samples_sums_x.jsonl", "b/samples_sums_x.jsonl"], "exact_match:strict-match"),
+    (
+        "lm-eval",
+        ["a/samples_sums_x.jsonl", "b/samples_sums_x.jsonl"],
+        "exact_match:strict-match",
+    ),
     ("otlp", ["a.otlp.json", "b.otlp.json"], "helpful"),
 ];
 
 /// Asserts that an output names files of the user, and none that is temporary.
 fn assert_names(ran: &Ran, names: &[&str]) {
     let text = format!("{}{}", ran.out, ran.err);
-    assert!(!text.contains("dsrs-metrics-from") && !text.contains("0.jsonl"), "{text}");
-    names.iter().for_each(|name| assert!(text.contains(name), "{name}: {text}"));
+    assert!(
+        !text.contains("dsrs-metrics-from") && !text.contains("0.jsonl"),
+        "{text}"
+    );
+    names
+        .iter()
+        .for_each(|name| assert!(text.contains(name), "{name}: {text}"));
 }
 
 /// Runs a command with a temporary folder of its own, which must be empty afterwards.
 fn run(folder: &Folder, args: &str) -> Ran {
     let temporary = tempfile::tempdir().unwrap();
-    let output = folder.command(args).env("TMPDIR", temporary.path()).output().unwrap();
-    let left: Vec<_> =
-        fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path()).collect();
+    let output = folder
+        .command(args)
+        .env("TMPDIR", temporary.path())
+        .output()
+        .unwrap();
+    let left: Vec<_> = fs::read_dir(temporary.path())
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
     assert!(left.is_empty(), "{args:?}: {left:?}");
     Ran::from(output)
 }
@@ -78,7 +102,11 @@ fn score_reads_each_format() {
     let folder = files();
     let atif = ("atif", ["a.atif.jsonl", "b.atif.jsonl"], "");
     for (format, [file, _], _) in FORMATS.into_iter().chain([atif]) {
-        let metric = if ["otlp", "atif"].contains(&format) { "no_loops" } else { "f1" };
+        let metric = if ["otlp", "atif"].contains(&format) {
+            "no_loops"
+        } else {
+            "f1"
+        };
         let scored = format!("score --from {format} {file} -m {metric} --max-errors 99");
         let ran = run(&folder, &format!("{scored} --with-rows --out out.jsonl"));
         assert_eq!(ran.code, Some(0), "{format}: {}{}", ran.out, ran.err);
@@ -103,10 +131,18 @@ fn an_epoch_is_a_row_to_be_scored_and_a_repeat_to_be_compared() {
     let scored = "score --from inspect a.eval -m em --group sample --max-errors 99";
     let ran = run(&folder, &format!("{scored} --json --out out.jsonl"));
     let summary: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((&summary["rows"], ran.code), (&Value::from(72), Some(0)), "{}", ran.err);
+    assert_eq!(
+        (&summary["rows"], ran.code),
+        (&Value::from(72), Some(0)),
+        "{}",
+        ran.err
+    );
     let ids = folder.read("out.jsonl");
     assert!(ids.starts_with("{\"id\":\"q0:1\""), "{ids}");
-    let ran = run(&folder, "compare --from inspect a.eval b.eval --json -m match");
+    let ran = run(
+        &folder,
+        "compare --from inspect a.eval b.eval --json -m match",
+    );
     let compared: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(compared["metrics"]["match"]["n"], 24);
 }
@@ -120,17 +156,31 @@ fn agree_and_report_read_each_format() {
             "lm-eval" => "gold.doc.topic",
             _ => "label",
         };
-        let positive = if format == "lm-eval" { "large" } else { "north" };
-        let labels = if format == "otlp" { "--labels labels.jsonl" } else { "" };
+        let positive = if format == "lm-eval" {
+            "large"
+        } else {
+            "north"
+        };
+        let labels = if format == "otlp" {
+            "--labels labels.jsonl"
+        } else {
+            ""
+        };
         folder.write(
             "labels.jsonl",
             "{\"id\":\"t1\",\"label\":\"north\"}\n{\"id\":\"t2\",\"label\":\"south\"}\n",
         );
         let agree = format!("agree --from {format} {a} --label {label} --positive {positive}");
-        let ran = run(&folder, &format!("{agree} {labels} -m {metric} --threshold 0.5"));
+        let ran = run(
+            &folder,
+            &format!("{agree} {labels} -m {metric} --threshold 0.5"),
+        );
         assert_eq!(ran.code, Some(0), "{format}: {}", ran.err);
         assert_names(&ran, &[&format!("{metric} against {label}")]);
-        let ran = run(&folder, &format!("report --from {format} {a} {b} --out report.html"));
+        let ran = run(
+            &folder,
+            &format!("report --from {format} {a} {b} --out report.html"),
+        );
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{format}");
         let html = folder.read("report.html");
         assert!(html.contains(a) && html.contains(b) && !html.contains("dsrs-metrics-from"));
@@ -161,10 +211,18 @@ fn trajectories_and_answers_of_a_log_can_be_scored() {
         (&"Rome".into(), &"Rome".into())
     );
     let messages = first["pred"]["trajectory"].as_array().unwrap();
-    let roles: Vec<_> = messages.iter().map(|it| it["role"].as_str().unwrap()).collect();
+    let roles: Vec<_> = messages
+        .iter()
+        .map(|it| it["role"].as_str().unwrap())
+        .collect();
     assert_eq!(roles[..4], ["system", "user", "assistant", "tool"]);
     assert_eq!(messages[2]["tool_calls"][0]["name"], "lookup");
-    assert!(messages[3]["content"].as_str().unwrap().starts_with("Rome: a long description."));
+    assert!(
+        messages[3]["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("Rome: a long description.")
+    );
     let run = ["input_tokens", "output_tokens", "latency_s"].map(|name| &first[name]);
     assert_eq!(run, [&json!(572), &json!(50), &json!(0.088)]);
 }
@@ -195,14 +253,21 @@ fn standard_input_and_options_of_files_are_no_input_of_another_program() {
 fn the_guide_shows_the_output_of_its_comparisons() {
     const PAGE: &str = include_str!("../../../dsrs-metrics/docs/guide/formats.md");
     let mut shown = 0;
-    for line in PAGE.lines().filter(|line| line.starts_with("dsrs-metrics compare ")) {
+    for line in PAGE
+        .lines()
+        .filter(|line| line.starts_with("dsrs-metrics compare "))
+    {
         let mut command = crate::scorer();
         command
             .args(line.split(' ').skip(1))
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         let ran = Ran::from(command.output().unwrap());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        assert!(PAGE.contains(&format!("{line}\n```\n\n```text\n{}```\n", ran.out)), "{}", ran.out);
+        assert!(
+            PAGE.contains(&format!("{line}\n```\n\n```text\n{}```\n", ran.out)),
+            "{}",
+            ran.out
+        );
         shown += 1;
     }
     assert_eq!(shown, 2);

@@ -36,7 +36,10 @@ fn assert_equal(json: &str, metric: &str, expected: &Compared) {
     assert_eq!(found["n"], expected.rows, "{metric}");
     let near = |found: &Value, expected: f64| {
         let found = found.as_f64().unwrap();
-        assert!((found - expected).abs() < 1e-9, "{metric}: {found}, not {expected}");
+        assert!(
+            (found - expected).abs() < 1e-9,
+            "{metric}: {found}, not {expected}"
+        );
     };
     near(&found["a"], expected.a);
     near(&found["b"], expected.b);
@@ -58,7 +61,10 @@ fn a_comparison_of_samples_of_lm_eval_is_that_of_scipy() {
         let ran = Folder::new().run(&["compare", "--from", "lm-eval", &weak, &strong, "--json"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         for (name, expected) in metrics {
-            let name = name.strip_suffix(",none").unwrap_or(&name).replace(',', ":");
+            let name = name
+                .strip_suffix(",none")
+                .unwrap_or(&name)
+                .replace(',', ":");
             assert_equal(&ran.out, &name, &expected);
             compared += 1;
         }
@@ -77,7 +83,10 @@ fn a_comparison_of_logs_of_inspect_is_that_of_scipy() {
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     let vectors: Vectors = vectors("inspect_logs");
     assert_eq!(vectors.comparison.len(), 3);
-    vectors.comparison.iter().for_each(|(name, expected)| assert_equal(&ran.out, name, expected));
+    vectors
+        .comparison
+        .iter()
+        .for_each(|(name, expected)| assert_equal(&ran.out, name, expected));
 }
 
 /// The values of a log by metric, sample and epoch.
@@ -103,12 +112,21 @@ fn each_value_of_a_log_is_that_of_the_programs_reader() {
     assert_eq!(vectors.len(), 5);
     for (name, expected) in vectors {
         let out = folder.path(&format!("{name}.jsonl"));
-        let notes = import_file(ForeignFormat::Inspect, Epochs::Repeats, log(&name).as_ref(), &out);
+        let notes = import_file(
+            ForeignFormat::Inspect,
+            Epochs::Repeats,
+            log(&name).as_ref(),
+            &out,
+        );
         assert_eq!(notes.unwrap(), [""; 0], "{name}");
         schema::validate_file(&out);
         let results = Results::read(&out).unwrap();
         let rows = results.rows().len() as u64;
-        assert_eq!(results.manifest().map(|manifest| manifest.run.rows), Some(rows), "{name}");
+        assert_eq!(
+            results.manifest().map(|manifest| manifest.run.rows),
+            Some(rows),
+            "{name}"
+        );
         let (mut scores, mut errors, mut limits) = (Values::new(), Vec::new(), BTreeMap::new());
         for line in fs::read_to_string(&out).unwrap().lines() {
             let row: Value = serde_json::from_str(line).unwrap();
@@ -117,13 +135,18 @@ fn each_value_of_a_log_is_that_of_the_programs_reader() {
             for (number, attempt) in attempts.iter().enumerate() {
                 let key = format!("{}/{}", row["id"].as_str().unwrap(), number + 1);
                 let of_metric = attempt["scores"].as_object().unwrap();
-                if of_metric.values().all(|score| score["outcome"] == "program_failed") {
+                if of_metric
+                    .values()
+                    .all(|score| score["outcome"] == "program_failed")
+                {
                     assert_eq!(attempt["pred"], Value::Null);
                     errors.push(key);
                     continue;
                 }
                 for (metric, score) in of_metric {
-                    let is_known = ["scored", "abstained"].iter().any(|it| score["outcome"] == *it);
+                    let is_known = ["scored", "abstained"]
+                        .iter()
+                        .any(|it| score["outcome"] == *it);
                     assert!(is_known, "{score}");
                     let of_metric = scores.entry(metric.clone()).or_default();
                     of_metric.insert(key.clone(), score["value"].as_f64());
@@ -131,10 +154,15 @@ fn each_value_of_a_log_is_that_of_the_programs_reader() {
             }
             let id = row["id"].as_str().unwrap();
             let limit = &row["attributes"]["limit"];
-            let all = limit.as_array().map_or(std::slice::from_ref(limit), Vec::as_slice);
+            let all = limit
+                .as_array()
+                .map_or(std::slice::from_ref(limit), Vec::as_slice);
             for limit in all.iter().filter_map(Value::as_str) {
                 let (kind, epoch) = limit.split_once(" (epoch ").unwrap_or((limit, "1)"));
-                limits.insert(format!("{id}/{}", epoch.trim_end_matches(')')), kind.to_owned());
+                limits.insert(
+                    format!("{id}/{}", epoch.trim_end_matches(')')),
+                    kind.to_owned(),
+                );
             }
         }
         errors.sort();
@@ -164,10 +192,23 @@ fn each_value_of_samples_of_lm_eval_is_that_of_the_program() {
             import_file(ForeignFormat::LmEval, Epochs::Repeats, file.as_ref(), &out).unwrap();
             schema::validate_file(&out);
             let results = Results::read(&out).unwrap();
-            let identity = results.manifest().unwrap().run.metrics.values().next().unwrap();
-            assert!(identity.to_string().starts_with("version 3.0; "), "{identity}");
+            let identity = results
+                .manifest()
+                .unwrap()
+                .run
+                .metrics
+                .values()
+                .next()
+                .unwrap();
+            assert!(
+                identity.to_string().starts_with("version 3.0; "),
+                "{identity}"
+            );
             for (metric, values) in metrics {
-                let name = metric.strip_suffix(",none").unwrap_or(&metric).replace(',', ":");
+                let name = metric
+                    .strip_suffix(",none")
+                    .unwrap_or(&metric)
+                    .replace(',', ":");
                 for (id, value) in values {
                     let found = results.row(&id).unwrap().scores[&name].value;
                     assert_eq!(found, Some(value), "{run} {task} {metric} {id}");
@@ -182,6 +223,8 @@ fn each_value_of_samples_of_lm_eval_is_that_of_the_program() {
 #[test]
 fn inspect_still_reads_these_values_from_the_logs() {
     const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_inspect_logs.py");
-    let Some(peer) = Peer::with(&["inspect-ai", "scipy"]) else { return };
+    let Some(peer) = Peer::with(&["inspect-ai", "scipy"]) else {
+        return;
+    };
     assert_eq!(peer.check(SCRIPT), "5 logs, as committed");
 }

@@ -41,7 +41,12 @@ fn rows(content: &str) -> (Vec<Value>, String) {
     let ran = folder.run(&format!("{score} --out out.jsonl"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let rows = folder.read("out.jsonl");
-    (rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), ran.err)
+    (
+        rows.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
+        ran.err,
+    )
 }
 
 fn error(content: &str) -> String {
@@ -51,7 +56,9 @@ fn error(content: &str) -> String {
 #[test]
 fn the_spans_of_a_trace_are_one_trajectory() {
     let (rows, _) = rows(TRACES);
-    let [first, second] = &rows[..] else { panic!("{rows:?}") };
+    let [first, second] = &rows[..] else {
+        panic!("{rows:?}")
+    };
     assert_eq!(first["id"], "t1");
     assert_eq!(first["gold"], json!({"question": "Is it sunny?"}));
     let call = json!({"id": "k", "name": "weather", "args": {"city": "Rome"}});
@@ -61,12 +68,21 @@ fn the_spans_of_a_trace_are_one_trajectory() {
         {"role": "tool", "tool_call_id": "k", "content": "21 C"},
         {"role": "assistant", "content": "Yes, 21 C."}
     ]);
-    assert_eq!(first["pred"], json!({"answer": "Yes, 21 C.", "trajectory": trajectory}));
+    assert_eq!(
+        first["pred"],
+        json!({"answer": "Yes, 21 C.", "trajectory": trajectory})
+    );
     assert_eq!(first["latency_s"], 5.5);
-    assert_eq!((&first["input_tokens"], &first["output_tokens"]), (&50.into(), &10.into()));
+    assert_eq!(
+        (&first["input_tokens"], &first["output_tokens"]),
+        (&50.into(), &10.into())
+    );
     let attributes = json!({"span": "invoke_agent", "trace_id": "t1", "spans": 4, "agent": "guide", "service": "travel"});
     assert_eq!(first["attributes"], attributes);
-    assert_eq!((&second["id"], &second["pred"]["answer"]), (&"t2".into(), &"No.".into()));
+    assert_eq!(
+        (&second["id"], &second["pred"]["answer"]),
+        (&"t2".into(), &"No.".into())
+    );
     assert_eq!(second["latency_s"], 0.25);
 }
 
@@ -120,8 +136,10 @@ fn a_cycle_of_spans_is_named() {
         ("t", "d", "c", 5),
     ];
     let error = error(&document(&cycle));
-    let (start, end) =
-        ("t.json: trace t: the spans ", " are in a cycle of parents; write a span without parent");
+    let (start, end) = (
+        "t.json: trace t: the spans ",
+        " are in a cycle of parents; write a span without parent",
+    );
     let ids = error
         .strip_prefix(start)
         .and_then(|it| it.strip_suffix(end))
@@ -145,7 +163,10 @@ fn a_tool_that_fails_without_messages_is_a_failed_call() {
     };
     let tool = json!([{"key": "gen_ai.tool.name", "value": {"stringValue": "refund"}},
         {"key": "gen_ai.tool.call.arguments", "value": {"stringValue": "{\"euros\": 40}"}}]);
-    let spans = json!([span("r", "invoke_agent", json!([])), span("x", "execute_tool", tool)]);
+    let spans = json!([
+        span("r", "invoke_agent", json!([])),
+        span("x", "execute_tool", tool)
+    ]);
     let (rows, _) =
         rows(&json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string());
     let call = json!({"id": "x", "name": "refund", "args": {"euros": 40}});
@@ -169,9 +190,15 @@ fn invalid_spans_are_named() {
     assert_snapshot!(error(&time),
         @r#"t.json: line 1: span a: `startTimeUnixNano`: expected nanoseconds, found the string "soon""#);
     let id = document(&[("t", "", "", 1)]);
-    assert_eq!(error(&id), "t.json: line 1: a span without `traceId` or `spanId`; write both");
+    assert_eq!(
+        error(&id),
+        "t.json: line 1: a span without `traceId` or `spanId`; write both"
+    );
     let none = r#"{"resourceSpans":[]}"#;
-    assert_eq!(error(none), "t.json: no span in the file; write the spans of at least one trace");
+    assert_eq!(
+        error(none),
+        "t.json: no span in the file; write the spans of at least one trace"
+    );
 }
 
 /// A trace of spans below a root without attributes, each one second after the other.
@@ -213,7 +240,10 @@ fn each_convention_becomes_the_same_trajectory() {
             "gen_ai.prompt.2.content": "Paris", "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "In Paris.",
             "gen_ai.usage.prompt_tokens": 20, "gen_ai.usage.completion_tokens": 3}),
     ];
-    let (message, call) = ("llm.output_messages.0.message", "message.tool_calls.0.tool_call");
+    let (message, call) = (
+        "llm.output_messages.0.message",
+        "message.tool_calls.0.tool_call",
+    );
     let open_inference = [
         json!({"openinference.span.kind": "LLM", "llm.input_messages.0.message.role": "user",
             "llm.input_messages.0.message.contents.0.message_content.type": "text",
@@ -247,9 +277,18 @@ fn each_convention_becomes_the_same_trajectory() {
     ]);
     for spans in [&open_llmetry[..], &open_inference[..], &vercel[..]] {
         let (rows, warnings) = rows(&trace(spans));
-        assert_eq!(rows[0]["pred"], json!({"answer": "In Paris.", "trajectory": expected}));
-        assert_eq!((&rows[0]["gold"], &*warnings), (&json!({"question": "Where?"}), ""));
-        assert_eq!((&rows[0]["input_tokens"], &rows[0]["output_tokens"]), (&30.into(), &8.into()));
+        assert_eq!(
+            rows[0]["pred"],
+            json!({"answer": "In Paris.", "trajectory": expected})
+        );
+        assert_eq!(
+            (&rows[0]["gold"], &*warnings),
+            (&json!({"question": "Where?"}), "")
+        );
+        assert_eq!(
+            (&rows[0]["input_tokens"], &rows[0]["output_tokens"]),
+            (&30.into(), &8.into())
+        );
     }
 }
 
@@ -311,17 +350,35 @@ fn scored(value: &str) -> (String, Value) {
         "no value" => event(""),
         value => event(&format!("{key}{value}}}")),
     };
-    let spans = [span("a", &first), span("b", &event(&format!("{key}{{\"doubleValue\":1}}}}")))];
-    let content =
-        format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{}]}}]}}]}}"#, spans.join(","));
+    let spans = [
+        span("a", &first),
+        span("b", &event(&format!("{key}{{\"doubleValue\":1}}}}"))),
+    ];
+    let content = format!(
+        r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{}]}}]}}]}}"#,
+        spans.join(",")
+    );
     let folder = Folder::with("t.json", content);
     let out = folder.path("rows.jsonl");
-    import_file(ForeignFormat::Otlp, Epochs::Repeats, &folder.path("t.json"), &out).unwrap();
+    import_file(
+        ForeignFormat::Otlp,
+        Epochs::Repeats,
+        &folder.path("t.json"),
+        &out,
+    )
+    .unwrap();
     let row: Value =
         serde_json::from_str(folder.read("rows.jsonl").lines().next().unwrap()).unwrap();
     let score = &row["scores"]["rel"];
-    let shown = score.get("value").filter(|it| it.is_number()).unwrap_or(&score["error"]).clone();
-    (score["outcome"].as_str().unwrap_or_default().to_owned(), shown)
+    let shown = score
+        .get("value")
+        .filter(|it| it.is_number())
+        .unwrap_or(&score["error"])
+        .clone();
+    (
+        score["outcome"].as_str().unwrap_or_default().to_owned(),
+        shown,
+    )
 }
 
 /// Protobuf's JSON may have numbers as strings. Whatever is not a number is a failure with its text.
@@ -336,14 +393,38 @@ fn a_score_that_is_not_a_number_is_a_failure() {
         assert_eq!(scored(value), ("scored".to_owned(), expected), "{value}");
     }
     for (value, expected) in [
-        (r#"{"doubleValue":"NaN"}"#, r#"the score is the string "NaN", not a number"#),
-        (r#"{"doubleValue":"Infinity"}"#, r#"the score is the string "Infinity", not a number"#),
-        (r#"{"doubleValue":null}"#, "the score is missing, null or NaN, not a number"),
-        (r#"{"stringValue":"0"}"#, r#"the score is the string "0", not a number"#),
-        (r#"{"boolValue":false}"#, "the score is the boolean false, not a number"),
-        (r#"{"doubleValue":0,"intValue":"1"}"#, "the score is an object, not a number"),
-        (r#"{"arrayValue":{"values":[{"doubleValue":0}]}}"#, "the score is a list, not a number"),
-        ("no value", "the score is missing, null or NaN, not a number"),
+        (
+            r#"{"doubleValue":"NaN"}"#,
+            r#"the score is the string "NaN", not a number"#,
+        ),
+        (
+            r#"{"doubleValue":"Infinity"}"#,
+            r#"the score is the string "Infinity", not a number"#,
+        ),
+        (
+            r#"{"doubleValue":null}"#,
+            "the score is missing, null or NaN, not a number",
+        ),
+        (
+            r#"{"stringValue":"0"}"#,
+            r#"the score is the string "0", not a number"#,
+        ),
+        (
+            r#"{"boolValue":false}"#,
+            "the score is the boolean false, not a number",
+        ),
+        (
+            r#"{"doubleValue":0,"intValue":"1"}"#,
+            "the score is an object, not a number",
+        ),
+        (
+            r#"{"arrayValue":{"values":[{"doubleValue":0}]}}"#,
+            "the score is a list, not a number",
+        ),
+        (
+            "no value",
+            "the score is missing, null or NaN, not a number",
+        ),
         ("", "no score in the file, which has one for other rows"),
     ] {
         let (outcome, error) = scored(value);

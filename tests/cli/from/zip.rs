@@ -18,7 +18,15 @@ pub(super) struct Member {
 impl Member {
     pub(super) fn new(name: &'static str, content: impl Into<Vec<u8>>) -> Self {
         let content = content.into();
-        Self { name, content, method: 0, flags: 0, length: None, compressed: None, offset: None }
+        Self {
+            name,
+            content,
+            method: 0,
+            flags: 0,
+            length: None,
+            compressed: None,
+            offset: None,
+        }
     }
 }
 

@@ -45,7 +45,10 @@ pub struct FoundAndAnswered;
 #[test]
 fn metrics_work_in_another_edition_and_under_another_name() {
     let found = vec!["a".to_owned()];
-    let pred = Answer { answer: "a".to_owned(), found: found.clone() };
+    let pred = Answer {
+        answer: "a".to_owned(),
+        found: found.clone(),
+    };
     let gold = example! { "answers" => ["a", "b"] };
     let metric = FoundShare::builder().words(found).build();
     assert_eq!(metric.score(&gold, &pred).unwrap().value, 0.5);

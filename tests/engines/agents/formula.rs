@@ -9,7 +9,12 @@ fn step(
     verification_delta: i64,
     params_valid: bool,
 ) -> ToolResultRecord {
-    ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid }
+    ToolResultRecord {
+        step_utility,
+        was_repeated,
+        verification_delta,
+        params_valid,
+    }
 }
 
 /// The document's code, in double precision.
@@ -36,7 +41,12 @@ fn any_weights() -> impl Strategy<Value = OutcomeWeights> {
         let sum = f64::from(weights.iter().sum::<u32>());
         let [step_utility, repetition, verification, schema] =
             weights.map(|weight| f64::from(weight) / sum);
-        OutcomeWeights { step_utility, repetition, verification, schema }
+        OutcomeWeights {
+            step_utility,
+            repetition,
+            verification,
+            schema,
+        }
     })
 }
 

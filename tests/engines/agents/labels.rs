@@ -40,8 +40,9 @@ fn error_in(second: &str) -> String {
     let mut rows = load(content, &OutcomeCoupledScorer::default());
     assert_eq!(rows.len(), 2, "the iterator ends with the first error");
     let error = rows.pop().unwrap().unwrap_err().to_string();
-    let (_, message) =
-        error.split_once("tool_calls.jsonl:").unwrap_or_else(|| panic!("no file: {error}"));
+    let (_, message) = error
+        .split_once("tool_calls.jsonl:")
+        .unwrap_or_else(|| panic!("no file: {error}"));
     message.to_owned()
 }
 
@@ -62,18 +63,28 @@ fn labels_are_computed_and_rows_are_split() {
             outcome_score: labels.outcome_score,
         }
     );
-    assert_eq!((&*pair.id, pair.origin.as_ref().map(|origin| origin.line)), ("call-7", Some(1)));
+    assert_eq!(
+        (&*pair.id, pair.origin.as_ref().map(|origin| origin.line)),
+        ("call-7", Some(1))
+    );
     assert_eq!(
         serde_json::to_value(&pair.gold).unwrap(),
         json!({ "tool": "edit", "params": { "path": "a.rs" } })
     );
-    assert_eq!(serde_json::to_value(&pair.pred).unwrap(), serde_json::to_value(labels).unwrap());
+    assert_eq!(
+        serde_json::to_value(&pair.pred).unwrap(),
+        serde_json::to_value(labels).unwrap()
+    );
     assert_eq!(pair.attributes.len(), 0);
 }
 
 #[tokio::test]
 async fn rows_of_training_data_can_be_scored() {
-    let mut rows = [row(), with("was_repeated", json!(true)), with("step_utility", json!(-1))];
+    let mut rows = [
+        row(),
+        with("was_repeated", json!(true)),
+        with("step_utility", json!(-1)),
+    ];
     for (number, row) in rows.iter_mut().enumerate() {
         row["id"] = json!(number);
     }
@@ -84,10 +95,16 @@ async fn rows_of_training_data_can_be_scored() {
         .map(Result::unwrap)
         .map(|row| (row.pair, row.labels.outcome_score))
         .unzip();
-    let evaluate = Evaluate::builder().metric(OutcomeCoupled::default()).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(OutcomeCoupled::default())
+        .build()
+        .unwrap();
     let result = evaluate.score(pairs).await.unwrap();
     let mean = result.metric("outcome_coupled").unwrap().mean.unwrap();
-    assert!((mean - scores.iter().sum::<f64>() / 3.0).abs() < 1e-12, "{mean} {scores:?}");
+    assert!(
+        (mean - scores.iter().sum::<f64>() / 3.0).abs() < 1e-12,
+        "{mean} {scores:?}"
+    );
     assert_eq!(result.metric("outcome_coupled").unwrap().scored, 3);
 }
 
@@ -98,18 +115,29 @@ fn rows_with_gold_or_pred_are_not_split() {
     let mut rows = load(both.to_string(), &OutcomeCoupledScorer::default());
     let LabelledExample { pair, .. } = rows.pop().unwrap().unwrap();
     assert_eq!(pair.gold.get("answer"), Some(&json!("x")));
-    assert_eq!(pair.attributes.get("pred"), Some(&json!("unchanged")), "no field is dropped");
+    assert_eq!(
+        pair.attributes.get("pred"),
+        Some(&json!("unchanged")),
+        "no field is dropped"
+    );
     assert_eq!(pair.attributes.get("tool"), Some(&json!("edit")));
 }
 
 #[test]
 fn labels_round_trip() {
     let scorer = OutcomeCoupledScorer::default();
-    let labels = load(row().to_string(), &scorer).pop().unwrap().unwrap().labels;
+    let labels = load(row().to_string(), &scorer)
+        .pop()
+        .unwrap()
+        .unwrap()
+        .labels;
     let written = serde_json::to_string(&labels).unwrap();
     let again = load(&written, &scorer).pop().unwrap().unwrap().labels;
     assert_eq!(again, labels);
-    assert_eq!(serde_json::from_str::<OutcomeCoupledLabels>(&written).unwrap(), labels);
+    assert_eq!(
+        serde_json::from_str::<OutcomeCoupledLabels>(&written).unwrap(),
+        labels
+    );
 }
 
 #[test]
@@ -117,7 +145,10 @@ fn labels_that_are_missing_or_wrong_are_named_with_file_and_line() {
     let mut missing = row();
     missing.as_object_mut().unwrap().remove("was_repeated");
     let error = error_in(&missing.to_string());
-    assert!(error.starts_with("3: no label `was_repeated`; the row has `"), "{error}");
+    assert!(
+        error.starts_with("3: no label `was_repeated`; the row has `"),
+        "{error}"
+    );
     assert!(error.contains("`tool`"), "{error}");
     for (field, value, expected) in [
         (
@@ -125,7 +156,11 @@ fn labels_that_are_missing_or_wrong_are_named_with_file_and_line() {
             json!("0.5"),
             "3: label `step_utility`: expected a number in -1..=1, found the string \"0.5\"",
         ),
-        ("step_utility", json!(1.25), "3: expected a step utility in -1..=1, found 1.25"),
+        (
+            "step_utility",
+            json!(1.25),
+            "3: expected a step utility in -1..=1, found 1.25",
+        ),
         (
             "tests_after",
             json!(-1),
@@ -157,8 +192,12 @@ fn a_score_computed_with_other_weights_is_an_error() {
     let start = "3: `outcome_score` is 0.8, but the labels give 0.7";
     let end = "set the weights that it was computed with, or remove `outcome_score`";
     assert!(error.starts_with(start) && error.ends_with(end), "{error}");
-    let weights =
-        OutcomeWeights { step_utility: 0.0, repetition: 0.5, verification: 0.2, schema: 0.3 };
+    let weights = OutcomeWeights {
+        step_utility: 0.0,
+        repetition: 0.5,
+        verification: 0.2,
+        schema: 0.3,
+    };
     let scorer = OutcomeCoupledScorer::new(weights).unwrap();
     let mut rows = load(with("outcome_score", json!(0.8)).to_string(), &scorer);
     assert_eq!(rows.pop().unwrap().unwrap().labels.outcome_score, 0.8);
@@ -170,17 +209,38 @@ fn lines_that_are_no_rows() {
         error_in("{"),
         "3:1: invalid JSON: EOF while parsing an object; write one object per line"
     );
-    assert!(error_in("[1]").starts_with("3: expected a row such as {"), "{}", error_in("[1]"));
-    let twice = row().to_string().replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
-    assert!(error_in(&twice).contains("duplicate key `step_utility`"), "{}", error_in(&twice));
+    assert!(
+        error_in("[1]").starts_with("3: expected a row such as {"),
+        "{}",
+        error_in("[1]")
+    );
+    let twice = row()
+        .to_string()
+        .replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
+    assert!(
+        error_in(&twice).contains("duplicate key `step_utility`"),
+        "{}",
+        error_in(&twice)
+    );
     let deep = with("params", json!("DEEP")).to_string();
-    let deep = deep.replace("\"DEEP\"", &format!("{}{}", "[".repeat(200), "]".repeat(200)));
+    let deep = deep.replace(
+        "\"DEEP\"",
+        &format!("{}{}", "[".repeat(200), "]".repeat(200)),
+    );
     assert!(error_in(&deep).contains("nested deeper than 127 levels"));
     let mut empty = load("\n", &OutcomeCoupledScorer::default());
     let error = empty.pop().unwrap().unwrap_err();
-    assert!(matches!(error, LabelsError::Data(DataError::Empty { .. })), "{error}");
-    let bytes = load(b"{\"tool\": \"\xFF\"}", &OutcomeCoupledScorer::default()).pop().unwrap();
-    assert!(matches!(bytes, Err(LabelsError::Data(DataError::NotUtf8 { .. }))), "{bytes:?}");
+    assert!(
+        matches!(error, LabelsError::Data(DataError::Empty { .. })),
+        "{error}"
+    );
+    let bytes = load(b"{\"tool\": \"\xFF\"}", &OutcomeCoupledScorer::default())
+        .pop()
+        .unwrap();
+    assert!(
+        matches!(bytes, Err(LabelsError::Data(DataError::NotUtf8 { .. }))),
+        "{bytes:?}"
+    );
 }
 
 #[test]
@@ -205,13 +265,26 @@ fn a_long_file_is_read_row_by_row() {
 fn the_function_of_the_document_reads_all_rows_with_the_default_weights() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tool_calls.jsonl");
-    fs::write(&file, format!("{}\n{}\n", row(), with("was_repeated", json!(true)))).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    fs::write(
+        &file,
+        format!("{}\n{}\n", row(), with("was_repeated", json!(true))),
+    )
+    .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let examples = runtime.block_on(load_jsonl_with_labels(&file)).unwrap();
-    let scores: Vec<_> = examples.iter().map(|example| example.labels.outcome_score).collect();
-    let expected: Vec<_> = load_jsonl(&file, &OutcomeCoupledScorer::default()).unwrap().collect();
-    let expected: Vec<_> =
-        expected.into_iter().map(|example| example.unwrap().labels.outcome_score).collect();
+    let scores: Vec<_> = examples
+        .iter()
+        .map(|example| example.labels.outcome_score)
+        .collect();
+    let expected: Vec<_> = load_jsonl(&file, &OutcomeCoupledScorer::default())
+        .unwrap()
+        .collect();
+    let expected: Vec<_> = expected
+        .into_iter()
+        .map(|example| example.unwrap().labels.outcome_score)
+        .collect();
     assert_eq!((scores.len(), &scores), (2, &expected));
     assert!(scores[0] > scores[1]);
 
@@ -219,6 +292,12 @@ fn the_function_of_the_document_reads_all_rows_with_the_default_weights() {
     assert_eq!(without_runtime.unwrap().unwrap(), examples);
 
     fs::write(&file, format!("{}\n{{\n", row())).unwrap();
-    let error = runtime.block_on(load_jsonl_with_labels(&file)).unwrap_err().to_string();
-    assert!(error.contains("tool_calls.jsonl:2:1: invalid JSON"), "{error}");
+    let error = runtime
+        .block_on(load_jsonl_with_labels(&file))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("tool_calls.jsonl:2:1: invalid JSON"),
+        "{error}"
+    );
 }

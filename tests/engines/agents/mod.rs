@@ -16,19 +16,34 @@ use dsrs_metrics::{
 /// The value of each component, and the feedback.
 fn components(metric: &impl Metric, pred: &Prediction) -> (Vec<f64>, String) {
     let gold = example! {};
-    let scored = metric.answer(MetricCall::new(&gold, pred)).ready().unwrap().unwrap();
+    let scored = metric
+        .answer(MetricCall::new(&gold, pred))
+        .ready()
+        .unwrap()
+        .unwrap();
     let values = scored.parts().iter().map(|part| part.value).collect();
     (values, scored.feedback().unwrap_or_default().into_owned())
 }
 
 fn value(metric: &impl Metric, pred: &Prediction) -> f64 {
     let gold = example! {};
-    metric.answer(MetricCall::new(&gold, pred)).ready().unwrap().unwrap().score.value
+    metric
+        .answer(MetricCall::new(&gold, pred))
+        .ready()
+        .unwrap()
+        .unwrap()
+        .score
+        .value
 }
 
 fn error(metric: &impl Metric, pred: &Prediction) -> String {
     let gold = example! {};
-    metric.answer(MetricCall::new(&gold, pred)).ready().unwrap().unwrap_err().to_string()
+    metric
+        .answer(MetricCall::new(&gold, pred))
+        .ready()
+        .unwrap()
+        .unwrap_err()
+        .to_string()
 }
 
 /// A metric that is configured as on the command line.

@@ -21,7 +21,10 @@ fn step(with: &[(&str, Value)]) -> Prediction {
 #[test]
 fn the_best_the_worst_and_a_middling_step() {
     let metric = OutcomeCoupled::default();
-    assert_eq!(components(&metric, &step(&[])), (vec![1.0; 4], String::new()));
+    assert_eq!(
+        components(&metric, &step(&[])),
+        (vec![1.0; 4], String::new())
+    );
     assert_eq!(value(&metric, &step(&[])), 1.0);
     let worst = step(&[
         ("step_utility", json!(-1)),
@@ -31,11 +34,17 @@ fn the_best_the_worst_and_a_middling_step() {
     ]);
     let feedback = "the step's utility is -1; the same call was made before; 3 fewer tests pass; the parameters \
                     violate the tool's schema";
-    assert_eq!(components(&metric, &worst), (vec![0.0; 4], feedback.to_owned()));
+    assert_eq!(
+        components(&metric, &worst),
+        (vec![0.0; 4], feedback.to_owned())
+    );
     assert_eq!(value(&metric, &worst), 0.0);
     let middling = step(&[("step_utility", json!(0)), ("verification_delta", json!(0))]);
     let feedback = "the step's utility is 0; as many tests pass as before".to_owned();
-    assert_eq!(components(&metric, &middling), (vec![0.5, 1.0, 0.5, 1.0], feedback));
+    assert_eq!(
+        components(&metric, &middling),
+        (vec![0.5, 1.0, 0.5, 1.0], feedback)
+    );
     assert!((value(&metric, &middling) - 0.7).abs() < 1e-12);
 }
 
@@ -43,7 +52,10 @@ fn the_best_the_worst_and_a_middling_step() {
 fn the_change_in_tests_is_stated_or_computed() {
     let metric = OutcomeCoupled::default();
     let tests = |before: u32, after: u32| {
-        let mut step = step(&[("tests_before", json!(before)), ("tests_after", json!(after))]);
+        let mut step = step(&[
+            ("tests_before", json!(before)),
+            ("tests_after", json!(after)),
+        ]);
         step.data.remove("verification_delta");
         step
     };
@@ -102,7 +114,10 @@ fn trap_09_invalid_and_missing_fields_are_errors() {
         ),
     ] {
         let row = step(&[(field, value)]);
-        assert_eq!(error(&metric, &row), format!("metric `outcome_coupled`: {message}"));
+        assert_eq!(
+            error(&metric, &row),
+            format!("metric `outcome_coupled`: {message}")
+        );
     }
     let mut incomplete = step(&[]);
     incomplete.data.remove("was_repeated");
@@ -122,7 +137,10 @@ async fn weights_are_configured_and_checked_before_the_first_row() {
         ("verification_weight", "0"),
         ("schema_weight", "0"),
     ];
-    assert_eq!(value(&configured::<OutcomeCoupled>(&weights), &repeated), 0.5);
+    assert_eq!(
+        value(&configured::<OutcomeCoupled>(&weights), &repeated),
+        0.5
+    );
     let metric: OutcomeCoupled = configured(&weights[..1]);
     let message =
         "metric `outcome_coupled`: the weights 0.5, 0.3, 0.2, 0.1 sum to 1.1; they must sum to 1";
@@ -134,17 +152,36 @@ async fn weights_are_configured_and_checked_before_the_first_row() {
 fn with_full_delta_smaller_changes_count_proportionally() {
     let metric: OutcomeCoupled = configured(&[("full_delta", "4")]);
     let delta = |delta: i64| components(&metric, &step(&[("verification_delta", json!(delta))]));
-    assert_eq!(delta(1), (vec![1.0, 1.0, 0.625, 1.0], "only 1 more tests pass".to_owned()));
+    assert_eq!(
+        delta(1),
+        (
+            vec![1.0, 1.0, 0.625, 1.0],
+            "only 1 more tests pass".to_owned()
+        )
+    );
     assert_eq!(delta(-2).0[2], 0.25);
-    assert_eq!([delta(4).0[2], delta(i64::MAX).0[2], delta(i64::MIN).0[2]], [1.0, 1.0, 0.0]);
+    assert_eq!(
+        [delta(4).0[2], delta(i64::MAX).0[2], delta(i64::MIN).0[2]],
+        [1.0, 1.0, 0.0]
+    );
 }
 
 #[test]
 fn the_spec_of_the_metric() {
     let spec = OutcomeCoupled::SPEC;
-    assert_eq!((spec.tier, spec.cost_msats, spec.threshold), (MetricTier::Proxy, 0, None));
+    assert_eq!(
+        (spec.tier, spec.cost_msats, spec.threshold),
+        (MetricTier::Proxy, 0, None)
+    );
     let required: Vec<_> = spec.required_fields().collect();
-    assert_eq!(required, ["pred.step_utility", "pred.was_repeated", "pred.params_valid"]);
+    assert_eq!(
+        required,
+        [
+            "pred.step_utility",
+            "pred.was_repeated",
+            "pred.params_valid"
+        ]
+    );
 }
 
 proptest! {

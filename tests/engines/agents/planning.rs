@@ -13,18 +13,28 @@ fn subtask(action: &str, target: &str, instruction: &str) -> Value {
 
 /// The four checks of one subtask.
 fn checks(subtask: Value) -> Vec<f64> {
-    components(&SubtaskPlanning::default(), &prediction! { "subtasks" => [subtask] }).0
+    components(
+        &SubtaskPlanning::default(),
+        &prediction! { "subtasks" => [subtask] },
+    )
+    .0
 }
 
 #[test]
 fn a_plan_as_a_list_and_as_a_string() {
-    let plan = json!([subtask("edit", "src/lib.rs", "Add a test"), subtask("bash", "", "Run it")]);
+    let plan = json!([
+        subtask("edit", "src/lib.rs", "Add a test"),
+        subtask("bash", "", "Run it")
+    ]);
     let metric = SubtaskPlanning::default();
     assert_eq!(
         components(&metric, &prediction! { "subtasks" => &plan }),
         (vec![1.0; 4], String::new())
     );
-    assert_eq!(value(&metric, &prediction! { "subtasks" => plan.to_string() }), 1.0);
+    assert_eq!(
+        value(&metric, &prediction! { "subtasks" => plan.to_string() }),
+        1.0
+    );
 }
 
 #[test]
@@ -39,9 +49,16 @@ fn each_check_fails_independently() {
     assert_eq!(with("id", Value::Null), [0.0, 1.0, 1.0, 1.0]);
     assert_eq!(with("action", json!("fly")), [1.0, 0.0, 1.0, 1.0]);
     assert_eq!(with("target", json!("the library")), [1.0, 1.0, 0.0, 1.0]);
-    assert_eq!(with("instruction", json!("A test, please")), [1.0, 1.0, 1.0, 0.0]);
+    assert_eq!(
+        with("instruction", json!("A test, please")),
+        [1.0, 1.0, 1.0, 0.0]
+    );
     assert_eq!(with("instruction", Value::Null), [0.0, 1.0, 1.0, 0.0]);
-    assert_eq!(with("target", Value::Null), [1.0, 1.0, 0.0, 1.0], "an edit requires a file");
+    assert_eq!(
+        with("target", Value::Null),
+        [1.0, 1.0, 0.0, 1.0],
+        "an edit requires a file"
+    );
     assert_eq!(checks(json!("edit src/lib.rs")), [0.0, 0.0, 0.0, 0.0]);
 }
 
@@ -75,28 +92,58 @@ fn paths_and_strings_that_are_not_paths() {
     ] {
         assert_eq!(target(path), 1.0, "{path}");
     }
-    for other in
-        ["", " ", "library", "src/my lib.rs", "https://docs.rs/serde", "a/\u{0}", "src/lib.rs\n"]
-    {
+    for other in [
+        "",
+        " ",
+        "library",
+        "src/my lib.rs",
+        "https://docs.rs/serde",
+        "a/\u{0}",
+        "src/lib.rs\n",
+    ] {
         assert_eq!(target(other), 0.0, "{other:?}");
     }
     let metric: SubtaskPlanning = configured(&[("bare_names", r#"["TODO"]"#)]);
     let plan = |target| prediction! { "subtasks" => [subtask("read", target, "Read it")] };
-    assert_eq!([value(&metric, &plan("TODO")), value(&metric, &plan("Makefile"))], [1.0, 0.75]);
+    assert_eq!(
+        [
+            value(&metric, &plan("TODO")),
+            value(&metric, &plan("Makefile"))
+        ],
+        [1.0, 0.75]
+    );
 }
 
 #[test]
 fn trap_06_verbs_match_whole_words_and_actions_match_exactly() {
     let instruction = |text: &str| checks(subtask("read", "a.rs", text))[3];
-    for text in ["Add a test", "add", "ADD: a test", "- Add a test", "1. \"Add\" a test", "  Add"] {
+    for text in [
+        "Add a test",
+        "add",
+        "ADD: a test",
+        "- Add a test",
+        "1. \"Add\" a test",
+        "  Add",
+    ] {
         assert_eq!(instruction(text), 1.0, "{text}");
     }
-    for text in ["Address the reader", "Additionally, test", "Settle it", "a add", "42", "", "..."]
-    {
+    for text in [
+        "Address the reader",
+        "Additionally, test",
+        "Settle it",
+        "a add",
+        "42",
+        "",
+        "...",
+    ] {
         assert_eq!(instruction(text), 0.0, "{text}");
     }
     for action in ["rea", "readit", "read ", "Read", ""] {
-        assert_eq!(checks(subtask(action, "a.rs", "Read it"))[1], 0.0, "{action:?}");
+        assert_eq!(
+            checks(subtask(action, "a.rs", "Read it"))[1],
+            0.0,
+            "{action:?}"
+        );
     }
 }
 
@@ -109,7 +156,10 @@ fn trap_07_instructions_in_any_script() {
     assert_eq!(value(&metric, &plan("A")), 1.0, "an article is not removed");
     assert_eq!(value(&metric, &plan("Add a test")), 0.75);
     let any: SubtaskPlanning = configured(&[("verbs", "[]")]);
-    assert_eq!([value(&any, &plan("写")), value(&any, &plan("..."))], [1.0, 0.75]);
+    assert_eq!(
+        [value(&any, &plan("写")), value(&any, &plan("..."))],
+        [1.0, 0.75]
+    );
 }
 
 #[test]
@@ -122,8 +172,14 @@ fn an_invalid_plan_scores_zero_with_a_reason() {
         (json!(5), "`subtasks` is not a list"),
         (json!("null"), "`subtasks` is not a list"),
         (Value::Null, "`subtasks` is missing"),
-        (json!(""), "`subtasks` is not valid JSON: EOF while parsing a value at line 1 column 0"),
-        (json!("[{]"), "`subtasks` is not valid JSON: key must be a string at line 1 column 3"),
+        (
+            json!(""),
+            "`subtasks` is not valid JSON: EOF while parsing a value at line 1 column 0",
+        ),
+        (
+            json!("[{]"),
+            "`subtasks` is not valid JSON: key must be a string at line 1 column 3",
+        ),
     ] {
         let found = components(&metric, &prediction! { "subtasks" => &subtasks });
         assert_eq!(found, (vec![0.0; 4], reason.to_owned()), "{subtasks}");
@@ -149,8 +205,11 @@ fn the_feedback_has_the_first_failure_and_the_number_of_others() {
     ];
     let pred = prediction! { "subtasks" => plan };
     let gold = example! {};
-    let scored =
-        SubtaskPlanning::default().answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+    let scored = SubtaskPlanning::default()
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap();
     let failures = "subtask 2: unknown action \"fly\"; expected one of read, edit, bash, and 1 more; \
                     subtask 3: its instruction starts with \"Carefully\", which is not a known verb";
     assert_eq!(scored.feedback().unwrap(), failures);
@@ -184,13 +243,23 @@ fn replies() -> Prediction {
 #[test]
 fn combined_is_weighted_sixty_to_forty() {
     let mut pred = replies();
-    pred.data.insert("subtasks", json!([subtask("fly", "the library", "Read it")]));
-    let (planning, synthesis) =
-        (value(&SubtaskPlanning::default(), &pred), value(&Synthesis::default(), &pred));
+    pred.data.insert(
+        "subtasks",
+        json!([subtask("fly", "the library", "Read it")]),
+    );
+    let (planning, synthesis) = (
+        value(&SubtaskPlanning::default(), &pred),
+        value(&Synthesis::default(), &pred),
+    );
     assert_eq!((planning, synthesis), (0.5, 0.75));
     assert_eq!(value(&Combined, &pred), 0.6 * 0.5 + 0.4 * 0.75);
     let required: Vec<_> = Combined::SPEC.required_fields().collect();
-    let synthesis = ["pred.success", "pred.summary", "pred.modified_files", "pred.confidence"];
+    let synthesis = [
+        "pred.success",
+        "pred.summary",
+        "pred.modified_files",
+        "pred.confidence",
+    ];
     assert_eq!(required, [&["pred.subtasks"][..], &synthesis].concat());
 }
 

@@ -43,22 +43,44 @@ fn other_results_fail_the_check() {
             "`old_string` and `new_string` are equal",
         ),
     ] {
-        assert_eq!(executed(&result), (vec![1.0, 0.0, 1.0], reason.to_owned()), "{result}");
+        assert_eq!(
+            executed(&result),
+            (vec![1.0, 0.0, 1.0], reason.to_owned()),
+            "{result}"
+        );
     }
     let reason = "`result` is not valid JSON: expected value at line 1 column 1";
-    assert_eq!(executed(&json!("done")), (vec![0.0, 0.0, 1.0], reason.to_owned()));
+    assert_eq!(
+        executed(&json!("done")),
+        (vec![0.0, 0.0, 1.0], reason.to_owned())
+    );
     let reason = "`result` is missing";
-    assert_eq!(executed(&Value::Null), (vec![0.0, 0.0, 1.0], reason.to_owned()));
+    assert_eq!(
+        executed(&Value::Null),
+        (vec![0.0, 0.0, 1.0], reason.to_owned())
+    );
 }
 
 #[test]
 fn the_default_weights_are_a_third_each() {
     let metric = SubtaskExecution::default();
     let result = json!({ "command": "ls" });
-    assert_eq!(value(&metric, &prediction! { "result" => &result, "reasoning" => REASONING }), 1.0);
+    assert_eq!(
+        value(
+            &metric,
+            &prediction! { "result" => &result, "reasoning" => REASONING }
+        ),
+        1.0
+    );
     assert_eq!(value(&metric, &prediction! { "result" => &result }), 0.66);
-    assert_eq!(value(&metric, &prediction! { "reasoning" => REASONING }), 0.34);
-    assert_eq!(value(&metric, &prediction! { "result" => "", "reasoning" => "" }), 0.0);
+    assert_eq!(
+        value(&metric, &prediction! { "reasoning" => REASONING }),
+        0.34
+    );
+    assert_eq!(
+        value(&metric, &prediction! { "result" => "", "reasoning" => "" }),
+        0.0
+    );
     let even: SubtaskExecution = configured(&[("weights", "[0.5, 0.25, 0.25]")]);
     assert_eq!(value(&even, &prediction! { "result" => &result }), 0.75);
 }
@@ -72,12 +94,22 @@ fn trap_10_reasoning_is_measured_in_characters() {
         )
         .0[2]
     };
-    assert_eq!([reasoning(&"a".repeat(20)), reasoning(&"a".repeat(19))], [1.0, 0.0]);
+    assert_eq!(
+        [reasoning(&"a".repeat(20)), reasoning(&"a".repeat(19))],
+        [1.0, 0.0]
+    );
     // 7 characters and 21 bytes; 19 letters in 38 code points; nothing but space and signs.
     assert_eq!(reasoning("東京都港区芝公"), 0.0);
     assert_eq!(reasoning(&"e\u{301}".repeat(19)), 0.0);
-    assert_eq!([reasoning(&" ".repeat(40)), reasoning(&".".repeat(40))], [0.0, 0.0]);
-    assert_eq!(reasoning(&format!("a{}b", " ".repeat(40))), 0.0, "three characters");
+    assert_eq!(
+        [reasoning(&" ".repeat(40)), reasoning(&".".repeat(40))],
+        [0.0, 0.0]
+    );
+    assert_eq!(
+        reasoning(&format!("a{}b", " ".repeat(40))),
+        0.0,
+        "three characters"
+    );
     let short: SubtaskExecution = configured(&[("min_reasoning_chars", "7")]);
     let pred = prediction! { "result" => 1, "reasoning" => "東京都港区芝公" };
     assert_eq!(components(&short, &pred).0[2], 1.0);
@@ -86,12 +118,21 @@ fn trap_10_reasoning_is_measured_in_characters() {
 #[test]
 fn a_row_of_another_kind_is_0_and_names_all_fields() {
     assert_eq!(
-        components(&SubtaskExecution::default(), &prediction! { "answer" => "x" }),
-        (vec![0.0; 3], "`result` is missing; `reasoning` is missing".to_owned())
+        components(
+            &SubtaskExecution::default(),
+            &prediction! { "answer" => "x" }
+        ),
+        (
+            vec![0.0; 3],
+            "`result` is missing; `reasoning` is missing".to_owned()
+        )
     );
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     assert_eq!(
-        error(&Synthesis::default(), &prediction! { "modified_files" => deep }),
+        error(
+            &Synthesis::default(),
+            &prediction! { "modified_files" => deep }
+        ),
         "metric `synthesis`: `pred.modified_files` is JSON nested deeper than 127 levels"
     );
 }
@@ -127,8 +168,18 @@ fn a_synthesis_with_all_its_fields() {
 #[test]
 fn each_invalid_field_costs_a_quarter_and_is_named() {
     for (at, field, bad, reason) in [
-        (0, "success", json!("yes"), "`success`: expected true or false, found the string \"yes\""),
-        (0, "success", json!(1), "`success`: expected true or false, found the number 1"),
+        (
+            0,
+            "success",
+            json!("yes"),
+            "`success`: expected true or false, found the string \"yes\"",
+        ),
+        (
+            0,
+            "success",
+            json!(1),
+            "`success`: expected true or false, found the number 1",
+        ),
         (0, "success", Value::Null, "`success` is missing"),
         (
             1,
@@ -136,14 +187,24 @@ fn each_invalid_field_costs_a_quarter_and_is_named() {
             json!("fourteen chars"),
             "`summary`: expected at least 15 characters, found 14",
         ),
-        (1, "summary", json!(["Added a parser."]), "`summary`: expected a string, found a list"),
+        (
+            1,
+            "summary",
+            json!(["Added a parser."]),
+            "`summary`: expected a string, found a list",
+        ),
         (
             2,
             "modified_files",
             json!("a.rs"),
             "`modified_files` is not valid JSON: expected value at line 1 column 1",
         ),
-        (2, "modified_files", json!({}), "`modified_files` is not a list"),
+        (
+            2,
+            "modified_files",
+            json!({}),
+            "`modified_files` is not a list",
+        ),
         (
             2,
             "modified_files",
@@ -171,7 +232,11 @@ fn each_invalid_field_costs_a_quarter_and_is_named() {
     ] {
         let mut expected = vec![1.0; 4];
         expected[at] = 0.0;
-        assert_eq!(synthesized(field, bad.clone()), (expected, reason.to_owned()), "{field} {bad}");
+        assert_eq!(
+            synthesized(field, bad.clone()),
+            (expected, reason.to_owned()),
+            "{field} {bad}"
+        );
     }
 }
 
@@ -183,16 +248,34 @@ fn a_step_utility_and_its_bounds() {
         }
     };
     let metric = ToolStepUtility::default();
-    let utilities = [json!(0), json!(1), json!("0.5"), json!(-0.1), json!(1.1), json!(true)];
-    let found: Vec<f64> =
-        utilities.into_iter().map(|utility| value(&metric, &step(utility))).collect();
+    let utilities = [
+        json!(0),
+        json!(1),
+        json!("0.5"),
+        json!(-0.1),
+        json!(1.1),
+        json!(true),
+    ];
+    let found: Vec<f64> = utilities
+        .into_iter()
+        .map(|utility| value(&metric, &step(utility)))
+        .collect();
     assert_eq!(found, [1.0, 1.0, 1.0, 0.75, 0.75, 0.75]);
     let signed: ToolStepUtility = configured(&[("min_utility", "-1")]);
-    assert_eq!([value(&signed, &step(json!(-1))), value(&signed, &step(json!(-1.1)))], [1.0, 0.75]);
+    assert_eq!(
+        [
+            value(&signed, &step(json!(-1))),
+            value(&signed, &step(json!(-1.1)))
+        ],
+        [1.0, 0.75]
+    );
     let hint = prediction! { "next_action_hint" => "Go on" };
     let reasons = "`step_utility` is missing; `should_continue` is missing; `next_action_hint`: expected at least \
                    6 characters, found 5; `confidence` is missing";
-    assert_eq!(components(&metric, &hint), (vec![0.0; 4], reasons.to_owned()));
+    assert_eq!(
+        components(&metric, &hint),
+        (vec![0.0; 4], reasons.to_owned())
+    );
 }
 
 #[tokio::test]
@@ -222,7 +305,10 @@ fn cells_of_a_csv_file_are_parsed() {
     pred.data = pred.data.textual();
     assert_eq!(value(&Synthesis::default(), &pred), 1.0);
     pred.data.insert("confidence", "");
-    assert_eq!(components(&Synthesis::default(), &pred).1, "`confidence` is missing");
+    assert_eq!(
+        components(&Synthesis::default(), &pred).1,
+        "`confidence` is missing"
+    );
 }
 
 proptest! {

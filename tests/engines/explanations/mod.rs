@@ -28,11 +28,19 @@ fn case(
     pred: Prediction,
     details: &'static str,
 ) -> Case {
-    Case { metric: Box::new(metric), gold, pred, details }
+    Case {
+        metric: Box::new(metric),
+        gold,
+        pred,
+        details,
+    }
 }
 
 fn scored(case: &Case, call: MetricCall<'_>) -> Scored {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     // The models of composites, which have none of their own.
     let settings = Settings::new().with(rows::models());
     let scored = settings.scope(async { case.metric.answer(call).await });
@@ -51,8 +59,10 @@ fn can_be_better(spec: &MetricSpec<'_>, value: f64) -> bool {
 #[test]
 fn every_built_in_metric_has_a_case_and_explains_its_score() {
     let mut cases = rows::cases();
-    let mut named: BTreeSet<String> =
-        cases.iter().map(|case| case.metric.name().to_owned()).collect();
+    let mut named: BTreeSet<String> = cases
+        .iter()
+        .map(|case| case.metric.name().to_owned())
+        .collect();
     // A row has no score of its own to explain.
     for metric in rows::over_all_rows() {
         assert_eq!(metric.spec().kind, ScoreKind::Corpus, "{}", metric.name());
@@ -69,7 +79,9 @@ fn every_built_in_metric_has_a_case_and_explains_its_score() {
     // The first cell has the name of a metric and the names of its aliases.
     let names = lines.filter_map(|line| line.split(" | ").next()?.strip_prefix("| "));
     let names = names.flat_map(|cell| cell.split(", alias "));
-    let listed: BTreeSet<String> = names.map(|name| name.trim_matches('`').to_owned()).collect();
+    let listed: BTreeSet<String> = names
+        .map(|name| name.trim_matches('`').to_owned())
+        .collect();
     assert!(listed.len() > 50, "the table is not where it was");
     assert_eq!(named, listed);
 
@@ -78,7 +90,10 @@ fn every_built_in_metric_has_a_case_and_explains_its_score() {
         let name = case.metric.name();
         let call = MetricCall::new(&case.gold, &case.pred);
         let explained = scored(case, call);
-        assert!(can_be_better(&case.metric.spec(), explained.score.value), "{name}: best score");
+        assert!(
+            can_be_better(&case.metric.spec(), explained.score.value),
+            "{name}: best score"
+        );
         let unread = scored(case, call.without_explanation());
         assert_eq!(unread.score.value, explained.score.value, "{name}");
         assert_eq!(unread.passed, explained.passed, "{name}");
@@ -86,7 +101,10 @@ fn every_built_in_metric_has_a_case_and_explains_its_score() {
         assert!(!feedback.starts_with("The score is"), "{name}: {feedback}");
         let details = explained.into_score().details.unwrap_or_default();
         if details != case.details {
-            wrong.push(format!("{name}: expected {:?}\n  found {details:?}", case.details));
+            wrong.push(format!(
+                "{name}: expected {:?}\n  found {details:?}",
+                case.details
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -98,7 +116,11 @@ fn passes_are_explained_as_the_documents_show() {
     for (case, feedback) in rows::passes() {
         let explained = scored(&case, MetricCall::new(&case.gold, &case.pred));
         let name = case.metric.name();
-        assert_eq!(explained.score.details.as_deref(), Some(case.details), "{name}");
+        assert_eq!(
+            explained.score.details.as_deref(),
+            Some(case.details),
+            "{name}"
+        );
         assert_eq!(explained.feedback().as_deref(), feedback, "{name}");
     }
 }

@@ -32,7 +32,9 @@ fn verdict(schema: &Value, instance: &Value) -> Result<bool, String> {
         other => other.clone(),
     };
     let pred = prediction! { "tool" => "tool", "params" => instance };
-    let score = metric.score(&example! {}, &pred).map_err(|error| error.to_string())?;
+    let score = metric
+        .score(&example! {}, &pred)
+        .map_err(|error| error.to_string())?;
     Ok(score.value == 1.0)
 }
 
@@ -42,8 +44,16 @@ fn the_official_suite_is_judged_as_python_judges_it() {
     for vector in vectors() {
         let found = verdict(&vector.schema, &vector.instance);
         if found != Ok(vector.python) || vector.python != vector.suite {
-            let Vector { draft, of, python, suite, .. } = vector;
-            differences.push(format!("{draft} {of}: {found:?}, python {python}, suite {suite}"));
+            let Vector {
+                draft,
+                of,
+                python,
+                suite,
+                ..
+            } = vector;
+            differences.push(format!(
+                "{draft} {of}: {found:?}, python {python}, suite {suite}"
+            ));
         }
         compared += 1;
     }
@@ -54,6 +64,11 @@ fn the_official_suite_is_judged_as_python_judges_it() {
 
 #[test]
 fn the_peer_still_says_so() {
-    let Some(peer) = Peer::with(&["jsonschema"]) else { return };
-    assert_eq!(peer.check(SCRIPT), format!("{} vectors, as committed", vectors().count()));
+    let Some(peer) = Peer::with(&["jsonschema"]) else {
+        return;
+    };
+    assert_eq!(
+        peer.check(SCRIPT),
+        format!("{} vectors, as committed", vectors().count())
+    );
 }

@@ -30,19 +30,40 @@ const DIFFERENCES: [(&str, &str); 7] = [
         "valid 62",
         "CONSTRUCT { } makes no triples; rdflib takes an empty template for a missing one",
     ),
-    ("valid 65", "an empty pattern has one solution (SPARQL 1.1, 18.2.4.1); rdflib leaves it out"),
+    (
+        "valid 65",
+        "an empty pattern has one solution (SPARQL 1.1, 18.2.4.1); rdflib leaves it out",
+    ),
     ("valid 66", "the same with SELECT *"),
-    ("invalid 37", "a row of VALUES has as many values as there are variables (19.8, note 11)"),
-    ("invalid 41", "what is selected is grouped by or aggregated (19.8, note 12)"),
-    ("invalid 42", "a variable is assigned once (19.8, note 12); rdflib takes the last"),
-    ("invalid 43", "BIND assigns a new variable (18.2.1); rdflib compares"),
+    (
+        "invalid 37",
+        "a row of VALUES has as many values as there are variables (19.8, note 11)",
+    ),
+    (
+        "invalid 41",
+        "what is selected is grouped by or aggregated (19.8, note 12)",
+    ),
+    (
+        "invalid 42",
+        "a variable is assigned once (19.8, note 12); rdflib takes the last",
+    ),
+    (
+        "invalid 43",
+        "BIND assigns a new variable (18.2.1); rdflib compares",
+    ),
 ];
 
 #[test]
 fn queries_are_judged_and_answered_as_rdflib_does_it() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let store = SparqlStore::from_path(GRAPH).unwrap();
-    let limits = QueryLimits { timeout: Duration::from_secs(10), max_results: 10_000 };
+    let limits = QueryLimits {
+        timeout: Duration::from_secs(10),
+        max_results: 10_000,
+    };
     let (mut compared, mut differences) = (0, Vec::new());
     for vector in vectors() {
         let valid = check_query(&vector.query).is_ok();
@@ -52,9 +73,16 @@ fn queries_are_judged_and_answered_as_rdflib_does_it() {
             _ => Value::Null,
         };
         if (valid, &answer) != (vector.valid, &vector.answer) {
-            let Vector { of, valid: theirs, answer: their_answer, query } = vector;
-            differences
-                .push((of, format!("{valid} {answer}, rdflib {theirs} {their_answer}: {query}")));
+            let Vector {
+                of,
+                valid: theirs,
+                answer: their_answer,
+                query,
+            } = vector;
+            differences.push((
+                of,
+                format!("{valid} {answer}, rdflib {theirs} {their_answer}: {query}"),
+            ));
         }
         compared += 1;
     }
@@ -68,6 +96,11 @@ fn queries_are_judged_and_answered_as_rdflib_does_it() {
 
 #[test]
 fn the_peer_still_says_so() {
-    let Some(peer) = Peer::with(&["rdflib"]) else { return };
-    assert_eq!(peer.check(SCRIPT), format!("{} vectors, as committed", vectors().count()));
+    let Some(peer) = Peer::with(&["rdflib"]) else {
+        return;
+    };
+    assert_eq!(
+        peer.check(SCRIPT),
+        format!("{} vectors, as committed", vectors().count())
+    );
 }

@@ -9,11 +9,16 @@ fn evaluate(metric: &Diff, gold: &Example, answer: &str) -> Result<(f64, String)
     let pred = prediction! { "answer" => answer };
     let scored = metric.answer(MetricCall::new(gold, &pred)).ready().unwrap();
     let scored = scored.map_err(|error| error.to_string())?;
-    Ok((scored.score.value, scored.feedback().unwrap_or_default().into_owned()))
+    Ok((
+        scored.score.value,
+        scored.feedback().unwrap_or_default().into_owned(),
+    ))
 }
 
 fn value(metric: &Diff, gold: &str, answer: &str) -> f64 {
-    evaluate(metric, &example! { "answer" => gold }, answer).unwrap().0
+    evaluate(metric, &example! { "answer" => gold }, answer)
+        .unwrap()
+        .0
 }
 
 #[test]
@@ -65,20 +70,34 @@ fn trap_10_trees_are_compared_in_earnest() {
         .strictness(DiffStrictness::AstEquivalent)
         .language(Language::Python)
         .build();
-    assert_eq!(value(&metric, "x = [1, 2]", "x = [1,\n     2]  # list"), 1.0);
+    assert_eq!(
+        value(&metric, "x = [1, 2]", "x = [1,\n     2]  # list"),
+        1.0
+    );
     assert_eq!(value(&metric, "x = 1", "y = 1"), 0.0);
     let gold = example! { "answer" => ["x = 1", "x = 2"] };
-    assert_eq!(evaluate(&metric, &gold, "x=2").unwrap(), (1.0, String::new()));
+    assert_eq!(
+        evaluate(&metric, &gold, "x=2").unwrap(),
+        (1.0, String::new())
+    );
     let (value, feedback) = evaluate(&metric, &gold, "x = (").unwrap();
     assert_eq!(value, 0.0);
-    assert!(feedback.starts_with("the answer does not parse: line 1, column "), "{feedback}");
+    assert!(
+        feedback.starts_with("the answer does not parse: line 1, column "),
+        "{feedback}"
+    );
     let broken = evaluate(&metric, &example! { "answer" => "x = (" }, "x = 1").unwrap_err();
-    assert!(broken.starts_with("metric `diff`: the expected answer does not parse: "), "{broken}");
+    assert!(
+        broken.starts_with("metric `diff`: the expected answer does not parse: "),
+        "{broken}"
+    );
 }
 
 #[test]
 fn what_is_missing_is_said() {
-    let metric = Diff::builder().strictness(DiffStrictness::AstEquivalent).build();
+    let metric = Diff::builder()
+        .strictness(DiffStrictness::AstEquivalent)
+        .build();
     assert_eq!(
         evaluate(&metric, &example! { "answer" => "1" }, "1").unwrap_err(),
         "metric `diff`: `ast_equivalent` needs to know the language: set `language`"

@@ -28,11 +28,18 @@ fn the_spec_names_the_field_that_is_read() {
     let metric: &dyn Metric = &short("summary");
     assert_eq!(reads(metric.spec()), ["pred.summary"]);
     assert_eq!(reads(short("answer").spec()), ["pred.answer"]);
-    assert_eq!(reads(short("*").spec()), [""; 0], "the whole prediction is not a field");
+    assert_eq!(
+        reads(short("*").spec()),
+        [""; 0],
+        "the whole prediction is not a field"
+    );
     let mut params = Params::default();
     params.insert("field", "code");
     params.insert("language", "rust");
-    assert_eq!(reads(Syntax::configure(&params).unwrap().spec()), ["pred.code"]);
+    assert_eq!(
+        reads(Syntax::configure(&params).unwrap().spec()),
+        ["pred.code"]
+    );
 }
 
 #[test]
@@ -58,15 +65,33 @@ struct Whole;
 
 #[test]
 fn composites_know_the_fields_of_their_configured_components() {
-    assert_eq!(reads(Formed::SPEC), ["pred.code", "pred.summary", "pred.answer"]);
+    assert_eq!(
+        reads(Formed::SPEC),
+        ["pred.code", "pred.summary", "pred.answer"]
+    );
     assert_eq!(reads(Whole::SPEC), [""; 0]);
     let pred = prediction! { "code" => "", "summary" => "abc", "answer" => "f(" };
     assert_eq!(Formed.score(&example! {}, &pred).unwrap().value, 0.3);
     // Two components lack their fields.
-    assert_eq!(Formed.score(&example! {}, &prediction! { "answer" => "a" }).unwrap().value, 0.2);
-    assert_eq!(Whole.score(&example! {}, &prediction! { "a" => 1 }).unwrap().value, 1.0);
+    assert_eq!(
+        Formed
+            .score(&example! {}, &prediction! { "answer" => "a" })
+            .unwrap()
+            .value,
+        0.2
+    );
+    assert_eq!(
+        Whole
+            .score(&example! {}, &prediction! { "a" => 1 })
+            .unwrap()
+            .value,
+        1.0
+    );
 
-    let both = weighted([(component(short("summary")), 0.5), (component(Format::default()), 0.5)]);
+    let both = weighted([
+        (component(short("summary")), 0.5),
+        (component(Format::default()), 0.5),
+    ]);
     let both = Composite::builder("both", both).build().unwrap();
     assert_eq!(reads(Metric::spec(&both)), ["pred.summary", "pred.answer"]);
 }
@@ -84,12 +109,20 @@ fn the_spec_of_a_gate_over_proxies_names_its_fields() {
     assert_eq!(reads(Gated::SPEC), ["pred.plan", "pred.answer"]);
     let pred = prediction! { "plan" => "a", "answer" => "yes" };
     let score = |pred| {
-        let scored = Gated.answer(MetricCall::new(&example! {}, pred)).ready().unwrap();
+        let scored = Gated
+            .answer(MetricCall::new(&example! {}, pred))
+            .ready()
+            .unwrap();
         scored.map(|scored| scored.score.value)
     };
     assert_eq!(score(&pred), Ok(1.0));
     let gated = prediction! { "plan" => "", "answer" => "much too long" };
-    assert!(score(&gated).unwrap_err().to_string().contains("was rejected by"));
+    assert!(
+        score(&gated)
+            .unwrap_err()
+            .to_string()
+            .contains("was rejected by")
+    );
 }
 
 #[derive(Record)]
@@ -123,8 +156,14 @@ fn typed() -> Typed<'static, u8> {
 #[test]
 fn typed_rows_are_read_by_name() {
     let score = |field: &str| {
-        let metric = Length::builder().min_chars(4).max_chars(4).field(field).build();
-        metric.score(&example! {}, &typed()).map(|score| score.value)
+        let metric = Length::builder()
+            .min_chars(4)
+            .max_chars(4)
+            .field(field)
+            .build();
+        metric
+            .score(&example! {}, &typed())
+            .map(|score| score.value)
     };
     assert_eq!(score("answer"), Ok(1.0));
     assert_eq!(score("lent"), Ok(1.0));
@@ -134,7 +173,11 @@ fn typed_rows_are_read_by_name() {
     assert_eq!(score("text"), Ok(0.0), "no such field");
     let opaque = "metric `length`: field `pred.opaque`: expected a string, or a value that can be written as JSON, found a value whose type does not implement `Serialize`";
     let any = opaque.replace("opaque", "any");
-    assert_eq!(score("any").unwrap_err().to_string(), any, "its type is generic");
+    assert_eq!(
+        score("any").unwrap_err().to_string(),
+        any,
+        "its type is generic"
+    );
     assert_eq!(score("opaque").unwrap_err().to_string(), opaque);
     assert_eq!(
         score("*").unwrap_err().to_string(),
@@ -153,16 +196,28 @@ struct Plan {
 
 #[tokio::test]
 async fn typed_rows_are_scored_by_composites_and_by_the_harness() {
-    let plan = Plan { answer: "Plan".to_owned(), all_steps: vec!["a".to_owned()] };
-    let whole = Format::builder().required_fields(["answer", "steps"]).field("*").build();
+    let plan = Plan {
+        answer: "Plan".to_owned(),
+        all_steps: vec!["a".to_owned()],
+    };
+    let whole = Format::builder()
+        .required_fields(["answer", "steps"])
+        .field("*")
+        .build();
     assert_eq!(whole.score(&example! {}, &plan).unwrap().value, 1.0);
     let steps = Length::builder().max_chars(5).field("steps").build();
     assert_eq!(steps.score(&example! {}, &plan).unwrap().value, 1.0);
-    assert!(Metric::<Example, Plan>::can_evaluate(&steps, &example! {}, &plan));
+    assert!(Metric::<Example, Plan>::can_evaluate(
+        &steps,
+        &example! {},
+        &plan
+    ));
 
     let devset = [example! {}, example! {}];
-    let evaluate =
-        Evaluate::<Example, Plan>::typed().devset(devset).metric(short("answer")).build();
+    let evaluate = Evaluate::<Example, Plan>::typed()
+        .devset(devset)
+        .metric(short("answer"))
+        .build();
     let program = move |_: Example| {
         let plan = plan.clone();
         async move { Ok::<_, String>(plan) }
@@ -173,7 +228,12 @@ async fn typed_rows_are_scored_by_composites_and_by_the_harness() {
         result.to_string(),
         "length  1.0000 [0.0092, 1.0000; few rows] (mean of 2/2, 0 failed)"
     );
-    let result = evaluate.to_builder().metric(short("step")).run(program).await.unwrap();
+    let result = evaluate
+        .to_builder()
+        .metric(short("step"))
+        .run(program)
+        .await
+        .unwrap();
     assert_eq!(
         result.to_string(),
         "length  not scored: no prediction has a field `step`; did you mean `steps`? (0/2 rows)"
@@ -196,8 +256,13 @@ fn any_metric_can_have_configurable_fields() {
     assert_eq!(reads(SameStart::SPEC), ["gold.start", "pred.text"]);
     let metric = SameStart::builder().from("question").to("answer").build();
     assert_eq!(reads(metric.spec()), ["gold.question", "pred.answer"]);
-    let score =
-        metric.score(&example! { "question" => "Pa" }, &prediction! { "answer" => "Paris" });
+    let score = metric.score(
+        &example! { "question" => "Pa" },
+        &prediction! { "answer" => "Paris" },
+    );
     assert_eq!(score.unwrap().value, 1.0);
-    assert_eq!(serde_json::to_value(SameStart::SPEC.params[0]).unwrap()["names"], Value::Null);
+    assert_eq!(
+        serde_json::to_value(SameStart::SPEC.params[0]).unwrap()["names"],
+        Value::Null
+    );
 }

@@ -21,12 +21,26 @@ fn empty_or_not() {
 
 #[test]
 fn json_is_strict() {
-    for valid in ["{}", " [1, 2.5e-3, null] ", "\"text\"", "1", r#"{"a": {"b": [true]}}"#] {
+    for valid in [
+        "{}",
+        " [1, 2.5e-3, null] ",
+        "\"text\"",
+        "1",
+        r#"{"a": {"b": [true]}}"#,
+    ] {
         assert_eq!(evaluate(&json(), valid), (1.0, String::new()), "{valid}");
     }
-    for invalid in
-        ["{", "{'a': 1}", "[1,]", "```json\n{}\n```", "NaN", "{} {}", "// x\n1", "01", "\"\\x\""]
-    {
+    for invalid in [
+        "{",
+        "{'a': 1}",
+        "[1,]",
+        "```json\n{}\n```",
+        "NaN",
+        "{} {}",
+        "// x\n1",
+        "01",
+        "\"\\x\"",
+    ] {
         assert_eq!(evaluate(&json(), invalid).0, 0.0, "{invalid}");
     }
     assert_eq!(
@@ -47,15 +61,23 @@ fn json_of_any_depth() {
 
 #[test]
 fn fields_of_an_object() {
-    let metric = Format::builder().required_fields(["name", "age", "näme"]).build();
-    assert_eq!(evaluate(&metric, r#"{"name": 1, "n\u00e4me": 2, "age": null}"#).0, 1.0);
+    let metric = Format::builder()
+        .required_fields(["name", "age", "näme"])
+        .build();
+    assert_eq!(
+        evaluate(&metric, r#"{"name": 1, "n\u00e4me": 2, "age": null}"#).0,
+        1.0
+    );
     assert_eq!(
         evaluate(&metric, r#"{"age": 2}"#),
         (0.0, "the output lacks the fields `name`, `näme`".to_owned())
     );
     let (value, feedback) = evaluate(&metric, "[1]");
     assert_eq!(value, 0.0);
-    assert!(feedback.starts_with("the output is not a JSON object: "), "{feedback}");
+    assert!(
+        feedback.starts_with("the output is not a JSON object: "),
+        "{feedback}"
+    );
 }
 
 #[test]
@@ -70,7 +92,10 @@ fn one_field_or_the_whole_prediction() {
     let summary = Format::builder().field("summary").build();
     let pred = prediction! { "summary" => "x", "n" => 1 };
     assert_eq!(summary.score(&example! {}, &pred).unwrap().value, 1.0);
-    let whole = Format::builder().field("*").required_fields(["summary", "n"]).build();
+    let whole = Format::builder()
+        .field("*")
+        .required_fields(["summary", "n"])
+        .build();
     assert_eq!(whole.score(&example! {}, &pred).unwrap().value, 1.0);
     let score = Format::default().score(&example! {}, &pred).unwrap();
     let words = Some("the prediction has no field `answer`");
@@ -78,5 +103,11 @@ fn one_field_or_the_whole_prediction() {
     let number = prediction! { "answer" => 12.5 };
     assert_eq!(json().score(&example! {}, &number).unwrap().value, 1.0);
     let nothing = prediction! { "answer" => None::<u8> };
-    assert_eq!(Format::default().score(&example! {}, &nothing).unwrap().value, 0.0);
+    assert_eq!(
+        Format::default()
+            .score(&example! {}, &nothing)
+            .unwrap()
+            .value,
+        0.0
+    );
 }

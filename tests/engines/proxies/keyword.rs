@@ -8,18 +8,32 @@ use super::{error_of, evaluate, scored};
 
 #[test]
 fn the_share_of_required_keywords() {
-    let metric = Keyword::builder().required(["alpha", "beta", "gamma", "delta"]).build();
+    let metric = Keyword::builder()
+        .required(["alpha", "beta", "gamma", "delta"])
+        .build();
     assert_eq!(evaluate(&metric, "Alpha beta GAMMA delta").0, 1.0);
-    assert_eq!(evaluate(&metric, "alpha, delta"), (0.5, "missing: \"beta\", \"gamma\"".to_owned()));
+    assert_eq!(
+        evaluate(&metric, "alpha, delta"),
+        (0.5, "missing: \"beta\", \"gamma\"".to_owned())
+    );
     assert_eq!(evaluate(&metric, "").0, 0.0);
     assert_eq!(scored(&metric, "alpha").passed, Some(false));
-    let all = Keyword::builder().required(["alpha", "beta"]).partial_credit(false).build();
-    assert_eq!((evaluate(&all, "alpha").0, evaluate(&all, "alpha beta").0), (0.0, 1.0));
+    let all = Keyword::builder()
+        .required(["alpha", "beta"])
+        .partial_credit(false)
+        .build();
+    assert_eq!(
+        (evaluate(&all, "alpha").0, evaluate(&all, "alpha beta").0),
+        (0.0, 1.0)
+    );
 }
 
 #[test]
 fn one_forbidden_keyword_scores_zero() {
-    let metric = Keyword::builder().required(["return", "let"]).forbidden(["TODO"]).build();
+    let metric = Keyword::builder()
+        .required(["return", "let"])
+        .forbidden(["TODO"])
+        .build();
     assert_eq!(
         evaluate(&metric, "return 1 // todo"),
         (0.0, "forbidden: \"TODO\"; missing: \"let\"".to_owned())

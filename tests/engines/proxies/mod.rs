@@ -20,8 +20,10 @@ use dsrs_metrics::{Scored, contract::MetricCall};
 #[track_caller]
 fn scored(metric: &impl Metric, answer: &str) -> Scored {
     let (gold, pred) = (example! {}, prediction! { "answer" => answer });
-    let scored =
-        metric.answer(MetricCall::new(&gold, &pred)).ready().expect("a synchronous metric");
+    let scored = metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .expect("a synchronous metric");
     scored.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -29,13 +31,19 @@ fn scored(metric: &impl Metric, answer: &str) -> Scored {
 #[track_caller]
 fn evaluate(metric: &impl Metric, answer: &str) -> (f64, String) {
     let scored = scored(metric, answer);
-    (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
+    (
+        scored.score.value,
+        scored.feedback().unwrap_or_default().into_owned(),
+    )
 }
 
 /// The error of a metric on a prediction.
 #[track_caller]
 fn error_of(metric: &impl Metric, pred: &Prediction) -> String {
     let gold = example! {};
-    let scored = metric.answer(MetricCall::new(&gold, pred)).ready().expect("a synchronous metric");
+    let scored = metric
+        .answer(MetricCall::new(&gold, pred))
+        .ready()
+        .expect("a synchronous metric");
     scored.expect_err("no score").to_string()
 }

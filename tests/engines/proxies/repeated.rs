@@ -7,8 +7,15 @@ use serde_json::{Value, json};
 
 fn score(history: &Value, pred: &Prediction) -> (f64, String) {
     let gold = example! { "execution_history" => history };
-    let scored = WasRepeated.answer(MetricCall::new(&gold, pred)).ready().unwrap().unwrap();
-    (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
+    let scored = WasRepeated
+        .answer(MetricCall::new(&gold, pred))
+        .ready()
+        .unwrap()
+        .unwrap();
+    (
+        scored.score.value,
+        scored.feedback().unwrap_or_default().into_owned(),
+    )
 }
 
 #[test]
@@ -45,11 +52,23 @@ fn values_are_compared_exactly() {
         ("\"1\"", "1", false),
         ("[1,2]", "[2,1]", false),
         ("{\"a\":null}", "{}", false),
-        ("{\"a\":1,\"b\":{\"c\":2,\"d\":3}}", "{\"b\":{\"d\":3.0,\"c\":2},\"a\":1}", true),
+        (
+            "{\"a\":1,\"b\":{\"c\":2,\"d\":3}}",
+            "{\"b\":{\"d\":3.0,\"c\":2},\"a\":1}",
+            true,
+        ),
         ("true", "1", false),
     ] {
-        assert_eq!(same_value(&value(left), &value(right)), same, "{left} and {right}");
-        assert_eq!(same_value(&value(right), &value(left)), same, "{right} and {left}");
+        assert_eq!(
+            same_value(&value(left), &value(right)),
+            same,
+            "{left} and {right}"
+        );
+        assert_eq!(
+            same_value(&value(right), &value(left)),
+            same,
+            "{right} and {left}"
+        );
     }
 }
 
@@ -57,7 +76,15 @@ fn values_are_compared_exactly() {
 fn a_row_without_history_has_no_repeated_call() {
     let score = |gold| WasRepeated.score(&gold, &prediction! { "tool" => "now" });
     assert_eq!(score(example! { "history" => 1 }).unwrap().value, 1.0);
-    assert_eq!(score(example! { "execution_history" => () }).unwrap().value, 1.0);
-    let error = score(example! { "execution_history" => 1 }).unwrap_err().to_string();
-    assert!(error.contains("field `gold.execution_history`: expected"), "{error}");
+    assert_eq!(
+        score(example! { "execution_history" => () }).unwrap().value,
+        1.0
+    );
+    let error = score(example! { "execution_history" => 1 })
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("field `gold.execution_history`: expected"),
+        "{error}"
+    );
 }

@@ -7,15 +7,24 @@ use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
 
 fn metric(schema: &Value) -> ToolParamsSchema {
-    ToolParamsSchema::builder().schemas(ToolSchemas::new([("t", schema)]).unwrap()).build()
+    ToolParamsSchema::builder()
+        .schemas(ToolSchemas::new([("t", schema)]).unwrap())
+        .build()
 }
 
 #[track_caller]
 fn evaluate(metric: &ToolParamsSchema, tool: &str, params: Value) -> (f64, String) {
     let gold = example! {};
     let pred = Prediction::from_iter([("tool", Value::from(tool)), ("params", params)]);
-    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
-    (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
+    let scored = metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap();
+    (
+        scored.score.value,
+        scored.feedback().unwrap_or_default().into_owned(),
+    )
 }
 
 fn edit() -> Value {
@@ -45,7 +54,10 @@ fn every_error_has_its_pointer() {
     );
     assert_eq!(
         evaluate(&metric, "t", json!({})),
-        (0.0, "the parameters: \"path\" is a required property".to_owned())
+        (
+            0.0,
+            "the parameters: \"path\" is a required property".to_owned()
+        )
     );
 }
 
@@ -65,19 +77,33 @@ fn parameters_may_be_a_json_string() {
 #[test]
 fn an_unknown_tool_fails() {
     let found = evaluate(&metric(&edit()), "u", json!({}));
-    assert_eq!(found, (0.0, "unknown tool `u`; expected one of `t`".to_owned()));
+    assert_eq!(
+        found,
+        (0.0, "unknown tool `u`; expected one of `t`".to_owned())
+    );
 }
 
 #[test]
 fn a_row_may_have_its_own_schemas() {
     let gold = example! { "schemas" => json!({ "t": { "type": "integer" } }) };
     let pred = prediction! { "tool" => "t", "params" => 5 };
-    assert_eq!(ToolParamsSchema::default().score(&gold, &pred).unwrap().value, 1.0);
+    assert_eq!(
+        ToolParamsSchema::default()
+            .score(&gold, &pred)
+            .unwrap()
+            .value,
+        1.0
+    );
     assert_eq!(metric(&edit()).score(&gold, &pred).unwrap().value, 1.0);
     let gold = example! { "schemas" => json!({ "t": { "type": "integre" } }) };
     let error = metric(&edit()).score(&gold, &pred).unwrap_err().to_string();
-    assert!(error.contains("the schema of tool `t` is invalid: /type: "), "{error}");
-    let error = ToolParamsSchema::default().score(&example! {}, &pred).unwrap_err();
+    assert!(
+        error.contains("the schema of tool `t` is invalid: /type: "),
+        "{error}"
+    );
+    let error = ToolParamsSchema::default()
+        .score(&example! {}, &pred)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `tool_params_schema`: no schemas; set `schemas`, or add `gold.schemas` to the row"
@@ -88,7 +114,10 @@ fn a_row_may_have_its_own_schemas() {
 fn invalid_schemas_are_errors_before_the_first_row() {
     for (schema, part) in [
         (json!({ "type": 5 }), "/type"),
-        (json!({ "$ref": "https://example.org/none.json" }), "https://example.org/none.json"),
+        (
+            json!({ "$ref": "https://example.org/none.json" }),
+            "https://example.org/none.json",
+        ),
         (json!({ "$ref": "#/$defs/none" }), "/$defs/none"),
         (json!({ "pattern": "(" }), "("),
         (json!({ "minLength": -1 }), "-1"),
@@ -98,8 +127,13 @@ fn invalid_schemas_are_errors_before_the_first_row() {
     }
     let mut params = Params::default();
     params.insert("schemas", r#"{"t": {"type": "integre"}}"#);
-    let error = ToolParamsSchema::configure(&params).unwrap_err().to_string();
-    assert!(error.contains("the schema of tool `t` is invalid"), "{error}");
+    let error = ToolParamsSchema::configure(&params)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the schema of tool `t` is invalid"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -115,7 +149,10 @@ fn catastrophic_backtracking_fails_its_row_in_time() {
         Err(error) => assert!(error.to_string().contains("takes too long"), "{error}"),
     }
     let linear = json!({ "type": "string", "pattern": "^(a+)+$" });
-    assert_eq!(evaluate(&self::metric(&linear), "t", json!("a".repeat(5000) + "b")).0, 0.0);
+    assert_eq!(
+        evaluate(&self::metric(&linear), "t", json!("a".repeat(5000) + "b")).0,
+        0.0
+    );
 }
 
 #[test]
@@ -132,7 +169,12 @@ fn a_recursive_schema_is_followed_to_the_depth_of_the_parameters() {
 fn doubling(applicator: &str) -> Value {
     let next = |at: usize| json!({ "$ref": format!("#/definitions/a{at}") });
     let definitions: serde_json::Map<String, Value> = (0..26)
-        .map(|at| (format!("a{at}"), json!({ applicator: [next(at + 1), next(at + 1)] })))
+        .map(|at| {
+            (
+                format!("a{at}"),
+                json!({ applicator: [next(at + 1), next(at + 1)] }),
+            )
+        })
         .chain([("a26".to_owned(), json!({ "type": "string" }))])
         .collect();
     json!({ "definitions": definitions, "$ref": "#/definitions/a0" })
@@ -143,11 +185,22 @@ fn a_schema_of_exponential_work_is_invalid() {
     for applicator in ["anyOf", "allOf", "oneOf"] {
         let schema = doubling(applicator);
         let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
-        assert!(error.reason.contains("more than 10000 evaluations of one value"), "{error}");
+        assert!(
+            error
+                .reason
+                .contains("more than 10000 evaluations of one value"),
+            "{error}"
+        );
         let gold = example! { "schemas" => json!({ "t": schema }) };
         let pred = prediction! { "tool" => "t", "params" => json!({ "x": 1 }) };
-        let error = ToolParamsSchema::default().score(&gold, &pred).unwrap_err().to_string();
-        assert!(error.contains("the schema of tool `t` is invalid: its references"), "{error}");
+        let error = ToolParamsSchema::default()
+            .score(&gold, &pred)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("the schema of tool `t` is invalid: its references"),
+            "{error}"
+        );
     }
 }
 
@@ -159,8 +212,15 @@ fn parameters_of_exponential_work_fail() {
     let nested = |depth| (0..depth).fold(json!({}), |inner, _| json!({ "c": inner, "end": 1 }));
     let (value, feedback) = evaluate(&metric, "t", nested(60));
     assert_eq!(value, 0.0);
-    assert_eq!(feedback, "the validation would take more than 1000000 evaluations of subschemas");
-    assert!(evaluate(&metric, "t", nested(4)).1.contains("is not valid under any"));
+    assert_eq!(
+        feedback,
+        "the validation would take more than 1000000 evaluations of subschemas"
+    );
+    assert!(
+        evaluate(&metric, "t", nested(4))
+            .1
+            .contains("is not valid under any")
+    );
 }
 
 /// The longest chain of references that is allowed, at each level of the deepest parameters.
@@ -168,10 +228,16 @@ fn parameters_of_exponential_work_fail() {
 fn the_deepest_recursion_is_within_the_stack() {
     let mut defs: serde_json::Map<String, Value> = (0..50)
         .map(|at| {
-            (format!("a{at}"), json!({ "allOf": [{ "$ref": format!("#/$defs/a{}", at + 1) }] }))
+            (
+                format!("a{at}"),
+                json!({ "allOf": [{ "$ref": format!("#/$defs/a{}", at + 1) }] }),
+            )
         })
         .collect();
-    defs.insert("a50".to_owned(), json!({ "items": { "$ref": "#/$defs/a0" } }));
+    defs.insert(
+        "a50".to_owned(),
+        json!({ "items": { "$ref": "#/$defs/a0" } }),
+    );
     let metric = metric(&json!({ "$defs": defs, "$ref": "#/$defs/a0" }));
     for (depth, expected) in [(5, 1.0), (120, 0.0)] {
         let params = (0..depth).fold(json!([]), |inner, _| json!([inner]));
@@ -179,18 +245,27 @@ fn the_deepest_recursion_is_within_the_stack() {
         assert_eq!(value, expected, "{depth}: {feedback}");
     }
     let chain: serde_json::Map<String, Value> = (0..20_000)
-        .map(|at| (format!("a{at}"), json!({ "$ref": format!("#/definitions/a{}", at + 1) })))
+        .map(|at| {
+            (
+                format!("a{at}"),
+                json!({ "$ref": format!("#/definitions/a{}", at + 1) }),
+            )
+        })
         .chain([("a20000".to_owned(), json!({}))])
         .collect();
     let schema = json!({ "definitions": chain, "$ref": "#/definitions/a0" });
     let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
-    assert!(error.reason.contains("a chain of more than 1000"), "{error}");
+    assert!(
+        error.reason.contains("a chain of more than 1000"),
+        "{error}"
+    );
 }
 
 #[test]
 fn large_patterns_are_invalid_alone_and_together() {
-    let many: serde_json::Map<String, Value> =
-        (0..500).map(|at| (format!(r"\p{{L}}{{0,{at}}}"), json!({}))).collect();
+    let many: serde_json::Map<String, Value> = (0..500)
+        .map(|at| (format!(r"\p{{L}}{{0,{at}}}"), json!({})))
+        .collect();
     for schema in [
         json!({ "patternProperties": many }),
         json!({ "properties": { "a": { "pattern": r"\p{L}{20000}" } } }),
@@ -199,13 +274,22 @@ fn large_patterns_are_invalid_alone_and_together() {
         json!({ "pattern": r"(?=(\p{L}{1,1000}){1,10})a" }),
     ] {
         let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
-        assert!(error.reason.contains("use smaller repetition counts"), "{error}");
+        assert!(
+            error.reason.contains("use smaller repetition counts"),
+            "{error}"
+        );
         assert!(error.reason.len() < 1_000, "{error}");
     }
     let honest =
         json!({ "properties": { "a": { "pattern": r"^[\w-]{1,256}@(?!x)\p{L}{1,128}$" } } });
-    assert_eq!(evaluate(&metric(&honest), "t", json!({ "a": "b-1@é" })).0, 1.0);
-    assert_eq!(evaluate(&metric(&honest), "t", json!({ "a": "b-1@xa" })).0, 0.0);
+    assert_eq!(
+        evaluate(&metric(&honest), "t", json!({ "a": "b-1@é" })).0,
+        1.0
+    );
+    assert_eq!(
+        evaluate(&metric(&honest), "t", json!({ "a": "b-1@xa" })).0,
+        0.0
+    );
 }
 
 #[test]
@@ -225,5 +309,8 @@ fn feedback_has_some_kilobytes_whatever_the_values() {
     }
     let (_, feedback) = evaluate(&metric, &long, json!({}));
     assert!(feedback.starts_with("unknown tool `éé") && feedback.len() < 1_000);
-    assert!(feedback.ends_with("é ..`; expected one of `t`"), "{feedback}");
+    assert!(
+        feedback.ends_with("é ..`; expected one of `t`"),
+        "{feedback}"
+    );
 }

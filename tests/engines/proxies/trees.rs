@@ -10,9 +10,17 @@ const SAME: &[(Language, &str, &str)] = &[
     (Rust, "fn f() {}", "/// documented\nfn f() {}"),
     (Rust, "let x = [1, 2];", "let x = [\n    1,\n    2,\n];"),
     (Rust, "f(a, b);", "f(\n    a,\n    b,\n);"),
-    (Rust, "struct S { a: u8, b: u8 }", "struct S {\n    a: u8,\n    b: u8,\n}"),
+    (
+        Rust,
+        "struct S { a: u8, b: u8 }",
+        "struct S {\n    a: u8,\n    b: u8,\n}",
+    ),
     (Rust, "use a::{b, c};", "use a::{\n    b,\n    c,\n};"),
-    (Rust, "x.iter().map(f);", "x\n    .iter() // all\n    .map(f);"),
+    (
+        Rust,
+        "x.iter().map(f);",
+        "x\n    .iter() // all\n    .map(f);",
+    ),
     (Rust, "vec![1, 2];", "vec![ 1,2 ];"),
     (Python, "x = 1", "x  =  1  # one\n"),
     (
@@ -30,9 +38,17 @@ const SAME: &[(Language, &str, &str)] = &[
     (Python, "x = {'a': 1}", "x = {\n    \"a\": 1,  # one\n}"),
     (JavaScript, "const a = 1;", "const a = 1"),
     (JavaScript, "f(1, 2);", "f( 1,\n2 ) // both\n"),
-    (JavaScript, "const a = { b: 1 };", "const a = {\n  b: 1,\n};"),
+    (
+        JavaScript,
+        "const a = { b: 1 };",
+        "const a = {\n  b: 1,\n};",
+    ),
     (JavaScript, "x('a')", "x(\"a\")"),
-    (JavaScript, "function f() { return 1 }", "function f() {\n  /* one */\n  return 1;\n}"),
+    (
+        JavaScript,
+        "function f() { return 1 }",
+        "function f() {\n  /* one */\n  return 1;\n}",
+    ),
     (JavaScript, "a => a + 1", "a=>a+1"),
     (TypeScript, "let x: number = 1;", "let x :number=1"),
     (
@@ -43,12 +59,28 @@ const SAME: &[(Language, &str, &str)] = &[
     (TypeScript, "type A = 'x' | 'y'", "type A = \"x\" | \"y\";"),
     (Json, "{\"a\": 1, \"b\": 2}", "{\"b\": 2, \"a\": 1}"),
     (Json, "[1, 2]", "[ 1.0,\n2e0 ]"),
-    (Json, "{\"a\": {\"b\": [1, {\"c\": 2, \"d\": 3}]}}", "{\"a\":{\"b\":[1,{\"d\":3,\"c\":2}]}}"),
+    (
+        Json,
+        "{\"a\": {\"b\": [1, {\"c\": 2, \"d\": 3}]}}",
+        "{\"a\":{\"b\":[1,{\"d\":3,\"c\":2}]}}",
+    ),
     (Json, "\"é\"", "\"\\u00e9\""),
-    (Sql, "SELECT a FROM t WHERE b = 1", "select a\nfrom t\nwhere b=1;"),
-    (Sql, "SELECT a, b FROM t", "SELECT a,\n       b -- second\nFROM t"),
+    (
+        Sql,
+        "SELECT a FROM t WHERE b = 1",
+        "select a\nfrom t\nwhere b=1;",
+    ),
+    (
+        Sql,
+        "SELECT a, b FROM t",
+        "SELECT a,\n       b -- second\nFROM t",
+    ),
     (Bash, "echo a; echo b", "echo a\n# then\necho b\n"),
-    (Bash, "if true; then echo x; fi", "if true\nthen\n  echo x\nfi"),
+    (
+        Bash,
+        "if true; then echo x; fi",
+        "if true\nthen\n  echo x\nfi",
+    ),
     (Bash, "f() { ls; }", "f() {\n  ls\n}"),
 ];
 
@@ -109,7 +141,10 @@ fn compared(language: Language, left: &str, right: &str) -> Comparison {
 fn layout_and_comments_are_ignored() {
     let mut wrong = Vec::new();
     for &(language, left, right) in SAME {
-        for found in [compared(language, left, right), compared(language, right, left)] {
+        for found in [
+            compared(language, left, right),
+            compared(language, right, left),
+        ] {
             if found != Comparison::Same {
                 wrong.push(format!("{language:?}\n{left}\n---\n{right}\n{found:?}"));
             }
@@ -122,7 +157,10 @@ fn layout_and_comments_are_ignored() {
 fn all_other_changes_are_differences() {
     let mut wrong = Vec::new();
     for &(language, left, right) in DIFFERENT {
-        for found in [compared(language, left, right), compared(language, right, left)] {
+        for found in [
+            compared(language, left, right),
+            compared(language, right, left),
+        ] {
             if found != Comparison::Different {
                 wrong.push(format!("{language:?}\n{left}\n---\n{right}\n{found:?}"));
             }
@@ -140,14 +178,29 @@ fn code_equals_itself_and_invalid_code_is_reported() {
         panic!("the left side is invalid");
     };
     assert_eq!(error.line, 1);
-    assert!(matches!(compared(Rust, "fn f() {}", "fn f( {}"), Comparison::RightBroken(_)));
+    assert!(matches!(
+        compared(Rust, "fn f() {}", "fn f( {}"),
+        Comparison::RightBroken(_)
+    ));
 }
 
 #[test]
 fn deep_trees_are_compared_without_recursion() {
     let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(20_000), "]".repeat(20_000));
-    assert_eq!(compared(JavaScript, &deep("1"), &deep(" 1 ")), Comparison::Same);
-    assert_eq!(compared(JavaScript, &deep("1"), &deep("2")), Comparison::Different);
-    let error = Json.compare(&deep("1"), &deep("1")).unwrap_err().to_string();
-    assert!(error.starts_with("valid JSON cannot be compared: recursion limit"), "{error}");
+    assert_eq!(
+        compared(JavaScript, &deep("1"), &deep(" 1 ")),
+        Comparison::Same
+    );
+    assert_eq!(
+        compared(JavaScript, &deep("1"), &deep("2")),
+        Comparison::Different
+    );
+    let error = Json
+        .compare(&deep("1"), &deep("1"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("valid JSON cannot be compared: recursion limit"),
+        "{error}"
+    );
 }

@@ -9,7 +9,10 @@ use dsrs_metrics_tests::can_isolate;
 use super::python;
 
 fn five_seconds() -> Limits {
-    Limits { time_secs: 5, ..Limits::default() }
+    Limits {
+        time_secs: 5,
+        ..Limits::default()
+    }
 }
 
 /// Asserts that a row after an attack runs normally.
@@ -28,7 +31,9 @@ fn next_row_is_unaffected() {
 pub(super) fn alive(marker: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-    lines.filter(|line| String::from_utf8_lossy(line).contains(marker)).count()
+    lines
+        .filter(|line| String::from_utf8_lossy(line).contains(marker))
+        .count()
 }
 
 #[test]
@@ -127,7 +132,11 @@ fn trap_25_a_fork_bomb_is_bounded() {
                    \x20   except OSError: time.sleep(0.01)\n\
                    # fork bomb\n";
     let started = Instant::now();
-    let limits = Limits { time_secs: 2, processes: 20, ..Limits::default() };
+    let limits = Limits {
+        time_secs: 2,
+        processes: 20,
+        ..Limits::default()
+    };
     let watch = std::thread::spawn(|| {
         let mut most = 0;
         for _ in 0..30 {
@@ -138,7 +147,11 @@ fn trap_25_a_fork_bomb_is_bounded() {
     });
     let report = python(program, limits);
     assert_eq!(report.termination, Termination::TimedOut);
-    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        started.elapsed()
+    );
     // Includes processes of other tests that run concurrently.
     let most = watch.join().unwrap();
     assert!(most < 200, "{most} processes");
@@ -150,8 +163,15 @@ fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
     if !can_isolate() {
         return;
     }
-    let limits = Limits { memory_mb: 200, time_secs: 10, ..Limits::default() };
-    let one = python("x = []\nwhile True: x.append(bytearray(1 << 20))", limits.clone());
+    let limits = Limits {
+        memory_mb: 200,
+        time_secs: 10,
+        ..Limits::default()
+    };
+    let one = python(
+        "x = []\nwhile True: x.append(bytearray(1 << 20))",
+        limits.clone(),
+    );
     assert!(
         matches!(one.termination, Termination::Exited(code) if code != 0)
             || one.termination == Termination::MemoryLimit,
@@ -164,7 +184,12 @@ fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
                 x = bytearray(os.urandom(1)) * (100 << 20)\n\
                 time.sleep(9)";
     let many = python(many, limits.clone());
-    assert_eq!(many.termination, Termination::MemoryLimit, "{}", many.stderr);
+    assert_eq!(
+        many.termination,
+        Termination::MemoryLimit,
+        "{}",
+        many.stderr
+    );
     let memfds = "import os, time\n\
                     for n in range(20):\n\
                     \x20   f = os.memfd_create('x')\n\
@@ -172,12 +197,22 @@ fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
                     \x20   time.sleep(0.05)\n\
                     time.sleep(9)";
     let memfds = python(memfds, limits.clone());
-    assert_eq!(memfds.termination, Termination::MemoryLimit, "{}", memfds.stderr);
+    assert_eq!(
+        memfds.termination,
+        Termination::MemoryLimit,
+        "{}",
+        memfds.stderr
+    );
     let shared = python(
         "import mmap, time\nm = mmap.mmap(-1, 900 << 20)\nfor i in range(0, 900 << 20, 4096): m[i] = 1\ntime.sleep(9)",
         limits,
     );
-    assert_eq!(shared.termination, Termination::MemoryLimit, "{}", shared.stderr);
+    assert_eq!(
+        shared.termination,
+        Termination::MemoryLimit,
+        "{}",
+        shared.stderr
+    );
     next_row_is_unaffected();
 }
 
@@ -187,7 +222,11 @@ fn trap_25_many_small_processes_are_one_memory_bomb() {
     if !can_isolate() {
         return;
     }
-    let limits = Limits { memory_mb: 300, time_secs: 20, ..Limits::default() };
+    let limits = Limits {
+        memory_mb: 300,
+        time_secs: 20,
+        ..Limits::default()
+    };
     let program = "import os, time\n\
                    for _ in range(30):\n\
                    \x20   if os.fork() == 0:\n\
@@ -196,8 +235,17 @@ fn trap_25_many_small_processes_are_one_memory_bomb() {
                    time.sleep(15)";
     let started = Instant::now();
     let report = python(program, limits);
-    assert_eq!(report.termination, Termination::MemoryLimit, "{}", report.stderr);
-    assert!(started.elapsed() < Duration::from_secs(12), "{:?}", started.elapsed());
+    assert_eq!(
+        report.termination,
+        Termination::MemoryLimit,
+        "{}",
+        report.stderr
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(12),
+        "{:?}",
+        started.elapsed()
+    );
     next_row_is_unaffected();
 }
 
@@ -223,14 +271,22 @@ fn trap_25_ten_gigabytes_of_output_are_not_read() {
     if !can_isolate() {
         return;
     }
-    let limits = Limits { output_kb: 64, time_secs: 20, ..Limits::default() };
+    let limits = Limits {
+        output_kb: 64,
+        time_secs: 20,
+        ..Limits::default()
+    };
     let program = "import sys\nfor _ in range(10 * 1024): sys.stdout.write('x' * (1 << 20))";
     for stream in ["stdout", "stderr"] {
         let started = Instant::now();
         let report = python(&program.replace("stdout", stream), limits.clone());
         assert_eq!(report.termination, Termination::OutputLimit);
         assert!(report.stdout.len() + report.stderr.len() <= 64 * 1024);
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            started.elapsed()
+        );
     }
     next_row_is_unaffected();
 }
@@ -275,12 +331,21 @@ fn trap_25_a_daemon_does_not_survive_its_row() {
                    print('detached')";
     let started = Instant::now();
     let report = python(program, five_seconds());
-    assert_eq!((report.termination, &*report.stdout), (Termination::Exited(0), "detached\n"));
+    assert_eq!(
+        (report.termination, &*report.stdout),
+        (Termination::Exited(0), "detached\n")
+    );
     assert_eq!(alive("86399.25"), 0, "it is dead when the row is finished");
-    assert!(started.elapsed() < Duration::from_secs(3), "the supervisor did not wait for it");
+    assert!(
+        started.elapsed() < Duration::from_secs(3),
+        "the supervisor did not wait for it"
+    );
     let timed_out = python(
         &program.replace("time.sleep(0.3)", "time.sleep(60)"),
-        Limits { time_secs: 1, ..Limits::default() },
+        Limits {
+            time_secs: 1,
+            ..Limits::default()
+        },
     );
     assert_eq!(timed_out.termination, Termination::TimedOut);
     assert_eq!(alive("86399.25"), 0, "it is dead after a timeout too");
@@ -301,7 +366,10 @@ fn trap_25_no_signal_reaches_the_parent() {
                    print(sorted(int(p) for p in os.listdir('/proc') if p.isdigit())[-1] < 100)";
     let report = python(program, five_seconds());
     // The shell that started the program may have been killed, but this process was not.
-    assert!(report.stdout.is_empty() || report.stdout == "True\n", "{report:?}");
+    assert!(
+        report.stdout.is_empty() || report.stdout == "True\n",
+        "{report:?}"
+    );
     next_row_is_unaffected();
 }
 
@@ -310,7 +378,12 @@ fn trap_25_the_disk_cannot_be_filled() {
     if !can_isolate() {
         return;
     }
-    let limits = Limits { disk_mb: 32, file_mb: 8, time_secs: 10, ..Limits::default() };
+    let limits = Limits {
+        disk_mb: 32,
+        file_mb: 8,
+        time_secs: 10,
+        ..Limits::default()
+    };
     let program = "import os, signal\n\
                    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n\
                    for folder in ('.', '/tmp', '/dev/shm', '/box'):\n\
@@ -330,7 +403,14 @@ fn trap_25_the_disk_cannot_be_filled() {
                try:\n\
                \x20   while True: total += f.write(b'x' * (1 << 20))\n\
                except OSError as e: print(total >> 20, e.errno)";
-    let one = python(one, Limits { disk_mb: 32, file_mb: 8, ..five_seconds() });
+    let one = python(
+        one,
+        Limits {
+            disk_mb: 32,
+            file_mb: 8,
+            ..five_seconds()
+        },
+    );
     assert_eq!(one.stdout, "8 27\n", "{}", one.stderr);
     next_row_is_unaffected();
 }
@@ -347,7 +427,11 @@ fn trap_25_no_further_sandbox_is_made_inside() {
          print(open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0])",
         five_seconds(),
     );
-    assert_eq!(report.stdout, "True\n0000000000000000\n1\n", "{}", report.stderr);
+    assert_eq!(
+        report.stdout, "True\n0000000000000000\n1\n",
+        "{}",
+        report.stderr
+    );
 }
 
 #[test]
@@ -357,13 +441,26 @@ fn a_run_whose_future_is_dropped_is_killed() {
     }
     use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider};
     let command = "exec sleep 86398.25".to_owned();
-    let job =
-        Job { command, limits: Limits { time_secs: 100, ..Limits::default() }, ..Job::default() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let job = Job {
+        command,
+        limits: Limits {
+            time_secs: 100,
+            ..Limits::default()
+        },
+        ..Job::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let provider = Bubblewrap::new();
     runtime.block_on(async {
         let run = provider.run(&job);
-        assert!(tokio::time::timeout(Duration::from_millis(500), run).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(500), run)
+                .await
+                .is_err()
+        );
     });
     let until = Instant::now() + Duration::from_secs(3);
     while alive("86398.25") > 0 && Instant::now() < until {

@@ -3,7 +3,11 @@
 use dsrs_metrics::sandbox::counts::{Counts, parse, parse_streams};
 
 const fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
-    Some(Counts { passed, failed, skipped })
+    Some(Counts {
+        passed,
+        failed,
+        skipped,
+    })
 }
 
 #[test]
@@ -26,7 +30,10 @@ fn each_format_is_parsed() {
             counts(5, 1, 2),
         ),
         ("...\n----\nRan 3 tests in 0.001s\n\nOK\n", counts(3, 0, 0)),
-        ("Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1, skipped=1)\n", counts(2, 2, 1)),
+        (
+            "Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1, skipped=1)\n",
+            counts(2, 2, 1),
+        ),
         ("Ran 1 test in 0.000s\n\nOK (skipped=1)\n", counts(0, 0, 1)),
         (
             "=== RUN   TestA\n--- PASS: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n--- SKIP: TestC\nFAIL\tx\t0.1s\n",
@@ -50,7 +57,10 @@ fn each_format_is_parsed() {
             counts(1, 2, 1),
         ),
         ("24 passed; 0 failed", counts(24, 0, 0)),
-        ("building\n  24 passed, 1 failed, 2 ignored\ndone\n", counts(24, 1, 2)),
+        (
+            "building\n  24 passed, 1 failed, 2 ignored\ndone\n",
+            counts(24, 1, 2),
+        ),
         (
             "<testsuite><testcase/></testsuite>\n<testsuite><testcase><error/></testcase></testsuite>\n<testsuite/>",
             counts(1, 1, 0),
@@ -77,8 +87,16 @@ fn the_summary_with_the_fewest_passed_tests_counts() {
         "--- PASS: TestA",
         "9 passed; 0 failed",
     ] {
-        assert_eq!(parse(&format!("{forged}\n{real}")), counts(1, 2, 0), "{forged}");
-        assert_eq!(parse(&format!("{real}\n{forged}\n")), counts(1, 2, 0), "{forged}");
+        assert_eq!(
+            parse(&format!("{forged}\n{real}")),
+            counts(1, 2, 0),
+            "{forged}"
+        );
+        assert_eq!(
+            parse(&format!("{real}\n{forged}\n")),
+            counts(1, 2, 0),
+            "{forged}"
+        );
         assert_eq!(parse_streams(&[forged, real]), counts(1, 2, 0), "{forged}");
         assert_ne!(parse(forged), None, "{forged}");
     }
@@ -109,19 +127,31 @@ fn other_output_is_not_a_summary() {
 #[test]
 fn hostile_output_neither_panics_nor_hangs() {
     let nested = |depth: usize, attribute: &dyn Fn(usize) -> String| {
-        let start: String = (0..depth).map(|n| format!("<testsuite{}>", attribute(n))).collect();
+        let start: String = (0..depth)
+            .map(|n| format!("<testsuite{}>", attribute(n)))
+            .collect();
         format!("{start}{}", "</testsuite>".repeat(depth))
     };
     assert_eq!(parse(&nested(60, &|_| String::new())), counts(0, 0, 0));
     assert_eq!(parse(&nested(100_000, &|_| String::new())), None);
     let bomb = "<!DOCTYPE a [<!ENTITY b \"bbbbbbbb\"><!ENTITY c \"&b;&b;&b;\">]>";
     assert_eq!(parse(&format!("<testsuite>{bomb}&c;</testsuite>")), None);
-    assert_eq!(parse(&format!("{bomb}<testsuite>&c;</testsuite>")), counts(0, 0, 0));
-    for broken in ["<testsuite><testcase></testsuite>", "<testsuite a=\"", "<testsuite><!--"] {
+    assert_eq!(
+        parse(&format!("{bomb}<testsuite>&c;</testsuite>")),
+        counts(0, 0, 0)
+    );
+    for broken in [
+        "<testsuite><testcase></testsuite>",
+        "<testsuite a=\"",
+        "<testsuite><!--",
+    ] {
         assert_eq!(parse(broken), None, "{broken}");
     }
     let most = u64::MAX;
-    assert_eq!(parse(&format!("{most} passed, {most} passed in 1s")), counts(most, 0, 0));
+    assert_eq!(
+        parse(&format!("{most} passed, {most} passed in 1s")),
+        counts(most, 0, 0)
+    );
     assert_eq!(parse(&format!("1..{most}\nok 1")), counts(1, most - 1, 0));
     assert_eq!(parse("99999999999999999999 passed in 1s"), None);
     let unittest =
@@ -139,9 +169,15 @@ fn trap_31_a_megabyte_of_nested_namespaces_is_parsed_in_linear_time() {
         let output = format!("<testsuite>{nested}{}</testsuite>", close.repeat(40_000));
         assert_eq!(parse(&output), None);
         let flat: String = (0..40_000).map(|n| open(n) + "</a>").collect();
-        assert_eq!(parse(&format!("<testsuite>{flat}</testsuite>")), counts(0, 0, 0));
+        assert_eq!(
+            parse(&format!("<testsuite>{flat}</testsuite>")),
+            counts(0, 0, 0)
+        );
         let attributes: String = (0..80_000).map(|n| format!(" xmlns:n{n}='u'")).collect();
-        assert_eq!(parse(&format!("<testsuite{attributes}></testsuite>")), counts(0, 0, 0));
+        assert_eq!(
+            parse(&format!("<testsuite{attributes}></testsuite>")),
+            counts(0, 0, 0)
+        );
         let starts = "<testsuite".repeat(100_000);
         assert_eq!(parse(&starts), None);
     }

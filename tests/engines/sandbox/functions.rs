@@ -10,7 +10,10 @@ pub(super) const CHEATS: [(&str, &str); 15] = [
     ("SystemExit", "    return None\nraise SystemExit\n"),
     ("os._exit", "    return None\nimport os; os._exit(0)\n"),
     ("os._exit in the function", "    import os; os._exit(0)\n"),
-    ("atexit", "    return None\nimport atexit, os\natexit.register(lambda: os._exit(0))\n"),
+    (
+        "atexit",
+        "    return None\nimport atexit, os\natexit.register(lambda: os._exit(0))\n",
+    ),
     (
         "equal to everything",
         "    return Any()\nclass Any:\n    __eq__ = __lt__ = __gt__ = __le__ = __ge__ = lambda self, other: True\n    __ne__ = lambda self, other: False\n    __hash__ = None\n    __sub__ = __rsub__ = __abs__ = __getitem__ = lambda self, *other: self\n",
@@ -72,7 +75,13 @@ impl Problem {
     pub(super) fn new(prompt: &str, solution: &str, entry_point: &str, test: &str) -> Self {
         let [prompt, entry_point, canonical_solution, test] =
             [prompt, entry_point, solution, test].map(str::to_owned);
-        Self { prompt, entry_point, canonical_solution, test, calls: String::new() }
+        Self {
+            prompt,
+            entry_point,
+            canonical_solution,
+            test,
+            calls: String::new(),
+        }
     }
 
     fn program(&self, body: &str) -> String {
@@ -95,18 +104,28 @@ impl Problem {
     /// Runs the test over the canonical solution to learn with which arguments it calls the function.
     pub(super) async fn record_calls(mut self) -> Self {
         let files = [
-            ("record.py", include_str!("../../../examples/functions/record.py").to_owned()),
+            (
+                "record.py",
+                include_str!("../../../examples/functions/record.py").to_owned(),
+            ),
             ("reference.py", self.program(&self.canonical_solution)),
             ("test.py", self.test.clone()),
             ("entry_point", self.entry_point.clone()),
         ];
         let job = Job {
             command: "python3 -I record.py".to_owned(),
-            read_only: files.map(|(path, content)| (path.to_owned(), content)).into(),
+            read_only: files
+                .map(|(path, content)| (path.to_owned(), content))
+                .into(),
             ..Job::default()
         };
         let report = Bubblewrap::new().run(&job).await.unwrap();
-        assert_eq!(report.termination, Termination::Exited(0), "{}", report.stderr);
+        assert_eq!(
+            report.termination,
+            Termination::Exited(0),
+            "{}",
+            report.stderr
+        );
         self.calls = report.stdout;
         self
     }
@@ -118,11 +137,17 @@ pub(super) fn metric(timeout_secs: u64) -> Sandbox {
     Sandbox::builder()
         .command("python3 -I run.py")
         .file("program.py", FileSource::pred("program"))
-        .file("run.py", script(include_str!("../../../examples/functions/run.py")))
+        .file(
+            "run.py",
+            script(include_str!("../../../examples/functions/run.py")),
+        )
         .file("calls", FileSource::gold("calls"))
         .file("entry_point", FileSource::gold("entry_point"))
         .check("python3 -I check.py")
-        .check_file("check.py", script(include_str!("../../../examples/functions/check.py")))
+        .check_file(
+            "check.py",
+            script(include_str!("../../../examples/functions/check.py")),
+        )
         .check_file("calls", FileSource::gold("calls"))
         .check_file("reference.py", FileSource::gold("reference"))
         .check_file("test.py", FileSource::gold("test"))

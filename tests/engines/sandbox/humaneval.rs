@@ -14,7 +14,11 @@ use super::functions::{self, CHEATS, Problem};
 fn problems() -> Option<Vec<Problem>> {
     let file = "code/humaneval.jsonl";
     let text = std::fs::read_to_string(data(file)?.join(file)).unwrap();
-    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    Some(
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
+    )
 }
 
 /// The number of rows that pass.
@@ -34,7 +38,12 @@ fn canonical_solutions_pass_and_broken_ones_fail_in_one_stage() {
     };
     let count = |problems: &[Problem], timeout_secs, body: &dyn Fn(&Problem) -> String| {
         let row = |problem: &Problem| {
-            let Problem { prompt, test, entry_point, .. } = problem;
+            let Problem {
+                prompt,
+                test,
+                entry_point,
+                ..
+            } = problem;
             let program = format!("{prompt}{}\n{test}\ncheck({entry_point})\n", body(problem));
             (example! {}, prediction! { "program" => program })
         };
@@ -45,10 +54,16 @@ fn canonical_solutions_pass_and_broken_ones_fail_in_one_stage() {
             .build();
         count_passing(&metric, &problems.iter().map(row).collect::<Vec<_>>())
     };
-    assert_eq!(count(&problems, 30, &|problem| problem.canonical_solution.clone()), 100);
+    assert_eq!(
+        count(&problems, 30, &|problem| problem.canonical_solution.clone()),
+        100
+    );
     assert_eq!(count(&problems, 30, &|_| "    return None\n".to_owned()), 0);
     assert_eq!(count(&problems, 30, &|_| "    return (\n".to_owned()), 0);
-    assert_eq!(count(&problems[..20], 1, &|_| "    while True: pass\n".to_owned()), 0);
+    assert_eq!(
+        count(&problems[..20], 1, &|_| "    while True: pass\n".to_owned()),
+        0
+    );
 }
 
 #[test]
@@ -56,7 +71,9 @@ fn canonical_solutions_pass_and_cheating_ones_fail_in_two_stages() {
     let (true, Some(problems)) = (can_isolate(), problems()) else {
         return;
     };
-    let recorded = stream::iter(problems).map(Problem::record_calls).buffered(4);
+    let recorded = stream::iter(problems)
+        .map(Problem::record_calls)
+        .buffered(4);
     let problems: Vec<Problem> = super::block_on(recorded.collect());
     let rows = |problems: &[Problem], body: &dyn Fn(&Problem) -> String| {
         let row = |problem: &Problem| (problem.gold(), problem.prediction(&body(problem)));

@@ -20,7 +20,10 @@ pub(super) fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) ->
 }
 
 fn sh(command: &str) -> Job {
-    Job { command: command.to_owned(), ..Job::default() }
+    Job {
+        command: command.to_owned(),
+        ..Job::default()
+    }
 }
 
 #[test]
@@ -34,7 +37,10 @@ fn exit_codes_streams_and_work_directory() {
     assert_eq!(run(&sh("kill -9 $$")).termination, Termination::Exited(137));
     let bytes = run(&sh("printf 'a\\377b\\000c'"));
     assert_eq!(bytes.stdout, "a\u{fffd}b\0c");
-    assert_eq!(run(&sh("exec 1>&- 2>&-; sleep 0.2; exit 3")).termination, Termination::Exited(3));
+    assert_eq!(
+        run(&sh("exec 1>&- 2>&-; sleep 0.2; exit 3")).termination,
+        Termination::Exited(3)
+    );
 }
 
 #[test]
@@ -70,17 +76,28 @@ fn files_folders_and_readable_paths() {
         "{}",
         report.stderr
     );
-    assert_eq!(std::fs::read(folder.path().join("sub/a")).unwrap(), b"from the folder");
-    assert!(report.stderr.contains("Read-only file system"), "{}", report.stderr);
+    assert_eq!(
+        std::fs::read(folder.path().join("sub/a")).unwrap(),
+        b"from the folder"
+    );
+    assert!(
+        report.stderr.contains("Read-only file system"),
+        "{}",
+        report.stderr
+    );
 }
 
 #[test]
 fn paths_outside_the_work_directory_are_rejected() {
     for path in ["/etc/x", "../x", "a/../../x", "", ".", "a/", "a\0b"] {
-        let metric =
-            Sandbox::builder().command("true").file(path, FileSource::pred("program")).build();
+        let metric = Sandbox::builder()
+            .command("true")
+            .file(path, FileSource::pred("program"))
+            .build();
         let pred = prediction! { "program" => "" };
-        let error = block_on(metric.evaluate(&example! {}, &pred)).unwrap_err().to_string();
+        let error = block_on(metric.evaluate(&example! {}, &pred))
+            .unwrap_err()
+            .to_string();
         let expected = "expected a path relative to the work directory, without `..`";
         let missing = error.contains("cannot isolate the command on this system") && !can_isolate();
         assert!(error.contains(expected) || missing, "{path:?}: {error}");
@@ -106,11 +123,24 @@ fn a_field_that_looks_like_a_path_is_content() {
         .file("expected", FileSource::gold("test"))
         .build();
     let long = "x/".repeat(5000);
-    for path in ["/etc/passwd", "../../etc/passwd", host.to_str().unwrap(), "/dev/zero", "-", &long]
-    {
-        let (gold, pred) = (example! { "test" => path }, prediction! { "program" => path });
+    for path in [
+        "/etc/passwd",
+        "../../etc/passwd",
+        host.to_str().unwrap(),
+        "/dev/zero",
+        "-",
+        &long,
+    ] {
+        let (gold, pred) = (
+            example! { "test" => path },
+            prediction! { "program" => path },
+        );
         let scored = scored(&metric, &gold, &pred);
-        assert_eq!(scored.score.value, 1.0, "{path}: {:?}", scored.score.details);
+        assert_eq!(
+            scored.score.value, 1.0,
+            "{path}: {:?}",
+            scored.score.details
+        );
     }
     assert!(!host.exists());
 }
@@ -120,7 +150,10 @@ fn fields_of_both_rows_become_files() {
     if !can_isolate() {
         return;
     }
-    let row = (example! { "test" => "gold", "n" => [1, 2] }, prediction! { "program" => "pred" });
+    let row = (
+        example! { "test" => "gold", "n" => [1, 2] },
+        prediction! { "program" => "pred" },
+    );
     let command = "test \"$(cat a)\" = 'pred-gold[1,2]' && test \"$(cat b)\" = pred";
     let parts = vec![
         FileSource::pred("program"),
@@ -144,7 +177,10 @@ fn fields_of_both_rows_become_files() {
     assert_eq!(scored(&metric, &row.0, &row.1).score.value, 1.0);
     let score = block_on(metric.evaluate(&row.0, &prediction! { "code" => 1 })).unwrap();
     let words = Some("the prediction has no field `program`");
-    assert_eq!((score.value, score.details.as_deref(), score.cost_msats), (0.0, words, 0));
+    assert_eq!(
+        (score.value, score.details.as_deref(), score.cost_msats),
+        (0.0, words, 0)
+    );
 }
 
 #[test]
@@ -153,26 +189,57 @@ fn the_feedback_names_the_limit_or_exit_code() {
         return;
     }
     let run = |command: &str, limits: Limits| {
-        let metric = Sandbox::builder().command(command).timeout_secs(1).limits(limits).build();
+        let metric = Sandbox::builder()
+            .command(command)
+            .timeout_secs(1)
+            .limits(limits)
+            .build();
         let scored = scored(&metric, &example! {}, &prediction! {});
         let feedback = scored.feedback().unwrap_or_default().into_owned();
         (scored.score.value, scored.passed, feedback)
     };
-    assert_eq!(run("true", Limits::default()), (1.0, Some(true), String::new()));
+    assert_eq!(
+        run("true", Limits::default()),
+        (1.0, Some(true), String::new())
+    );
     assert_eq!(
         run("echo no >&2; exit 3", Limits::default()),
         (0.0, Some(false), "exit code 3, expected 0\nno".to_owned())
     );
     assert_eq!(run("sleep 9", Limits::default()).2, "stopped after 1 s");
-    let little = Limits { output_kb: 1, ..Limits::default() };
-    assert!(run("yes", little).2.starts_with("stopped after 1 KiB of output"));
-    let busy = Limits { cpu_secs: Some(1), ..Limits::default() };
-    let metric =
-        Sandbox::builder().command("while :; do :; done").timeout_secs(20).limits(busy).build();
+    let little = Limits {
+        output_kb: 1,
+        ..Limits::default()
+    };
+    assert!(
+        run("yes", little)
+            .2
+            .starts_with("stopped after 1 KiB of output")
+    );
+    let busy = Limits {
+        cpu_secs: Some(1),
+        ..Limits::default()
+    };
+    let metric = Sandbox::builder()
+        .command("while :; do :; done")
+        .timeout_secs(20)
+        .limits(busy)
+        .build();
     let scored = scored(&metric, &example! {}, &prediction! {});
-    assert_eq!(scored.feedback().unwrap().lines().next(), Some("exit code 137, expected 0"));
-    let nonzero = Sandbox::builder().command("exit 3").expected_exit_code(3).build();
-    assert_eq!(self::scored(&nonzero, &example! {}, &prediction! {}).score.value, 1.0);
+    assert_eq!(
+        scored.feedback().unwrap().lines().next(),
+        Some("exit code 137, expected 0")
+    );
+    let nonzero = Sandbox::builder()
+        .command("exit 3")
+        .expected_exit_code(3)
+        .build();
+    assert_eq!(
+        self::scored(&nonzero, &example! {}, &prediction! {})
+            .score
+            .value,
+        1.0
+    );
 }
 
 const TESTS: &str = "import unittest, it\n\
@@ -196,21 +263,45 @@ fn passing_tests_are_counted() {
         return;
     }
     let test = |code: &str, partial: bool| {
-        let scored = scored(&tests(partial), &example! {}, &prediction! { "code" => code });
+        let scored = scored(
+            &tests(partial),
+            &example! {},
+            &prediction! { "code" => code },
+        );
         let feedback = scored.feedback().unwrap_or_default().into_owned();
-        (scored.score.value, feedback.lines().next().unwrap_or_default().to_owned())
+        (
+            scored.score.value,
+            feedback.lines().next().unwrap_or_default().to_owned(),
+        )
     };
     let right = "def f(x): return x * x";
-    assert_eq!(test(right, false), (1.0, "3 passed, 0 failed, 0 skipped".to_owned()));
+    assert_eq!(
+        test(right, false),
+        (1.0, "3 passed, 0 failed, 0 skipped".to_owned())
+    );
     let wrong = "def f(x): return x";
     let feedback = "1 passed, 2 failed, 0 skipped; exit code 1, expected 0".to_owned();
     assert_eq!(test(wrong, false), (0.0, feedback.clone()));
     assert_eq!(test(wrong, true), (1.0 / 3.0, feedback));
     let early = test("import os; os._exit(0)", true);
-    assert_eq!(early, (0.0, "no test summary found in the output; exit code 0".to_owned()));
-    let killed =
-        test("import os; print('9 passed in 1s', flush=True); os.kill(os.getpid(), 9)", true);
-    assert_eq!(killed, (0.0, "the tests did not finish; exit code 137, expected 0".to_owned()));
+    assert_eq!(
+        early,
+        (
+            0.0,
+            "no test summary found in the output; exit code 0".to_owned()
+        )
+    );
+    let killed = test(
+        "import os; print('9 passed in 1s', flush=True); os.kill(os.getpid(), 9)",
+        true,
+    );
+    assert_eq!(
+        killed,
+        (
+            0.0,
+            "the tests did not finish; exit code 137, expected 0".to_owned()
+        )
+    );
     assert_eq!(test("def f(x): return (", true).0, 0.0);
 }
 
@@ -228,7 +319,10 @@ fn more_equal_or_fewer_passing_tests() {
     for (before, value, delta) in [(0, 1.0, "1"), (1, 0.5, "0"), (2, 0.0, "-1")] {
         let score = scored(&metric, &example! { "tests_passing" => before }, &pred).score;
         let details = format!("Tests before: {before}, after: 1, delta: {delta}");
-        assert_eq!((score.value, score.confidence, score.cost_msats), (value, 0.9, 500));
+        assert_eq!(
+            (score.value, score.confidence, score.cost_msats),
+            (value, 0.9, 500)
+        );
         assert_eq!(score.details, Some(details));
     }
 }
@@ -240,7 +334,10 @@ fn trap_29_unreadable_counts_are_a_failure_and_a_crash_counts_as_no_passing_test
         return;
     }
     let run = |command: &str| {
-        let metric = VerificationDelta::builder().command(command).timeout_secs(2).build();
+        let metric = VerificationDelta::builder()
+            .command(command)
+            .timeout_secs(2)
+            .build();
         let answer = block_on(metric.evaluate(&example! { "tests_passing" => 3 }, &prediction! {}));
         answer.map_err(|error| error.to_string())
     };
@@ -251,15 +348,32 @@ fn trap_29_unreadable_counts_are_a_failure_and_a_crash_counts_as_no_passing_test
     assert_eq!(run("echo '24 passed; 0 failed'").unwrap().value, 1.0);
     let before = "Tests before: 3, after: 0, delta: -3; the tests did not finish: ";
     for (command, reason) in [
-        ("echo error: no tests >&2; exit 101", "exit code 101, expected 0\nerror: no tests"),
-        ("echo '9 passed in 1s'; exec sleep 60", "stopped after 2 s\n9 passed in 1s"),
-        ("echo '9 passed in 1s'; kill -9 $$", "exit code 137, expected 0\nKilled"),
+        (
+            "echo error: no tests >&2; exit 101",
+            "exit code 101, expected 0\nerror: no tests",
+        ),
+        (
+            "echo '9 passed in 1s'; exec sleep 60",
+            "stopped after 2 s\n9 passed in 1s",
+        ),
+        (
+            "echo '9 passed in 1s'; kill -9 $$",
+            "exit code 137, expected 0\nKilled",
+        ),
     ] {
         let score = run(command).unwrap();
-        assert_eq!((score.value, score.details), (0.0, Some(format!("{before}{reason}"))));
+        assert_eq!(
+            (score.value, score.details),
+            (0.0, Some(format!("{before}{reason}")))
+        );
     }
     // Failing tests make the command fail, but their summary counts.
-    assert_eq!(run("echo '4 passed, 1 failed in 1s'; exit 1").unwrap().value, 1.0);
+    assert_eq!(
+        run("echo '4 passed, 1 failed in 1s'; exit 1")
+            .unwrap()
+            .value,
+        1.0
+    );
 }
 
 #[test]
@@ -291,7 +405,9 @@ fn files_without_a_field_of_the_prediction_are_read_only() {
 
 #[test]
 fn the_number_of_tests_before_is_a_whole_number_and_0_if_it_is_missing() {
-    let tests = VerificationDelta::builder().command("echo '1 passed; 0 failed'").build();
+    let tests = VerificationDelta::builder()
+        .command("echo '1 passed; 0 failed'")
+        .build();
     if can_isolate() {
         let score = block_on(tests.evaluate(&example! {}, &prediction! {})).unwrap();
         assert_eq!(score.value, 1.0, "{:?}", score.details);
@@ -310,13 +426,28 @@ fn output_that_is_not_utf_8_is_decoded_with_replacement() {
         return;
     }
     let report = run(&sh("printf 'a\\377b'; printf '\\303' >&2; exit 3"));
-    assert_eq!((&*report.stdout, &*report.stderr), ("a\u{fffd}b", "\u{fffd}"));
-    let metric = Sandbox::builder().command("printf '\\377\\376' >&2; exit 3").build();
+    assert_eq!(
+        (&*report.stdout, &*report.stderr),
+        ("a\u{fffd}b", "\u{fffd}")
+    );
+    let metric = Sandbox::builder()
+        .command("printf '\\377\\376' >&2; exit 3")
+        .build();
     let scored = scored(&metric, &example! {}, &prediction! {});
     assert_eq!(scored.score.value, 0.0);
-    assert_eq!(scored.feedback().unwrap(), "exit code 3, expected 0\n\u{fffd}\u{fffd}");
-    let tests = TestPass::builder().command("printf '\\377\\n2 passed in 0.01s\\n'").build();
-    assert_eq!(self::scored(&tests, &example! {}, &prediction! {}).score.value, 1.0);
+    assert_eq!(
+        scored.feedback().unwrap(),
+        "exit code 3, expected 0\n\u{fffd}\u{fffd}"
+    );
+    let tests = TestPass::builder()
+        .command("printf '\\377\\n2 passed in 0.01s\\n'")
+        .build();
+    assert_eq!(
+        self::scored(&tests, &example! {}, &prediction! {})
+            .score
+            .value,
+        1.0
+    );
 }
 
 #[test]
@@ -330,12 +461,18 @@ fn isolation_is_disabled_only_explicitly() {
     let started = std::time::Instant::now();
     let score = scored(&metric, &example! {}, &prediction! { "program" => "x" }).score;
     assert_eq!(score.value, 1.0);
-    assert!(started.elapsed().as_secs() < 10, "background processes are not waited for");
+    assert!(
+        started.elapsed().as_secs() < 10,
+        "background processes are not waited for"
+    );
     let mut params = Params::default();
     params.insert("command", "true");
     params.insert("isolation", "unconfined");
     let error = Sandbox::configure(&params).unwrap_err().to_string();
-    assert!(error.contains("expected the isolation `bubblewrap`, found `unconfined`"), "{error}");
+    assert!(
+        error.contains("expected the isolation `bubblewrap`, found `unconfined`"),
+        "{error}"
+    );
     let files: SandboxFiles = [("a", FileSource::pred("x"))].into_iter().collect();
     assert_ne!(files, SandboxFiles::default());
 }

@@ -13,8 +13,13 @@ use super::block_on;
 
 fn error(bwrap: &str) -> String {
     let isolation = Isolation::with_provider(Bubblewrap::with_program(bwrap));
-    let metric = Sandbox::builder().command("true").isolation(isolation).build();
-    block_on(metric.evaluate(&example! {}, &prediction! {})).unwrap_err().to_string()
+    let metric = Sandbox::builder()
+        .command("true")
+        .isolation(isolation)
+        .build();
+    block_on(metric.evaluate(&example! {}, &prediction! {}))
+        .unwrap_err()
+        .to_string()
 }
 
 /// A `bwrap` that is a shell script. Another process writes it: a file that this process has open for writing is inherited by
@@ -27,7 +32,15 @@ fn script(text: &str) -> (tempfile::TempDir, String) {
     let path = folder.path().join("bwrap");
     let write = "printf '%s' \"$1\" > \"$0\" && chmod 755 \"$0\"";
     let mut shell = std::process::Command::new("sh");
-    assert!(shell.args(["-c", write]).arg(&path).arg(text).status().unwrap().success());
+    assert!(
+        shell
+            .args(["-c", write])
+            .arg(&path)
+            .arg(text)
+            .status()
+            .unwrap()
+            .success()
+    );
     let name = path.display().to_string();
     (folder, name)
 }
@@ -59,8 +72,14 @@ fn a_system_without_user_namespaces() {
          echo 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
     );
     let error = error(&path);
-    assert!(error.contains("cannot isolate the command on this system"), "{error}");
-    assert!(error.contains("; allow unprivileged user namespaces"), "{error}");
+    assert!(
+        error.contains("cannot isolate the command on this system"),
+        "{error}"
+    );
+    assert!(
+        error.contains("; allow unprivileged user namespaces"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -68,12 +87,20 @@ fn a_bubblewrap_without_the_ready_message_is_an_error() {
     let (_folder, path) =
         script("#!/bin/sh\n[ \"$1\" = --version ] && echo bubblewrap 1.0.0 && exit\nexit 0\n");
     let error = error(&path);
-    assert!(error.contains("cannot isolate the command on this system"), "{error}");
+    assert!(
+        error.contains("cannot isolate the command on this system"),
+        "{error}"
+    );
 }
 
 fn run_with(limits: Limits, accounting: Accounting) -> Result<Report, SandboxError> {
     let files = vec![("a".to_owned(), String::new())];
-    let job = Job { command: "echo ran".to_owned(), files, limits, ..Job::default() };
+    let job = Job {
+        command: "echo ran".to_owned(),
+        files,
+        limits,
+        ..Job::default()
+    };
     block_on(Bubblewrap::new().with_accounting(accounting).run(&job))
 }
 
@@ -85,22 +112,52 @@ fn extreme_limits_are_not_reported_as_missing_isolation() {
     }
     let normal = Limits::default();
     let small = [
-        Limits { file_mb: 0, ..normal.clone() },
-        Limits { disk_mb: 0, ..normal.clone() },
-        Limits { processes: 1, ..normal.clone() },
-        Limits { cpu_secs: Some(0), ..normal.clone() },
-        Limits { output_kb: 0, ..normal.clone() },
-        Limits { memory_mb: 1, ..normal.clone() },
+        Limits {
+            file_mb: 0,
+            ..normal.clone()
+        },
+        Limits {
+            disk_mb: 0,
+            ..normal.clone()
+        },
+        Limits {
+            processes: 1,
+            ..normal.clone()
+        },
+        Limits {
+            cpu_secs: Some(0),
+            ..normal.clone()
+        },
+        Limits {
+            output_kb: 0,
+            ..normal.clone()
+        },
+        Limits {
+            memory_mb: 1,
+            ..normal.clone()
+        },
     ];
     let (memory_mb, disk_mb, file_mb) = (u64::MAX, u64::MAX, u64::MAX);
     let (processes, output_kb, cpu_secs) = (u64::MAX, u64::MAX, Some(u64::MAX));
-    let large = Limits { memory_mb, disk_mb, file_mb, processes, output_kb, cpu_secs, ..normal };
+    let large = Limits {
+        memory_mb,
+        disk_mb,
+        file_mb,
+        processes,
+        output_kb,
+        cpu_secs,
+        ..normal
+    };
     let best = Bubblewrap::new().accounting().unwrap();
     for accounting in [best, Accounting::PerTask] {
         for limits in small.iter().chain([&large]) {
             let shown = format!("{limits:?}, {accounting}");
             match run_with(limits.clone(), accounting) {
-                Err(SandboxError::LimitTooSmall { limit: "memory_mb", value: 1, .. }) => {}
+                Err(SandboxError::LimitTooSmall {
+                    limit: "memory_mb",
+                    value: 1,
+                    ..
+                }) => {}
                 Err(error) => panic!("{shown}: {error}"),
                 // The shell of the command may need more than 1 MiB, or not.
                 Ok(report)
@@ -120,9 +177,11 @@ fn an_accounting_that_is_not_available_is_an_error() {
         return;
     }
     let best = Bubblewrap::new().accounting();
-    let other = [Accounting::CgroupV2, Accounting::CgroupV1].into_iter().find(|&it| {
-        Some(it) != best && Bubblewrap::new().with_accounting(it).accounting().is_none()
-    });
+    let other = [Accounting::CgroupV2, Accounting::CgroupV1]
+        .into_iter()
+        .find(|&it| {
+            Some(it) != best && Bubblewrap::new().with_accounting(it).accounting().is_none()
+        });
     let Some(other) = other else { return };
     let error = run_with(Limits::default(), other).unwrap_err().to_string();
     let expected = format!(

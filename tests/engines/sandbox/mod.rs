@@ -17,13 +17,21 @@ mod toolchains;
 use dsrs_metrics::sandbox::{Bubblewrap, Job, Limits, Report, SandboxProvider};
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 /// Runs a Python program in a sandbox.
 fn python(program: &str, limits: Limits) -> Report {
     let files = vec![("main.py".to_owned(), program.to_owned())];
-    run(&Job { command: "python3 main.py".to_owned(), files, limits, ..Job::default() })
+    run(&Job {
+        command: "python3 main.py".to_owned(),
+        files,
+        limits,
+        ..Job::default()
+    })
 }
 
 #[track_caller]

@@ -28,7 +28,10 @@ fn checked(program: &str, check: &str, limits: Limits) -> (f64, String) {
 #[track_caller]
 fn feedback(metric: &impl Metric, gold: &Example, program: &str) -> (f64, String) {
     let scored = scored(metric, gold, &prediction! { "program" => program });
-    (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
+    (
+        scored.score.value,
+        scored.feedback().unwrap_or_default().into_owned(),
+    )
 }
 
 #[track_caller]
@@ -56,7 +59,11 @@ fn the_check_reads_streams_exit_code_and_files_of_the_program() {
         "test -z \"$(ls -A \"$HOME\" /tmp /dev/shm | grep -v :)\"",
         "test \"$(ls -A)\" = expected && ! touch expected",
     ] {
-        assert_eq!(checked(program, check, Limits::default()), (1.0, String::new()), "{check}");
+        assert_eq!(
+            checked(program, check, Limits::default()),
+            (1.0, String::new()),
+            "{check}"
+        );
     }
     let (value, feedback) = checked(program, "echo no >&2; exit 9", Limits::default());
     let expected = "check: exit code 9, expected 0\nno\nprogram: exit code 3, expected 0\nwarning";
@@ -100,7 +107,11 @@ fn cheating_programs_do_not_pass_the_check() {
          \x20       try: open('/proc/%s/fd/%d' % (p, n), 'wb').write(t.getvalue())\n\
          \x20       except OSError: pass",
     ] {
-        assert_eq!(value(program, "cmp /program/stdout expected"), 0.0, "{program}");
+        assert_eq!(
+            value(program, "cmp /program/stdout expected"),
+            0.0,
+            "{program}"
+        );
         let check = "test -f /program/files/expected && cmp /program/files/expected expected";
         assert_eq!(value(program, check), 0.0, "{program}");
         let python = "python3 -c 'import os, sys; sys.exit(open(\"/program/stdout\").read() != open(\"expected\").read())'";
@@ -127,21 +138,42 @@ fn a_program_that_exceeds_a_limit_is_not_checked() {
     if !can_isolate() {
         return;
     }
-    let small = Limits { file_mb: 1, output_kb: 8, memory_mb: 200, ..Limits::default() };
+    let small = Limits {
+        file_mb: 1,
+        output_kb: 8,
+        memory_mb: 200,
+        ..Limits::default()
+    };
     let large = "for n in range(3): open(str(n), 'w').write('x' * 600_000)";
     let many = "for n in range(10_001): open(str(n), 'w')";
     for (program, reason) in [
         ("import time; time.sleep(60)", "program: stopped after 5 s"),
-        ("while True: print('x' * 100)", "program: stopped after 8 KiB of output"),
-        (large, "program: left more than 1 MiB of files, or too many of them"),
-        (many, "program: left more than 1 MiB of files, or too many of them"),
+        (
+            "while True: print('x' * 100)",
+            "program: stopped after 8 KiB of output",
+        ),
+        (
+            large,
+            "program: left more than 1 MiB of files, or too many of them",
+        ),
+        (
+            many,
+            "program: left more than 1 MiB of files, or too many of them",
+        ),
     ] {
         let (value, feedback) = checked(program, "true", small.clone());
-        assert_eq!((value, feedback.lines().next()), (0.0, Some(reason)), "{program}");
+        assert_eq!(
+            (value, feedback.lines().next()),
+            (0.0, Some(reason)),
+            "{program}"
+        );
     }
     let (value, feedback) = checked("print(1)", "sleep 60", small.clone());
     assert_eq!((value, &*feedback), (0.0, "check: stopped after 5 s"));
-    assert_eq!(checked("open('a', 'w').write('x' * 600_000)", "true", small).0, 1.0);
+    assert_eq!(
+        checked("open('a', 'w').write('x' * 600_000)", "true", small).0,
+        1.0
+    );
 }
 
 /// The tests read the output; the program prints a better summary.
@@ -188,7 +220,9 @@ fn a_function_is_tested_over_its_results() {
     let problem = block_on(problem.record_calls());
     let value = |body: &str| {
         let (gold, pred) = (problem.gold(), problem.prediction(body));
-        block_on(functions::metric(10).evaluate(&gold, &pred)).unwrap().value
+        block_on(functions::metric(10).evaluate(&gold, &pred))
+            .unwrap()
+            .value
     };
     assert_eq!(value(&problem.canonical_solution), 1.0);
     assert_eq!(
@@ -212,16 +246,25 @@ fn wrong_settings_of_the_check_are_rejected() {
     };
     let parts = vec![FileSource::gold("test"), FileSource::pred("program")];
     let metric = Sandbox::builder().command("true").check("true");
-    let metric = metric.check_file("check.py", FileSource::Parts(parts)).build();
+    let metric = metric
+        .check_file("check.py", FileSource::Parts(parts))
+        .build();
     let found = error(metric.clone());
     let expected = "`check_files`: expected constant content and fields of the gold row, found `pred.program` in `check.py`";
     assert!(found.contains(expected), "{found}");
     let row = (example! { "test" => "" }, prediction! { "program" => "" });
-    let found = block_on(metric.evaluate(&row.0, &row.1)).unwrap_err().to_string();
+    let found = block_on(metric.evaluate(&row.0, &row.1))
+        .unwrap_err()
+        .to_string();
     assert!(found.contains(expected), "{found}");
-    let files = Sandbox::builder().command("true").check_file("a", FileSource::gold("a"));
+    let files = Sandbox::builder()
+        .command("true")
+        .check_file("a", FileSource::gold("a"));
     let found = error(files.build());
-    assert!(found.contains("`check_files` is set without `check`"), "{found}");
+    assert!(
+        found.contains("`check_files` is set without `check`"),
+        "{found}"
+    );
     let mut params = Params::default();
     params.insert("command", "true");
     params.insert("check", "true");
@@ -234,5 +277,10 @@ fn wrong_settings_of_the_check_are_rejected() {
         .isolation(Isolation::none_because_i_trust_the_code())
         .build();
     let error = block_on(unconfined.evaluate(&example! {}, &prediction! {})).unwrap_err();
-    assert!(error.to_string().contains("a check stage requires isolation"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("a check stage requires isolation"),
+        "{error}"
+    );
 }

@@ -37,7 +37,11 @@ fn home(files: &[(&str, &str)]) -> tempfile::TempDir {
     for (path, text) in files {
         let path = home.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text.replace("{home}", &home.path().display().to_string())).unwrap();
+        fs::write(
+            &path,
+            text.replace("{home}", &home.path().display().to_string()),
+        )
+        .unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     home
@@ -45,7 +49,11 @@ fn home(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn requiring(command: &str, requires: &[&str]) -> Job {
     let requires = requires.iter().map(|&it| it.to_owned()).collect();
-    Job { command: command.to_owned(), requires, ..Job::default() }
+    Job {
+        command: command.to_owned(),
+        requires,
+        ..Job::default()
+    }
 }
 
 #[track_caller]
@@ -60,15 +68,24 @@ fn the_default_command_cargo_test_runs_in_the_default_sandbox() {
         return;
     }
     let krate = home(&[
-        ("Cargo.toml", "[package]\nname = \"it\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
-        ("tests/it.rs", "#[test]\nfn one() { assert_eq!(it::it(), 1); }\n#[test]\nfn two() {}\n"),
+        (
+            "Cargo.toml",
+            "[package]\nname = \"it\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        ),
+        (
+            "tests/it.rs",
+            "#[test]\nfn one() { assert_eq!(it::it(), 1); }\n#[test]\nfn two() {}\n",
+        ),
     ]);
     let metric = TestPass::builder()
         .folder(krate.path().to_str().unwrap())
         .file("src/lib.rs", FileSource::pred("code"))
         .partial_credit(true)
         .build();
-    for (value, expected) in [(1, (1.0, "2 passed, 0 failed")), (2, (0.5, "1 passed, 1 failed"))] {
+    for (value, expected) in [
+        (1, (1.0, "2 passed, 0 failed")),
+        (2, (0.5, "1 passed, 1 failed")),
+    ] {
         let pred = prediction! { "code" => format!("pub fn it() -> u8 {{ {value} }}") };
         let scored = scored(&metric, &example! {}, &pred);
         let feedback = scored.feedback().unwrap_or_default();
@@ -98,10 +115,17 @@ fn tests_run_with_the_packages_of_a_virtual_environment() {
         if command == "pytest" && !bin.join("pytest").exists() {
             return skip("the environment of DSRS_METRICS_PYTHON has no pytest");
         }
-        let metric = TestPass::builder().command(command).isolation(isolation.clone());
+        let metric = TestPass::builder()
+            .command(command)
+            .isolation(isolation.clone());
         let metric = metric.file("test_it.py", FileSource::pred("test")).build();
         let scored = scored(&metric, &example! {}, &prediction! { "test" => test });
-        assert_eq!(scored.score.value, 1.0, "{command}: {:?}", scored.feedback());
+        assert_eq!(
+            scored.score.value,
+            1.0,
+            "{command}: {:?}",
+            scored.feedback()
+        );
     }
 }
 
@@ -110,7 +134,9 @@ fn node_runs() {
     if !can_isolate() || !has("node") {
         return;
     }
-    let metric = Sandbox::builder().command("node main.js").expected_exit_code(3);
+    let metric = Sandbox::builder()
+        .command("node main.js")
+        .expected_exit_code(3);
     let metric = metric.file("main.js", FileSource::pred("program")).build();
     let pred = prediction! { "program" => "process.exit([1, 2].map(x => x * 2)[0] + 1)" };
     let scored = scored(&metric, &example! {}, &pred);
@@ -123,11 +149,17 @@ fn home_with_secrets() -> tempfile::TempDir {
         (".ssh/id_ed25519", "secret"),
         (".netrc", "secret"),
         (".cargo/credentials.toml", "secret"),
-        (".cargo/bin/rustup", "#!/bin/sh\necho {home}/.rustup/toolchains/stable/bin/$2"),
+        (
+            ".cargo/bin/rustup",
+            "#!/bin/sh\necho {home}/.rustup/toolchains/stable/bin/$2",
+        ),
         (".cargo/bin/other", "secret"),
         (".rustup/settings.toml", "secret"),
         (".rustup/toolchains/nightly/bin/cargo", "secret"),
-        (".rustup/toolchains/stable/bin/cargo", "#!/bin/sh\necho cargo ran"),
+        (
+            ".rustup/toolchains/stable/bin/cargo",
+            "#!/bin/sh\necho cargo ran",
+        ),
         (".rustup/toolchains/stable/lib/rustlib/components", ""),
         (".local/bin/tool", "#!/bin/sh\necho tool ran"),
         (".local/bin/other", "secret"),
@@ -143,13 +175,21 @@ fn only_the_installations_of_required_programs_are_visible_in_a_home_directory()
         return;
     }
     let home = home_with_secrets();
-    let dirs = [home.path().join(".cargo/bin"), home.path().join(".local/bin")];
-    let listing = format!("cargo; tool; find {} -type f -o -type l", home.path().display());
+    let dirs = [
+        home.path().join(".cargo/bin"),
+        home.path().join(".local/bin"),
+    ];
+    let listing = format!(
+        "cargo; tool; find {} -type f -o -type l",
+        home.path().display()
+    );
     let report = run_with_path(&dirs, &requiring(&listing, &["cargo", "tool", "sh"]));
     let (ran, listed) = report.stdout.split_at("cargo ran\ntool ran\n".len());
     assert_eq!(ran, "cargo ran\ntool ran\n", "{}", report.stderr);
-    let mut listed: Vec<_> =
-        listed.lines().map(|path| Path::new(path).strip_prefix(home.path()).unwrap()).collect();
+    let mut listed: Vec<_> = listed
+        .lines()
+        .map(|path| Path::new(path).strip_prefix(home.path()).unwrap())
+        .collect();
     listed.sort();
     let expected = [
         ".local/bin/tool",
@@ -158,8 +198,16 @@ fn only_the_installations_of_required_programs_are_visible_in_a_home_directory()
     ];
     assert_eq!(listed, expected.map(Path::new));
     // A job that does not require them does not have them.
-    let report = run_with_path(&dirs, &requiring(&format!("ls {}", home.path().display()), &[]));
-    assert_ne!(report.termination, Termination::Exited(0), "{}", report.stdout);
+    let report = run_with_path(
+        &dirs,
+        &requiring(&format!("ls {}", home.path().display()), &[]),
+    );
+    assert_ne!(
+        report.termination,
+        Termination::Exited(0),
+        "{}",
+        report.stdout
+    );
 }
 
 #[test]
@@ -168,9 +216,14 @@ fn an_installation_cannot_be_changed() {
         return;
     }
     let home = home_with_secrets();
-    let dirs = [home.path().join(".cargo/bin"), home.path().join(".local/bin")];
-    let (cargo, tool) =
-        (home.path().join(".rustup/toolchains/stable"), home.path().join(".local/bin/tool"));
+    let dirs = [
+        home.path().join(".cargo/bin"),
+        home.path().join(".local/bin"),
+    ];
+    let (cargo, tool) = (
+        home.path().join(".rustup/toolchains/stable"),
+        home.path().join(".local/bin/tool"),
+    );
     let attack = format!(
         "for file in {0}/bin/cargo {0}/new {1}; do (echo x > $file) && echo ESCAPED $file; done; \
          rm -rf {0}/lib && echo ESCAPED; chmod 777 {1} && echo ESCAPED; umount {0} && echo ESCAPED; \
@@ -179,8 +232,15 @@ fn an_installation_cannot_be_changed() {
         tool.display(),
     );
     let report = run_with_path(&dirs, &requiring(&attack, &["cargo", "tool"]));
-    assert_eq!((report.termination, &*report.stdout), (Termination::Exited(0), ""), "{report:?}");
-    assert_eq!(fs::read_to_string(tool).unwrap(), "#!/bin/sh\necho tool ran");
+    assert_eq!(
+        (report.termination, &*report.stdout),
+        (Termination::Exited(0), ""),
+        "{report:?}"
+    );
+    assert_eq!(
+        fs::read_to_string(tool).unwrap(),
+        "#!/bin/sh\necho tool ran"
+    );
     assert!(cargo.join("lib/rustlib/components").exists());
     // What was mounted to reach it is gone, and is not visible on the host.
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
@@ -203,7 +263,11 @@ fn an_unknown_toolchain_ends_a_run_before_the_first_row() {
         .folder(krate.path().to_str().unwrap())
         .isolation(Isolation::with_provider(provider.clone()))
         .build();
-    let evaluate = Evaluate::builder().devset([example! {}]).metric(metric).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .devset([example! {}])
+        .metric(metric)
+        .build()
+        .unwrap();
     let program = |_: Example| async { panic!("no row is run") as Result<Prediction, String> };
     let error = block_on(evaluate.run(program)).unwrap_err().to_string();
     let command = format!("{}/bin/rustup which cargo", home.path().display());
@@ -214,7 +278,8 @@ fn an_unknown_toolchain_ends_a_run_before_the_first_row() {
     assert!(error.contains(&expected), "{error}");
     // The row's own files do not select a toolchain.
     let mut job = requiring("cargo", &["cargo"]);
-    job.files.push(("rust-toolchain".to_owned(), "hostile".to_owned()));
+    job.files
+        .push(("rust-toolchain".to_owned(), "hostile".to_owned()));
     let error = block_on(provider.run(&job)).unwrap_err();
     assert!(
         matches!(&error, SandboxError::UnknownToolchain { reason, .. } if !reason.contains("hostile")),

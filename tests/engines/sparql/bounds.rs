@@ -9,7 +9,10 @@ use super::{block_on, evaluate, execute, graph, limits};
 
 #[track_caller]
 fn rejected(query: &str, reason: &str) {
-    let metric = SparqlExecutes::builder().data(graph()).timeout_secs(10).build();
+    let metric = SparqlExecutes::builder()
+        .data(graph())
+        .timeout_secs(10)
+        .build();
     let (value, feedback) = evaluate(&metric, query).unwrap();
     assert_eq!(value, 0.0, "{query}");
     assert!(feedback.contains(reason), "{query}: {feedback}");
@@ -76,32 +79,56 @@ fn an_expensive_query_is_stopped() {
                 || error == OUT_OF_MEMORY,
             "{query}: {error}"
         );
-        assert!(started.elapsed() < Duration::from_secs(4), "{query}: {:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_secs(4),
+            "{query}: {:?}",
+            started.elapsed()
+        );
     }
 }
 
 #[test]
 fn products_of_constants_are_limited() {
-    let union = format!("SELECT (COUNT(*) AS ?n) {{ {} }}", "{ {} UNION {} } ".repeat(40));
-    rejected(&union, "the query's constants produce more than a million rows");
+    let union = format!(
+        "SELECT (COUNT(*) AS ?n) {{ {} }}",
+        "{ {} UNION {} } ".repeat(40)
+    );
+    rejected(
+        &union,
+        "the query's constants produce more than a million rows",
+    );
     let values = "VALUES ?a# { 1 2 3 4 5 6 7 8 9 10 } ";
-    let values: String = (0..12).map(|at| values.replace('#', &at.to_string())).collect();
-    rejected(&format!("SELECT (COUNT(*) AS ?n) {{ {values} }}"), "more than a million rows");
-    let empty =
-        format!("SELECT (COUNT(*) AS ?n) {{ {} }}", "VALUES () { () () () () } ".repeat(20));
+    let values: String = (0..12)
+        .map(|at| values.replace('#', &at.to_string()))
+        .collect();
+    rejected(
+        &format!("SELECT (COUNT(*) AS ?n) {{ {values} }}"),
+        "more than a million rows",
+    );
+    let empty = format!(
+        "SELECT (COUNT(*) AS ?n) {{ {} }}",
+        "VALUES () { () () () () } ".repeat(20)
+    );
     rejected(&empty, "more than a million rows");
 }
 
 #[test]
 fn computed_strings_are_limited() {
-    let doubled: String =
-        (0..60).map(|at| format!("BIND(CONCAT(?a{at}, ?a{at}) AS ?a{}) ", at + 1)).collect();
+    let doubled: String = (0..60)
+        .map(|at| format!("BIND(CONCAT(?a{at}, ?a{at}) AS ?a{}) ", at + 1))
+        .collect();
     let error = execute(&format!("SELECT * {{ BIND('aaaaaaaa' AS ?a0) {doubled} }}")).unwrap_err();
-    assert_eq!(error.to_string(), "stopped at a string of more than 65536 bytes");
+    assert_eq!(
+        error.to_string(),
+        "stopped at a string of more than 65536 bytes"
+    );
     let replaced = (0..10).fold("'aaaaaaaaaa'".to_owned(), |text, _| {
         format!("REPLACE({text}, 'a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')")
     });
-    rejected(&format!("SELECT ({replaced} AS ?x) {{}}"), "a string of more than 64 MB");
+    rejected(
+        &format!("SELECT ({replaced} AS ?x) {{}}"),
+        "a string of more than 64 MB",
+    );
     let modest = "SELECT (REPLACE(REPLACE(STR(?o), ' ', '_'), '-', '') AS ?x) { ?s ?p ?o }";
     assert_eq!(execute(modest).unwrap(), QueryResults::Solutions(1729));
 }
@@ -109,8 +136,9 @@ fn computed_strings_are_limited() {
 #[test]
 fn the_size_of_a_plan_is_limited() {
     let chain = |length: usize| {
-        let triples: String =
-            (0..length).map(|at| format!("?a{at} <a:b> ?a{} . ", at + 1)).collect();
+        let triples: String = (0..length)
+            .map(|at| format!("?a{at} <a:b> ?a{} . ", at + 1))
+            .collect();
         format!("SELECT * {{ {triples} }}")
     };
     rejected(&chain(300), "patterns; the maximum is 200");
@@ -122,7 +150,11 @@ fn the_size_of_a_plan_is_limited() {
 #[test]
 fn a_query_beyond_the_parsers_limits_has_no_score() {
     let metric = SparqlExecutes::builder().data(graph()).build();
-    let deep = format!("ASK {{ FILTER({}1{}) }}", "(".repeat(30_000), ")".repeat(30_000));
+    let deep = format!(
+        "ASK {{ FILTER({}1{}) }}",
+        "(".repeat(30_000),
+        ")".repeat(30_000)
+    );
     assert_eq!(
         evaluate(&metric, &deep).unwrap_err(),
         "metric `sparql_executes`: the query is nested 30002 levels deep; the maximum is 100"
@@ -136,7 +168,11 @@ fn the_length_of_operator_chains_is_limited() {
         rejected(&query(20_000), "operands; the maximum is 5000");
         let started = Instant::now();
         assert!(execute(&query(1_000)).is_ok(), "{chain}");
-        assert!(started.elapsed() < Duration::from_secs(60), "{chain}: {:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "{chain}: {:?}",
+            started.elapsed()
+        );
     }
 }
 
@@ -175,10 +211,17 @@ fn a_product_of_rows_without_values_is_stopped() {
     let empty = "{ SELECT ?none { ?a ?b ?c . ?d ?e ?f } }";
     let missing = "{ SELECT ?none { ?a ?b ?c . ?d ?e ?f OPTIONAL { ?a <a:none> ?none } } }";
     for side in [empty, missing] {
-        let query =
-            format!("SELECT (COUNT(*) AS ?n) {{ {side} {} }}", side.replace("?none", "?no"));
-        let error = block_on(graph().execute(&query, limits(300.0))).unwrap_err().to_string();
-        assert!(error == OUT_OF_MEMORY || error.contains("50000000 terms"), "{query}: {error}");
+        let query = format!(
+            "SELECT (COUNT(*) AS ?n) {{ {side} {} }}",
+            side.replace("?none", "?no")
+        );
+        let error = block_on(graph().execute(&query, limits(300.0)))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error == OUT_OF_MEMORY || error.contains("50000000 terms"),
+            "{query}: {error}"
+        );
     }
 }
 
@@ -187,7 +230,10 @@ fn large_honest_queries_are_within_the_memory() {
     for (query, rows) in [
         ("SELECT * { ?s ?p ?o } ORDER BY ?o ?s", 1729),
         ("SELECT DISTINCT ?s ?o { ?s ?p ?o }", 1728),
-        ("SELECT ?s (GROUP_CONCAT(?o; separator=', ') AS ?all) { ?s ?p ?o } GROUP BY ?s", 0),
+        (
+            "SELECT ?s (GROUP_CONCAT(?o; separator=', ') AS ?all) { ?s ?p ?o } GROUP BY ?s",
+            0,
+        ),
         ("SELECT * { ?a ?b ?c . ?a ?d ?e } ORDER BY ?a LIMIT 10", 10),
     ] {
         match block_on(graph().execute(query, limits(300.0))).unwrap() {
@@ -207,16 +253,28 @@ fn regular_expressions_too_large_fail_the_query() {
         "((a{1000}){1000}){1000}",
     ] {
         let constant = format!("SELECT * {{ ?s ?p ?o FILTER(REGEX(STR(?o), '{pattern}')) }}");
-        rejected(&constant, "stopped at a regular expression that is too large");
+        rejected(
+            &constant,
+            "stopped at a regular expression that is too large",
+        );
         let replace = format!("SELECT (REPLACE(STR(?o), '{pattern}', '') AS ?x) {{ ?s ?p ?o }}");
-        rejected(&replace, "stopped at a regular expression that is too large");
+        rejected(
+            &replace,
+            "stopped at a regular expression that is too large",
+        );
         let computed = format!(
             "ASK {{ ?s ?p ?o BIND(CONCAT('{pattern}', STR(?p)) AS ?x) FILTER(REGEX(STR(?o), ?x)) }}"
         );
-        rejected(&computed, "stopped at a regular expression that is too large");
+        rejected(
+            &computed,
+            "stopped at a regular expression that is too large",
+        );
     }
     // A match that would take minutes: a string of 60,000 characters, 40,000 positions.
-    let long = format!("ASK {{ FILTER(REGEX('{}', '(.?){{5000}}!')) }}", "a".repeat(60_000));
+    let long = format!(
+        "ASK {{ FILTER(REGEX('{}', '(.?){{5000}}!')) }}",
+        "a".repeat(60_000)
+    );
     rejected(&long, "stopped at a regular expression that is too large");
 }
 

@@ -18,7 +18,10 @@ fn queries(system: &str) -> Vec<String> {
 }
 
 fn passed(metric: &impl Metric, queries: &[String]) -> usize {
-    queries.iter().filter(|query| evaluate(metric, query).unwrap().0 == 1.0).count()
+    queries
+        .iter()
+        .filter(|query| evaluate(metric, query).unwrap().0 == 1.0)
+        .count()
 }
 
 #[test]

@@ -12,20 +12,29 @@ use dsrs_metrics::sparql::{ExecutionError, QueryLimits, QueryResults, SparqlStor
 use dsrs_metrics::{Scored, contract::MetricCall};
 
 /// The graph of the heritage rows.
-pub(crate) const GRAPH: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/heritage/heritage.ttl");
+pub(crate) const GRAPH: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../examples/data/heritage/heritage.ttl"
+);
 
 fn graph() -> SparqlStore {
     SparqlStore::from_path(GRAPH).expect("the graph of the heritage rows")
 }
 
 fn limits(seconds: f64) -> QueryLimits {
-    QueryLimits { timeout: Duration::from_secs_f64(seconds), max_results: 10_000 }
+    QueryLimits {
+        timeout: Duration::from_secs_f64(seconds),
+        max_results: 10_000,
+    }
 }
 
 #[track_caller]
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 /// Executes a query on the heritage graph.
@@ -42,5 +51,7 @@ fn evaluate(metric: &impl Metric, query: &str) -> Result<(f64, String), String> 
         let feedback = scored.feedback().unwrap_or_default().into_owned();
         (scored.score.value, feedback)
     };
-    scored.map(value_and_feedback).map_err(|error| error.to_string())
+    scored
+        .map(value_and_feedback)
+        .map_err(|error| error.to_string())
 }

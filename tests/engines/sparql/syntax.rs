@@ -28,7 +28,10 @@ fn the_four_forms_are_queries() {
 
 #[test]
 fn the_position_of_a_syntax_error_is_in_the_feedback() {
-    invalid("SELECT ?s WHERE {\n  ?s ex:name ?o }", "line 2, column 13: Prefix not found");
+    invalid(
+        "SELECT ?s WHERE {\n  ?s ex:name ?o }",
+        "line 2, column 13: Prefix not found",
+    );
     invalid(
         "SELECT ?é WHERE { ?é ?p ???o }",
         "line 1, column 27: syntax error at `?o` or just before it",
@@ -41,7 +44,10 @@ fn the_position_of_a_syntax_error_is_in_the_feedback() {
         "SELECT ?s WHERE { ?s ?p",
         "line 1, column 24: syntax error just before, or unexpected end of the query",
     );
-    invalid("SELECT * WHERE { ?s <rel> 1 }", "line 1, column 26: IRI parsing failed");
+    invalid(
+        "SELECT * WHERE { ?s <rel> 1 }",
+        "line 1, column 26: IRI parsing failed",
+    );
     invalid(
         "ASK { \u{1b}[2J\u{1b}[2J\u{1b}[2J }",
         r"line 1, column 15: syntax error at `\u{1b}[2J` or just before it",
@@ -91,14 +97,22 @@ fn an_update_is_not_a_query() {
 fn a_value_that_is_not_a_string_is_an_error() {
     let error = SparqlSyntaxValid.score(&example! {}, &prediction! { "sparql_query" => 5 });
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("field `pred.sparql_query`: expected"), "{error}");
+    assert!(
+        error.contains("field `pred.sparql_query`: expected"),
+        "{error}"
+    );
 }
 
 #[test]
 fn queries_of_any_depth_and_length_are_handled() {
-    for (open, close) in
-        [("(", ")"), ("{", "}"), ("[", "]"), ("!", ""), ("STR(", ")"), ("<<", ">>")]
-    {
+    for (open, close) in [
+        ("(", ")"),
+        ("{", "}"),
+        ("[", "]"),
+        ("!", ""),
+        ("STR(", ")"),
+        ("<<", ">>"),
+    ] {
         for depth in [90, 1_000, 10_000] {
             let (open, close) = (open.repeat(depth), close.repeat(depth));
             for query in [
@@ -121,10 +135,18 @@ fn queries_of_any_depth_and_length_are_handled() {
         evaluate(&SparqlSyntaxValid, &deep[..60_000]).unwrap_err(),
         "metric `sparql_syntax_valid`: the query is nested 60000 levels deep; the maximum is 100"
     );
-    let nested = |depth| format!("ASK {{ FILTER({}1{}) }}", "(".repeat(depth), ")".repeat(depth));
+    let nested = |depth| {
+        format!(
+            "ASK {{ FILTER({}1{}) }}",
+            "(".repeat(depth),
+            ")".repeat(depth)
+        )
+    };
     assert_eq!(checked(&nested(98)), (1.0, String::new()));
     assert!(
-        evaluate(&SparqlSyntaxValid, &nested(99)).unwrap_err().contains("nested 101 levels deep")
+        evaluate(&SparqlSyntaxValid, &nested(99))
+            .unwrap_err()
+            .contains("nested 101 levels deep")
     );
 }
 
@@ -134,8 +156,18 @@ fn long_chains_are_parsed() {
         let query = format!("ASK {{ FILTER(1{}) }}", chain.repeat(20_000));
         assert_eq!(checked(&query).0, 1.0, "{chain}");
     }
-    for chain in ["OPTIONAL{} ", "{}UNION{} ", "MINUS{} ", "FILTER(1) ", "?s ?p ?o . "] {
-        assert_eq!(checked(&format!("ASK {{ {} }}", chain.repeat(5_000))).0, 1.0, "{chain}");
+    for chain in [
+        "OPTIONAL{} ",
+        "{}UNION{} ",
+        "MINUS{} ",
+        "FILTER(1) ",
+        "?s ?p ?o . ",
+    ] {
+        assert_eq!(
+            checked(&format!("ASK {{ {} }}", chain.repeat(5_000))).0,
+            1.0,
+            "{chain}"
+        );
     }
     let path = format!("ASK {{ ?s <a:>{} ?o }}", "/<a:>".repeat(12_000));
     assert_eq!(checked(&path).0, 1.0);

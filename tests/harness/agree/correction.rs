@@ -31,27 +31,54 @@ fn a_worked_example() {
     // 0.85. The interval follows the authors' formulas, in double precision.
     let corrected = correct((150, 1_000), (45, 50), (190, 200)).unwrap();
     assert!((corrected.rate - 0.1 / 0.85).abs() < 1e-12);
-    assert!((corrected.interval.low - LANG_REICZIGEL.0).abs() < 1e-9, "{corrected:?}");
-    assert!((corrected.interval.high - LANG_REICZIGEL.1).abs() < 1e-9, "{corrected:?}");
+    assert!(
+        (corrected.interval.low - LANG_REICZIGEL.0).abs() < 1e-9,
+        "{corrected:?}"
+    );
+    assert!(
+        (corrected.interval.high - LANG_REICZIGEL.1).abs() < 1e-9,
+        "{corrected:?}"
+    );
 }
 
 const LANG_REICZIGEL: (f64, f64) = (0.072_342_231_346_081_38, 0.161_128_376_723_378);
 
 #[test]
 fn a_judge_no_better_than_chance_has_no_correction() {
-    for (sensitivity, specificity) in
-        [((5, 10), (5, 10)), ((1, 3), (2, 3)), ((0, 9), (9, 9)), ((1, 10), (1, 10))]
-    {
+    for (sensitivity, specificity) in [
+        ((5, 10), (5, 10)),
+        ((1, 3), (2, 3)),
+        ((0, 9), (9, 9)),
+        ((1, 10), (1, 10)),
+    ] {
         let error = correct((40, 100), sensitivity, specificity).unwrap_err();
-        assert!(matches!(error, NotCorrectable::Uninformative { .. }), "{error:?}");
+        assert!(
+            matches!(error, NotCorrectable::Uninformative { .. }),
+            "{error:?}"
+        );
     }
     assert!(correct((40, 100), (6, 10), (5, 10)).is_ok());
-    assert_eq!(correct((0, 0), (5, 10), (9, 10)), Err(NotCorrectable::NoRows));
-    assert_eq!(correct((4, 9), (0, 0), (9, 10)), Err(NotCorrectable::NoSensitivity));
-    assert_eq!(correct((4, 9), (5, 10), (0, 0)), Err(NotCorrectable::NoSpecificity));
-    let rates = ErrorRates { sensitivity: share(10, 20), specificity: share(0, 10) };
+    assert_eq!(
+        correct((0, 0), (5, 10), (9, 10)),
+        Err(NotCorrectable::NoRows)
+    );
+    assert_eq!(
+        correct((4, 9), (0, 0), (9, 10)),
+        Err(NotCorrectable::NoSensitivity)
+    );
+    assert_eq!(
+        correct((4, 9), (5, 10), (0, 0)),
+        Err(NotCorrectable::NoSpecificity)
+    );
+    let rates = ErrorRates {
+        sensitivity: share(10, 20),
+        specificity: share(0, 10),
+    };
     let inverted = by_error_rates([(true, false), (false, true)], rates);
-    assert_eq!((inverted.corrected.value, inverted.corrected.ci95), (None, None));
+    assert_eq!(
+        (inverted.corrected.value, inverted.corrected.ci95),
+        (None, None)
+    );
     assert_eq!(
         note(&inverted.corrected),
         "undefined: sensitivity 0.5000 + specificity 0.0000 is not above 1, so passing carries no information about the label"
@@ -61,12 +88,21 @@ fn a_judge_no_better_than_chance_has_no_correction() {
 #[test]
 fn very_few_labelled_rows_give_the_widest_interval() {
     let corrected = correct((50, 100), (1, 1), (5, 100)).unwrap();
-    assert_eq!(corrected.interval, Interval { low: 0.0, high: 1.0 });
+    assert_eq!(
+        corrected.interval,
+        Interval {
+            low: 0.0,
+            high: 1.0
+        }
+    );
 }
 
 #[test]
 fn with_every_row_labelled_the_correction_is_the_share_of_passing_labels() {
-    let pairs = [(true, true); 60].into_iter().chain([(false, true); 15]).chain([(true, false); 5]);
+    let pairs = [(true, true); 60]
+        .into_iter()
+        .chain([(false, true); 15])
+        .chain([(true, false); 5]);
     let found = agreement(pairs.chain([(false, false); 20]));
     assert_eq!(found.passed.value, Some(0.65));
     assert_close(found.corrected.value, 0.75);
@@ -79,28 +115,48 @@ fn with_every_row_labelled_the_correction_is_the_share_of_passing_labels() {
 
 #[test]
 fn rows_without_label_count_by_the_labels_of_their_verdict() {
-    let labelled = [(true, Some(true)); 45].into_iter().chain([(false, Some(true)); 5]);
-    let labelled = labelled.chain([(true, Some(false)); 10]).chain([(false, Some(false)); 40]);
+    let labelled = [(true, Some(true)); 45]
+        .into_iter()
+        .chain([(false, Some(true)); 5]);
+    let labelled = labelled
+        .chain([(true, Some(false)); 10])
+        .chain([(false, Some(false)); 40]);
     let others = [(true, None); 550].into_iter().chain([(false, None); 450]);
     let found = agreement(labelled.chain(others));
-    assert_eq!((found.passed.successes, found.corrected.n), (Some(605), 1_100));
+    assert_eq!(
+        (found.passed.successes, found.corrected.n),
+        (Some(605), 1_100)
+    );
     // 605 of 1,100 passed, 45 of 55 rightly; 495 failed, 5 of 45 wrongly.
     assert_close(found.corrected.value, 0.5);
     let interval = found.corrected.ci95.unwrap();
-    assert!(interval.contains(0.5) && interval.high - interval.low < 0.16, "{interval}");
+    assert!(
+        interval.contains(0.5) && interval.high - interval.low < 0.16,
+        "{interval}"
+    );
 }
 
 fn by_error_rates(rows: impl IntoIterator<Item = (bool, bool)>, rates: ErrorRates) -> Agreement {
-    Agreement::builder().resamples(0).error_rates(rates).of(rows).unwrap()
+    Agreement::builder()
+        .resamples(0)
+        .error_rates(rates)
+        .of(rows)
+        .unwrap()
 }
 
 #[test]
 fn error_rates_of_other_rows_replace_the_labels() {
-    let rates = ErrorRates { sensitivity: share(90, 100), specificity: share(80, 100) };
+    let rates = ErrorRates {
+        sensitivity: share(90, 100),
+        specificity: share(80, 100),
+    };
     let rows = [(true, true); 55].into_iter().chain([(false, true); 45]);
     let found = by_error_rates(rows, rates);
     assert_close(found.corrected.value, 0.5);
-    assert_eq!(found.corrected.ci95, Some(rogan_gladen(share(55, 100), &rates).unwrap().interval));
+    assert_eq!(
+        found.corrected.ci95,
+        Some(rogan_gladen(share(55, 100), &rates).unwrap().interval)
+    );
     assert_eq!(found.error_rates, Some(rates));
     let text = found.to_string();
     assert!(
@@ -111,11 +167,18 @@ fn error_rates_of_other_rows_replace_the_labels() {
 
 #[test]
 fn an_estimate_above_1_is_clamped_with_a_note() {
-    let rates = ErrorRates { sensitivity: share(45, 50), specificity: share(1, 2) };
+    let rates = ErrorRates {
+        sensitivity: share(45, 50),
+        specificity: share(1, 2),
+    };
     let found = by_error_rates([(true, true); 1_000], rates);
     assert_eq!(found.corrected.value, Some(1.0));
     assert!(found.corrected.ci95.unwrap().contains(1.0));
-    assert!(note(&found.corrected).starts_with("the estimate 1.2"), "{}", note(&found.corrected));
+    assert!(
+        note(&found.corrected).starts_with("the estimate 1.2"),
+        "{}",
+        note(&found.corrected)
+    );
 }
 
 /// A simulated study: numbers of rows with and without labels, and a judge of known error rates.
@@ -131,7 +194,11 @@ impl Study {
     fn run(&self, random: &mut Random) -> Agreement {
         let row = |row: usize, random: &mut Random| {
             let label = random.chance(self.should_pass);
-            let right = if label { self.sensitivity } else { self.specificity };
+            let right = if label {
+                self.sensitivity
+            } else {
+                self.specificity
+            };
             let passed = random.chance(right) == label;
             (passed, (row < self.labelled).then_some(label))
         };
@@ -159,11 +226,19 @@ fn the_interval_contains_the_truth_in_19_of_20_studies() {
         study(200, 2_000, 0.95, 0.95, 0.8),
         study(142, 0, 0.83, 0.9, 0.95),
     ] {
-        let Study { labelled, others, should_pass, sensitivity, specificity } = study;
+        let Study {
+            labelled,
+            others,
+            should_pass,
+            sensitivity,
+            specificity,
+        } = study;
         let what = format!(
             "{should_pass} should pass, sensitivity {sensitivity}, specificity {specificity}, {labelled} rows \
              labelled, {others} not"
         );
-        assert_covers(&what, should_pass, |random| study.run(random).corrected.ci95);
+        assert_covers(&what, should_pass, |random| {
+            study.run(random).corrected.ci95
+        });
     }
 }

@@ -45,7 +45,10 @@ pub(crate) fn assert_covers(
     }
     let rate = covered.rate().unwrap();
     println!("{what}: {:.1}% of {STUDIES}", 100.0 * rate);
-    assert!((0.92..=0.98).contains(&rate), "{what}: {rate} of the intervals contain {truth}");
+    assert!(
+        (0.92..=0.98).contains(&rate),
+        "{what}: {rate} of the intervals contain {truth}"
+    );
 }
 
 #[test]
@@ -67,17 +70,30 @@ fn copying(random: &mut Random, rows: usize, copies: f64, resamples: u32) -> Agr
     let pairs: Vec<(f64, f64)> = (0..rows)
         .map(|_| {
             let label = class(random);
-            (if random.chance(copies) { label } else { class(random) }, label)
+            (
+                if random.chance(copies) {
+                    label
+                } else {
+                    class(random)
+                },
+                label,
+            )
         })
         .collect();
-    Agreement::builder().scale(["0", "1", "2"]).resamples(resamples).of(pairs).unwrap()
+    Agreement::builder()
+        .scale(["0", "1", "2"])
+        .resamples(resamples)
+        .of(pairs)
+        .unwrap()
 }
 
 #[test]
 fn asymptotic_for_kappa_and_bootstrapped_for_spearman() {
     for (rows, copies) in [(60, 0.3), (100, 0.6), (300, 0.8)] {
         let what = |name: &str| format!("{name} {copies}, {rows} rows");
-        assert_covers(&what("kappa"), copies, |random| copying(random, rows, copies, 0).kappa.ci95);
+        assert_covers(&what("kappa"), copies, |random| {
+            copying(random, rows, copies, 0).kappa.ci95
+        });
         assert_covers(&what("linear"), copies, |random| {
             copying(random, rows, copies, 0).kappa_linear.ci95
         });
@@ -94,7 +110,11 @@ fn asymptotic_for_kappa_and_bootstrapped_for_spearman() {
 fn bootstrapped_for_a_mean() {
     assert_covers("mean, 80 rows", 0.5, |random| {
         let scores: Vec<f64> = (0..80).map(|_| random.unit()).collect();
-        Bootstrap { resamples: 400, seed: 1 }.interval(scores.len(), |rows| {
+        Bootstrap {
+            resamples: 400,
+            seed: 1,
+        }
+        .interval(scores.len(), |rows| {
             Some(rows.iter().map(|row| scores[*row]).sum::<f64>() / rows.len() as f64)
         })
     });

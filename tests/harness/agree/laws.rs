@@ -112,6 +112,11 @@ fn a_statistic_that_is_mostly_undefined_or_constant_has_no_interval() {
 #[test]
 fn the_bootstrap_is_reproducible() {
     let first = |rows: &[usize]| Some(rows.iter().sum::<usize>() as f64);
-    let interval = Bootstrap { resamples: 100, seed: 7 }.interval(50, first).unwrap();
+    let interval = Bootstrap {
+        resamples: 100,
+        seed: 7,
+    }
+    .interval(50, first)
+    .unwrap();
     assert_eq!((interval.low, interval.high), (1024.9, 1383.575));
 }

@@ -31,5 +31,8 @@ fn note(figure: &Figure) -> String {
 #[track_caller]
 fn assert_close(found: Option<f64>, expected: f64) {
     let found = found.expect("a value");
-    assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+    assert!(
+        (found - expected).abs() < 1e-12,
+        "{found} is not {expected}"
+    );
 }

@@ -44,7 +44,10 @@ fn vectors() -> impl Iterator<Item = Vector> {
 fn assert_close(found: Option<f64>, expected: Option<f64>, what: &str) {
     match (found, expected) {
         (Some(found), Some(expected)) => {
-            assert!((found - expected).abs() <= 1e-9, "{what}: {found} is not {expected}");
+            assert!(
+                (found - expected).abs() <= 1e-9,
+                "{what}: {found} is not {expected}"
+            );
         }
         _ => assert_eq!(found, expected, "{what}"),
     }
@@ -58,8 +61,11 @@ fn assert_interval(found: Option<Interval>, (low, high): (f64, f64)) {
 
 #[test]
 fn accuracy_confusion_and_kappa_are_those_of_scikit_learn() {
-    const WEIGHTS: [KappaWeights; 3] =
-        [KappaWeights::Unweighted, KappaWeights::Linear, KappaWeights::Quadratic];
+    const WEIGHTS: [KappaWeights; 3] = [
+        KappaWeights::Unweighted,
+        KappaWeights::Linear,
+        KappaWeights::Quadratic,
+    ];
     let (mut compared, mut undefined) = (0, 0);
     for vector in vectors() {
         let Vector::Classes {
@@ -77,10 +83,15 @@ fn accuracy_confusion_and_kappa_are_those_of_scikit_learn() {
         };
         let matrix = ConfusionMatrix::of(classes, label.iter().copied().zip(given.iter().copied()));
         for (row, counts) in confusion.iter().enumerate() {
-            let found: Vec<u64> = (0..classes).map(|column| matrix.count(row, column)).collect();
+            let found: Vec<u64> = (0..classes)
+                .map(|column| matrix.count(row, column))
+                .collect();
             assert_eq!(&found, counts);
         }
-        let share = Proportion { successes: matrix.agreeing(), trials: matrix.total() };
+        let share = Proportion {
+            successes: matrix.agreeing(),
+            trials: matrix.total(),
+        };
         assert_close(share.rate(), Some(accuracy), "accuracy");
         assert_interval(share.wilson(), wilson);
         for ((weights, expected), error) in WEIGHTS.into_iter().zip(kappa).zip(standard_error) {
@@ -103,17 +114,33 @@ fn accuracy_confusion_and_kappa_are_those_of_scikit_learn() {
 fn an_agreement_over_a_scale_gives_the_figures_of_scikit_learn() {
     let mut compared = 0;
     for vector in vectors() {
-        let Vector::Classes { classes, label, given, accuracy, kappa, .. } = vector else {
+        let Vector::Classes {
+            classes,
+            label,
+            given,
+            accuracy,
+            kappa,
+            ..
+        } = vector
+        else {
             continue;
         };
         let numbers = |values: &[usize]| values.iter().map(|v| *v as f64).collect::<Vec<_>>();
         let pairs = numbers(&given).into_iter().zip(numbers(&label));
         let scale = (0..classes).map(|class| class.to_string());
-        let agreement = Agreement::builder().scale(scale).resamples(0).of(pairs).unwrap();
+        let agreement = Agreement::builder()
+            .scale(scale)
+            .resamples(0)
+            .of(pairs)
+            .unwrap();
         assert_close(agreement.accuracy.value, Some(accuracy), "accuracy");
         assert_eq!(agreement.accuracy.n, label.len() as u64);
         if label.len() >= 2 {
-            let found = [&agreement.kappa, &agreement.kappa_linear, &agreement.kappa_quadratic];
+            let found = [
+                &agreement.kappa,
+                &agreement.kappa_linear,
+                &agreement.kappa_quadratic,
+            ];
             for (found, expected) in found.into_iter().zip(kappa) {
                 assert_close(found.value, expected, "kappa");
             }
@@ -131,12 +158,22 @@ fn an_agreement_over_a_scale_gives_the_figures_of_scikit_learn() {
 fn spearman_is_that_of_scipy() {
     let (mut compared, mut undefined) = (0, 0);
     for vector in vectors() {
-        let Vector::Ranks { x, y, spearman: expected } = vector else { continue };
+        let Vector::Ranks {
+            x,
+            y,
+            spearman: expected,
+        } = vector
+        else {
+            continue;
+        };
         assert_close(spearman(&x, &y), expected, "spearman");
         undefined += usize::from(expected.is_none());
         compared += 1;
     }
-    assert!(compared >= 600 && undefined >= 2, "only {compared} vectors, {undefined} undefined");
+    assert!(
+        compared >= 600 && undefined >= 2,
+        "only {compared} vectors, {undefined} undefined"
+    );
     println!("{compared} vectors, no difference, {undefined} undefined on both sides");
 }
 
@@ -144,7 +181,14 @@ fn spearman_is_that_of_scipy() {
 fn wilson_intervals_are_those_of_scipy() {
     let mut compared = 0;
     for vector in vectors() {
-        let Vector::Share { successes, trials, wilson } = vector else { continue };
+        let Vector::Share {
+            successes,
+            trials,
+            wilson,
+        } = vector
+        else {
+            continue;
+        };
         assert_interval(Proportion { successes, trials }.wilson(), wilson);
         compared += 1;
     }
@@ -153,6 +197,8 @@ fn wilson_intervals_are_those_of_scipy() {
 
 #[test]
 fn the_peers_still_say_so() {
-    let Some(peer) = Peer::with(&["scikit-learn", "scipy", "statsmodels"]) else { return };
+    let Some(peer) = Peer::with(&["scikit-learn", "scipy", "statsmodels"]) else {
+        return;
+    };
     assert_eq!(peer.check(SCRIPT), "1167 vectors, as committed");
 }

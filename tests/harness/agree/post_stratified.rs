@@ -11,7 +11,10 @@ use super::coverage::Random;
 use super::{agreement, note, quick};
 
 fn stratum(rows: u64, successes: u64, trials: u64) -> Stratum {
-    Stratum { rows, labelled: Proportion { successes, trials } }
+    Stratum {
+        rows,
+        labelled: Proportion { successes, trials },
+    }
 }
 
 #[test]
@@ -35,16 +38,29 @@ fn the_interval_is_that_of_the_formula() {
 const POOR_JUDGE: (f64, f64, f64) = (0.716, 0.632_476_358_092_222_6, 0.772_056_864_738_541_7);
 const GOOD_JUDGE: (f64, f64, f64) = (0.95, 0.891_262_383_989_073_2, 0.964_200_815_345_391_6);
 const TWO_LABELS: (f64, f64, f64) = (0.5, 0.046_779_046_283_730_86, 0.953_220_953_716_269_1);
-const FIVE_LABELS: (f64, f64, f64) =
-    (0.740_740_740_740_740_7, 0.344_500_731_396_460_7, 0.970_741_952_040_276_6);
+const FIVE_LABELS: (f64, f64, f64) = (
+    0.740_740_740_740_740_7,
+    0.344_500_731_396_460_7,
+    0.970_741_952_040_276_6,
+);
 
 #[test]
 fn without_a_label_of_a_verdict_there_is_a_reason_and_no_rate() {
     let none = stratum(0, 0, 0);
     assert_eq!(post_stratified(none, none), Err(NotCorrectable::NoRows));
     let failed = post_stratified(stratum(97, 40, 40), stratum(3, 0, 0));
-    assert_eq!(failed, Err(NotCorrectable::NoLabel { verdict: "fail", rows: 3 }));
-    let found = agreement([(true, Some(true)); 40].into_iter().chain([(false, None); 3]));
+    assert_eq!(
+        failed,
+        Err(NotCorrectable::NoLabel {
+            verdict: "fail",
+            rows: 3
+        })
+    );
+    let found = agreement(
+        [(true, Some(true)); 40]
+            .into_iter()
+            .chain([(false, None); 3]),
+    );
     assert_eq!((found.corrected.value, found.corrected.ci95), (None, None));
     assert_eq!(
         note(&found.corrected),
@@ -61,9 +77,15 @@ fn one_verdict_is_the_share_of_its_labels() {
         // Every row has a label.
         (stratum(8, 8, 8), stratum(2, 1, 2)),
     ] {
-        let labels = Proportion { successes: 9, trials: 10 };
+        let labels = Proportion {
+            successes: 9,
+            trials: 10,
+        };
         let found = post_stratified(passed, failed).unwrap();
-        assert_eq!((Some(found.rate), Some(found.interval)), (labels.rate(), labels.wilson()));
+        assert_eq!(
+            (Some(found.rate), Some(found.interval)),
+            (labels.rate(), labels.wilson())
+        );
     }
     let one = post_stratified(stratum(1, 1, 1), stratum(0, 0, 0)).unwrap();
     assert_eq!((one.rate, one.interval.high), (1.0, 1.0));
@@ -82,7 +104,10 @@ fn no_estimate_is_outside_of_its_interval() {
                 }
             }
             let share = |(successes, trials)| Proportion { successes, trials };
-            let rates = ErrorRates { sensitivity: share((a, m)), specificity: share((b, n)) };
+            let rates = ErrorRates {
+                sensitivity: share((a, m)),
+                specificity: share((b, n)),
+            };
             for observed in shares().chain([(729, 1_000), (5, 90)]) {
                 if let Ok(found) = rogan_gladen(share(observed), &rates) {
                     assert_contains(&found);
@@ -95,19 +120,39 @@ fn no_estimate_is_outside_of_its_interval() {
 #[test]
 fn the_interval_of_a_rate_by_other_error_rates_is_widened_up_to_the_rate() {
     // One row that should fail: the corrected centre is below 0.
-    let all = |trials| Proportion { successes: trials, trials };
-    let rates = ErrorRates { sensitivity: all(60), specificity: all(1) };
-    let found = rogan_gladen(Proportion { successes: 138, trials: 1_000 }, &rates).unwrap();
+    let all = |trials| Proportion {
+        successes: trials,
+        trials,
+    };
+    let rates = ErrorRates {
+        sensitivity: all(60),
+        specificity: all(1),
+    };
+    let found = rogan_gladen(
+        Proportion {
+            successes: 138,
+            trials: 1_000,
+        },
+        &rates,
+    )
+    .unwrap();
     assert!((found.rate - 0.138).abs() < 1e-12, "{found:?}");
     assert_eq!((found.interval.low, found.interval.high), (0.0, found.rate));
 }
 
 #[track_caller]
 fn assert_contains(found: &CorrectedRate) {
-    let CorrectedRate { rate, interval, unclamped } = *found;
+    let CorrectedRate {
+        rate,
+        interval,
+        unclamped,
+    } = *found;
     assert!(interval.contains(rate), "{found:?}");
     assert!(0.0 <= interval.low && interval.high <= 1.0, "{found:?}");
-    assert!(unclamped.is_none_or(|rate| !(0.0..=1.0).contains(&rate)), "{found:?}");
+    assert!(
+        unclamped.is_none_or(|rate| !(0.0..=1.0).contains(&rate)),
+        "{found:?}"
+    );
 }
 
 /// 1,000 rows, judged with these rates, of which 100 have a label.
@@ -129,7 +174,11 @@ impl Study {
     fn rows(self, random: &mut Random) -> Vec<Row> {
         let row = |_| {
             let label = random.chance(self.should_pass);
-            let right = if label { self.sensitivity } else { self.specificity };
+            let right = if label {
+                self.sensitivity
+            } else {
+                self.specificity
+            };
             (random.chance(right) == label, label)
         };
         (0..ROWS).map(row).collect()
@@ -143,10 +192,18 @@ fn at_random(rows: &[Row]) -> Vec<bool> {
 
 /// Half of the labels are of rows that failed, or fewer if fewer failed.
 fn by_verdict(rows: &[Row]) -> Vec<bool> {
-    let failed = rows.iter().filter(|(passed, _)| !passed).count().min(LABELS / 2);
+    let failed = rows
+        .iter()
+        .filter(|(passed, _)| !passed)
+        .count()
+        .min(LABELS / 2);
     let (mut of_failed, mut of_passed) = (failed, LABELS - failed);
     let choose = |(passed, _): &Row| {
-        let left = if *passed { &mut of_passed } else { &mut of_failed };
+        let left = if *passed {
+            &mut of_passed
+        } else {
+            &mut of_failed
+        };
         let is_chosen = *left > 0;
         *left -= usize::from(is_chosen);
         is_chosen
@@ -172,7 +229,11 @@ fn estimates(rows: &[Row], labelled: &[bool]) -> [Option<CorrectedRate>; 3] {
     }
     let alone = labels.rate().zip(labels.wilson());
     [
-        alone.map(|(rate, interval)| CorrectedRate { rate, interval, unclamped: None }),
+        alone.map(|(rate, interval)| CorrectedRate {
+            rate,
+            interval,
+            unclamped: None,
+        }),
         rogan_gladen(others, &rates).ok(),
         post_stratified(passed, failed).ok(),
     ]
@@ -190,7 +251,8 @@ struct Quality {
 impl Quality {
     /// A rate that is not defined covers nothing.
     fn add(&mut self, found: Option<CorrectedRate>, truth: f64) {
-        self.covered.record(found.is_some_and(|found| found.interval.contains(truth)));
+        self.covered
+            .record(found.is_some_and(|found| found.interval.contains(truth)));
         if let Some(CorrectedRate { rate, interval, .. }) = found {
             self.defined += 1.0;
             self.width += interval.high - interval.low;
@@ -234,7 +296,11 @@ fn the_table_of_widths_and_coverage() {
         "rate sens spec | labels alone R    | Rogan-Gladen R    | post-stratified R | labels alone V    | Rogan-Gladen V    | post-stratified V"
     );
     for (should_pass, sensitivity, specificity) in studies {
-        let study = Study { should_pass, sensitivity, specificity };
+        let study = Study {
+            should_pass,
+            sensitivity,
+            specificity,
+        };
         let mut qualities: [Quality; 6] = Default::default();
         for seed in 0..STUDIES {
             let rows = study.rows(&mut Random::new(seed));
@@ -245,7 +311,10 @@ fn the_table_of_widths_and_coverage() {
             }
         }
         let shown: Vec<String> = qualities.iter().map(Quality::shown).collect();
-        println!("{should_pass:.2} {sensitivity:.2} {specificity:.2} | {}", shown.join(" | "));
+        println!(
+            "{should_pass:.2} {sensitivity:.2} {specificity:.2} | {}",
+            shown.join(" | ")
+        );
         let [alone, _, random, _, rogan_gladen, chosen] = &qualities;
         for quality in [random, chosen] {
             assert!(
@@ -259,9 +328,17 @@ fn the_table_of_widths_and_coverage() {
 }
 
 fn labelled(rows: &[(bool, Option<bool>)], stated: LabelSample) -> (LabelSample, String) {
-    let found = Agreement::builder().resamples(0).label_sample(stated).of(rows.to_vec()).unwrap();
+    let found = Agreement::builder()
+        .resamples(0)
+        .label_sample(stated)
+        .of(rows.to_vec())
+        .unwrap();
     let text = found.to_string();
-    let line = text.lines().find(|line| line.starts_with("labels: ")).unwrap().to_owned();
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("labels: "))
+        .unwrap()
+        .to_owned();
     (found.labelled.unwrap().sample, line)
 }
 
@@ -269,10 +346,15 @@ fn labelled(rows: &[(bool, Option<bool>)], stated: LabelSample) -> (LabelSample,
 fn the_report_says_how_the_labelled_rows_were_chosen() {
     let rows = |passed: usize, failed: usize, of_passed: usize, of_failed: usize| {
         let row = move |at: usize, verdict: bool, labels: usize| {
-            (verdict, (at < labels).then_some(verdict != at.is_multiple_of(9)))
+            (
+                verdict,
+                (at < labels).then_some(verdict != at.is_multiple_of(9)),
+            )
         };
         let passes = (0..passed).map(move |at| row(at, true, of_passed));
-        passes.chain((0..failed).map(move |at| row(at, false, of_failed))).collect::<Vec<_>>()
+        passes
+            .chain((0..failed).map(move |at| row(at, false, of_failed)))
+            .collect::<Vec<_>>()
     };
     use LabelSample::{ByVerdict, EveryRow, Random, Unknown};
     let (sample, line) = labelled(&rows(700, 300, 50, 50), Unknown);
@@ -293,15 +375,27 @@ fn the_report_says_how_the_labelled_rows_were_chosen() {
          sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if those of each verdict are a random sample"
     );
     let (sample, line) = labelled(&rows(700, 300, 66, 34), Random);
-    assert_eq!((sample, &*line), (Random, "labels: a random sample of 100 of 1000 rows"));
+    assert_eq!(
+        (sample, &*line),
+        (Random, "labels: a random sample of 100 of 1000 rows")
+    );
     let (sample, line) = labelled(&rows(700, 300, 66, 34), ByVerdict);
-    assert!(line.starts_with("labels: 100 of 1000 rows, chosen by verdict. So accuracy"), "{line}");
+    assert!(
+        line.starts_with("labels: 100 of 1000 rows, chosen by verdict. So accuracy"),
+        "{line}"
+    );
     assert_eq!(sample, ByVerdict);
     // Without labels of failed rows there is no corrected rate to rely on.
     let (sample, line) = labelled(&rows(700, 300, 100, 0), Unknown);
     assert!(line.ends_with("describe only these rows"), "{line}");
     assert_eq!(sample, ByVerdict);
     let every = labelled(&rows(70, 30, 70, 30), Random);
-    assert_eq!(every, (EveryRow, "labels: every row with a verdict has one".to_owned()));
+    assert_eq!(
+        every,
+        (
+            EveryRow,
+            "labels: every row with a verdict has one".to_owned()
+        )
+    );
     assert_eq!(quick([(true, None::<bool>); 3]).labelled, None);
 }

@@ -22,7 +22,11 @@ fn without_rows_no_figure_is_zero() {
         (&nothing.corrected, "not enough rows: no row has a verdict"),
     ];
     for (figure, expected) in figures {
-        assert_eq!((figure.value, figure.ci95, figure.n), (None, None, 0), "{expected}");
+        assert_eq!(
+            (figure.value, figure.ci95, figure.n),
+            (None, None, 0),
+            "{expected}"
+        );
         assert_eq!(note(figure), expected);
     }
 }
@@ -31,13 +35,22 @@ fn without_rows_no_figure_is_zero() {
 fn trap_15_no_statistic_of_no_rows_is_a_number() {
     let empty = Proportion::default();
     assert_eq!((empty.rate(), empty.wilson()), (None, None));
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), KappaWeights::Linear), None);
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(0, []), KappaWeights::Linear), None);
+    assert_eq!(
+        cohen_kappa(&ConfusionMatrix::of(2, []), KappaWeights::Linear),
+        None
+    );
+    assert_eq!(
+        cohen_kappa(&ConfusionMatrix::of(0, []), KappaWeights::Linear),
+        None
+    );
     assert_eq!(spearman(&[], &[]), None);
     assert_eq!(spearman(&[1.0], &[2.0]), None);
     assert_eq!(spearman(&[1.0, 2.0], &[2.0]), None);
     assert_eq!(Bootstrap::default().interval(0, |_| Some(1.0)), None);
-    let none = Bootstrap { resamples: 0, seed: 0 };
+    let none = Bootstrap {
+        resamples: 0,
+        seed: 0,
+    };
     assert_eq!(none.interval(9, |_| Some(1.0)), None);
 }
 
@@ -48,20 +61,35 @@ fn a_single_row_has_an_accuracy_and_nothing_else() {
     let interval = one.accuracy.ci95.unwrap();
     assert!((interval.low - 0.206_549_314_377_213_2).abs() < 1e-12 && interval.high == 1.0);
     assert_eq!((one.kappa.value, one.spearman.value), (None, None));
-    assert_eq!((one.corrected.value, one.corrected.ci95), (Some(1.0), one.accuracy.ci95));
+    assert_eq!(
+        (one.corrected.value, one.corrected.ci95),
+        (Some(1.0), one.accuracy.ci95)
+    );
 }
 
 #[test]
 fn few_rows_have_an_estimate_without_interval() {
-    let pairs = [(true, true), (true, false), (false, false), (false, false), (true, true)];
+    let pairs = [
+        (true, true),
+        (true, false),
+        (false, false),
+        (false, false),
+        (true, true),
+    ];
     let few = agreement(pairs);
     assert!((few.kappa.value.unwrap() - 8.0 / 13.0).abs() < 1e-12);
     assert_eq!((few.kappa.ci95, few.spearman.ci95), (None, None));
-    assert_eq!(note(&few.kappa), "not enough rows for an interval, it needs 10");
+    assert_eq!(
+        note(&few.kappa),
+        "not enough rows for an interval, it needs 10"
+    );
     let twice = agreement(pairs.into_iter().chain(pairs));
     for figure in [&twice.kappa, &twice.spearman] {
         let (value, interval) = (figure.value.unwrap(), figure.ci95.unwrap());
-        assert!(interval.low < value && value < interval.high, "{value} {interval:?}");
+        assert!(
+            interval.low < value && value < interval.high,
+            "{value} {interval:?}"
+        );
     }
     assert_eq!(twice.kappa.note, None);
 }
@@ -70,7 +98,10 @@ fn few_rows_have_an_estimate_without_interval() {
 fn perfect_agreement_has_no_interval_of_zero_width() {
     let perfect = agreement([(true, true), (false, false)].repeat(50));
     assert_eq!((perfect.kappa.value, perfect.kappa.ci95), (Some(1.0), None));
-    assert_eq!((perfect.spearman.value, perfect.spearman.ci95), (Some(1.0), None));
+    assert_eq!(
+        (perfect.spearman.value, perfect.spearman.ci95),
+        (Some(1.0), None)
+    );
     assert!(note(&perfect.kappa).starts_with("no interval: the rows vary too little"));
     // Wilson's interval still bounds the share from below.
     assert!(
@@ -84,9 +115,18 @@ fn perfect_agreement_has_no_interval_of_zero_width() {
 fn one_class_of_labels_leaves_kappa_undefined() {
     let all_good = agreement([(true, true); 30]);
     assert_eq!(all_good.accuracy.value, Some(1.0));
-    assert_eq!(note(&all_good.kappa), "undefined: all labels and scores are the same");
-    assert_eq!(note(&all_good.spearman), "undefined: all labels are the same");
-    assert_eq!((all_good.specificity.value, all_good.specificity.n), (None, 0));
+    assert_eq!(
+        note(&all_good.kappa),
+        "undefined: all labels and scores are the same"
+    );
+    assert_eq!(
+        note(&all_good.spearman),
+        "undefined: all labels are the same"
+    );
+    assert_eq!(
+        (all_good.specificity.value, all_good.specificity.n),
+        (None, 0)
+    );
     assert_eq!(
         (all_good.corrected.value, all_good.corrected.ci95),
         (Some(1.0), all_good.accuracy.ci95)

@@ -28,15 +28,28 @@ struct Vector {
 #[derive(Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 enum Of {
-    Labels { gold: Vec<String>, pred: Vec<String>, subset: Vec<String> },
-    Probabilities { truth: Vec<u8>, probability: Vec<f64> },
-    Ranks { gold: Vec<f64>, pred: Vec<f64> },
+    Labels {
+        gold: Vec<String>,
+        pred: Vec<String>,
+        subset: Vec<String>,
+    },
+    Probabilities {
+        truth: Vec<u8>,
+        probability: Vec<f64>,
+    },
+    Ranks {
+        gold: Vec<f64>,
+        pred: Vec<f64>,
+    },
 }
 
 impl Of {
     fn rows(&self) -> Vec<(Example, Prediction)> {
         let row = |gold, name: &str, pred| {
-            (example! { "answer" => gold }, Prediction::from_iter([(name, pred)]))
+            (
+                example! { "answer" => gold },
+                Prediction::from_iter([(name, pred)]),
+            )
         };
         match self {
             Self::Labels { gold, pred, .. } => gold
@@ -46,7 +59,8 @@ impl Of {
                 .collect(),
             Self::Probabilities { truth, probability } => {
                 let rows = truth.iter().zip(probability);
-                rows.map(|(gold, pred)| row(json!(gold), "probability", json!(pred))).collect()
+                rows.map(|(gold, pred)| row(json!(gold), "probability", json!(pred)))
+                    .collect()
             }
             Self::Ranks { gold, pred } => gold
                 .iter()
@@ -95,8 +109,11 @@ fn scores_of_all_rows_agree_with_scikit_learn() {
         let rows = vector.of.rows();
         for (name, expected) in &vector.scores {
             let metric = vector.of.metric(name);
-            let score =
-                merged(rows.iter().map(|(gold, pred)| counted(&*metric, gold, pred))).score();
+            let score = merged(
+                rows.iter()
+                    .map(|(gold, pred)| counted(&*metric, gold, pred)),
+            )
+            .score();
             compared += 1;
             undefined += usize::from(expected.is_none());
             let is_same = match (&score, expected) {
@@ -105,7 +122,9 @@ fn scores_of_all_rows_agree_with_scikit_learn() {
                 _ => false,
             };
             if !is_same {
-                wrong.push(format!("{name}: expected {expected:?}, found {score:?} on {rows:?}"));
+                wrong.push(format!(
+                    "{name}: expected {expected:?}, found {score:?} on {rows:?}"
+                ));
             }
         }
     }
@@ -120,6 +139,8 @@ fn scores_of_all_rows_agree_with_scikit_learn() {
 
 #[test]
 fn the_packages_still_return_the_scores_of_all_rows() {
-    let Some(peer) = Peer::with(&["krippendorff", "scikit-learn", "scipy"]) else { return };
+    let Some(peer) = Peer::with(&["krippendorff", "scikit-learn", "scipy"]) else {
+        return;
+    };
     assert_eq!(peer.check(SCRIPT), "365 vectors, as committed");
 }

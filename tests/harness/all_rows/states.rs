@@ -31,19 +31,34 @@ fn metrics() -> Vec<Box<dyn Metric>> {
         Box::new(MacroF1::default()),
         Box::new(BalancedAccuracy::default()),
         Box::new(MatthewsCorrelation::default()),
-        Box::new(CohenKappa::builder().weights(KappaWeights::Quadratic).build()),
-        Box::new(KrippendorffAlpha::builder().level(AlphaLevel::Interval).build()),
+        Box::new(
+            CohenKappa::builder()
+                .weights(KappaWeights::Quadratic)
+                .build(),
+        ),
+        Box::new(
+            KrippendorffAlpha::builder()
+                .level(AlphaLevel::Interval)
+                .build(),
+        ),
         Box::new(SpearmanCorrelation),
     ]
 }
 
 fn of_probabilities() -> Vec<Box<dyn Metric>> {
-    vec![Box::new(Auroc), Box::new(BrierScore), Box::new(ExpectedCalibrationError::default())]
+    vec![
+        Box::new(Auroc),
+        Box::new(BrierScore),
+        Box::new(ExpectedCalibrationError::default()),
+    ]
 }
 
 /// The score's bits, or the reason why it is not defined.
 fn bits(counted: &Counted) -> Result<u64, String> {
-    counted.score().map(f64::to_bits).map_err(|reason| reason.to_string())
+    counted
+        .score()
+        .map(f64::to_bits)
+        .map_err(|reason| reason.to_string())
 }
 
 proptest! {

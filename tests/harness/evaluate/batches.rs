@@ -36,7 +36,9 @@ impl Gauge {
 }
 
 fn pairs(rows: usize) -> Vec<(Example, Prediction)> {
-    (0..rows).map(|row| (example! { "row" => row }, prediction! { "row" => row })).collect()
+    (0..rows)
+        .map(|row| (example! { "row" => row }, prediction! { "row" => row }))
+        .collect()
 }
 
 fn number(row: Option<&serde_json::Value>) -> f64 {
@@ -70,13 +72,19 @@ async fn evaluate_batch_is_concurrent_and_keeps_the_order() {
     for (row, score) in scores.iter().enumerate() {
         match score {
             Ok(score) => assert_eq!(score.value, row as f64 / 1000.0),
-            Err(error) => assert!(row % 10 == 7 && error.to_string().contains("seven"), "{error}"),
+            Err(error) => assert!(
+                row % 10 == 7 && error.to_string().contains("seven"),
+                "{error}"
+            ),
         }
     }
     assert!(slow.evaluate_batch(&[]).await.is_empty());
     let sync = metric_fn("odd", |gold, _| number(gold.get("row")) % 2.0 == 1.0);
     let scores = sync.evaluate_batch(&pairs(3)).await;
-    let values: Vec<f64> = scores.into_iter().map(|score| score.unwrap().value).collect();
+    let values: Vec<f64> = scores
+        .into_iter()
+        .map(|score| score.unwrap().value)
+        .collect();
     assert_eq!(values, [0.0, 1.0, 0.0]);
 }
 
@@ -101,7 +109,9 @@ impl Metric for Remote {
 
     async fn evaluate(&self, _: &Example, pred: &Prediction) -> Result<MetricScore> {
         self.alone.fetch_add(1, Ordering::SeqCst);
-        Ok(MetricScore::new(pred.get("say").unwrap().as_str().unwrap().parse().unwrap()))
+        Ok(MetricScore::new(
+            pred.get("say").unwrap().as_str().unwrap().parse().unwrap(),
+        ))
     }
 
     fn spec(&self) -> MetricSpec<'_> {
@@ -115,7 +125,9 @@ impl Metric for Remote {
     async fn evaluate_batch(&self, pairs: &[(Example, Prediction)]) -> Vec<Result<MetricScore>> {
         self.sizes.lock().unwrap().push(pairs.len());
         tokio::task::yield_now().await;
-        let words = pairs.iter().map(|(_, pred)| pred.get("say").unwrap().as_str().unwrap());
+        let words = pairs
+            .iter()
+            .map(|(_, pred)| pred.get("say").unwrap().as_str().unwrap());
         let words: Vec<&str> = words.collect();
         assert!(!words.contains(&"panic"), "told to panic");
         if words.contains(&"lose") {
@@ -131,17 +143,31 @@ impl Metric for Remote {
 
 #[tokio::test]
 async fn an_override_is_used_by_evaluate() {
-    let words: Vec<String> = (0..50).map(|row| format!("{:?}", f64::from(row) / 50.0)).collect();
+    let words: Vec<String> = (0..50)
+        .map(|row| format!("{:?}", f64::from(row) / 50.0))
+        .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     for concurrency in [1, 5, 32] {
         let remote = std::sync::Arc::new(Remote::default());
-        let evaluate = Evaluate::builder().metric(remote.clone()).concurrency(concurrency);
+        let evaluate = Evaluate::builder()
+            .metric(remote.clone())
+            .concurrency(concurrency);
         let result = evaluate.score(saying(&words)).await.unwrap();
-        let scores: Vec<_> = result.triples().map(|(_, _, score)| score.unwrap()).collect();
-        assert_eq!(scores, (0..50).map(|row| f64::from(row) / 50.0).collect::<Vec<_>>());
+        let scores: Vec<_> = result
+            .triples()
+            .map(|(_, _, score)| score.unwrap())
+            .collect();
+        assert_eq!(
+            scores,
+            (0..50).map(|row| f64::from(row) / 50.0).collect::<Vec<_>>()
+        );
         let sizes = remote.sizes();
         assert_eq!(sizes.iter().sum::<usize>(), 50, "{sizes:?}");
-        assert_eq!(*sizes.iter().max().unwrap(), concurrency.min(8), "{sizes:?}");
+        assert_eq!(
+            *sizes.iter().max().unwrap(),
+            concurrency.min(8),
+            "{sizes:?}"
+        );
         assert_eq!(remote.alone.load(Ordering::SeqCst), 0);
     }
 }
@@ -152,11 +178,16 @@ async fn an_override_is_used_by_the_scorer() {
     let scorer = Scorer::builder().metric(remote.clone()).build().unwrap();
     let rows: Vec<Pair> = saying(&["0.5"; 40]);
     let scored = futures_util::future::join_all(
-        rows.iter().map(|row| scorer.score_row(&row.gold, &row.pred)),
+        rows.iter()
+            .map(|row| scorer.score_row(&row.gold, &row.pred)),
     );
     assert_eq!(scored.await.len(), 40);
     let sizes = remote.sizes();
-    assert_eq!((sizes.iter().sum::<usize>(), sizes.len()), (40, 5), "{sizes:?}");
+    assert_eq!(
+        (sizes.iter().sum::<usize>(), sizes.len()),
+        (40, 5),
+        "{sizes:?}"
+    );
 }
 
 #[tokio::test]
@@ -171,15 +202,24 @@ async fn a_panic_or_a_wrong_count_in_a_batch_affects_its_own_rows_only() {
         result.results.iter().map(outcome).collect::<Vec<_>>()
     };
     let outcomes = run(&["0.5", "fail", "1", "0"]).await;
-    assert_eq!((&outcomes[0], &outcomes[2], &outcomes[3]), (&Ok(0.5), &Ok(1.0), &Ok(0.0)));
+    assert_eq!(
+        (&outcomes[0], &outcomes[2], &outcomes[3]),
+        (&Ok(0.5), &Ok(1.0), &Ok(0.0))
+    );
     assert!(outcomes[1].as_ref().unwrap_err().contains("told to fail"));
     for outcome in run(&["0.5", "lose", "1"]).await {
         let error = outcome.unwrap_err();
-        assert!(error.contains("expected 3 results of `evaluate_batch`, found 0"), "{error}");
+        assert!(
+            error.contains("expected 3 results of `evaluate_batch`, found 0"),
+            "{error}"
+        );
     }
     let outcomes = run(&["0.5", "panic", "1", "0"]).await;
     // Only the row that panics fails; the others are evaluated again, alone.
-    assert!(outcomes[1].as_ref().unwrap_err().contains("told to panic"), "{outcomes:?}");
+    assert!(
+        outcomes[1].as_ref().unwrap_err().contains("told to panic"),
+        "{outcomes:?}"
+    );
     let others = [&outcomes[0], &outcomes[2], &outcomes[3]];
     assert_eq!(others, [&Ok(0.5), &Ok(1.0), &Ok(0.0)], "{outcomes:?}");
 }
@@ -206,7 +246,10 @@ struct Shout(Gauge);
 impl Module for Shout {
     async fn forward(&self, inputs: Example) -> std::result::Result<Prediction, ProgramError> {
         self.0.pass().await;
-        let text = inputs.get("text").and_then(|text| text.as_str()).ok_or("no text")?;
+        let text = inputs
+            .get("text")
+            .and_then(|text| text.as_str())
+            .ok_or("no text")?;
         assert!(inputs.get("label").is_none(), "only inputs are passed");
         assert_ne!(text, "panic", "told to panic");
         Ok(prediction! { "text" => text.to_uppercase() })
@@ -230,13 +273,18 @@ async fn a_module_runs_a_batch_concurrently_and_in_order() {
             }
             (5, Err(error)) => assert!(error.to_string().starts_with("the program panicked: ")),
             (row, result) => {
-                assert_eq!(result.as_ref().unwrap().get("text").unwrap(), &format!("T{row}"));
+                assert_eq!(
+                    result.as_ref().unwrap().get("text").unwrap(),
+                    &format!("T{row}")
+                );
             }
         }
     }
     let counted = Shout::default();
     for (concurrency, most) in [(0, 1), (1, 1), (8, 8)] {
-        counted.batch((10..40).map(example).collect(), concurrency).await;
+        counted
+            .batch((10..40).map(example).collect(), concurrency)
+            .await;
         assert_eq!(counted.0.most(), most);
     }
 }

@@ -22,7 +22,9 @@ impl Finished {
     /// Blocks the thread until this many calls have finished; returns whether they have.
     fn wait_for(&self, calls: usize) -> bool {
         let finished = self.0.lock().unwrap();
-        let waited = self.1.wait_timeout_while(finished, PATIENCE, |finished| *finished < calls);
+        let waited = self
+            .1
+            .wait_timeout_while(finished, PATIENCE, |finished| *finished < calls);
         !waited.unwrap().1.timed_out()
     }
 }
@@ -42,19 +44,39 @@ fn blocks_on(row: usize, rows: usize) -> impl Metric {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
     for row in [0, 1, 7, 50, 99] {
-        let evaluate = Evaluate::builder().metric(blocks_on(row, 100)).concurrency(8);
+        let evaluate = Evaluate::builder()
+            .metric(blocks_on(row, 100))
+            .concurrency(8);
         let result = evaluate.build().unwrap().score(pairs(100)).await.unwrap();
         assert_eq!((result.score, result.rows), (Some(1.0), 100), "row {row}");
-        let evaluate = Evaluate::builder().metric(blocks_on(row, 100)).concurrency(8);
+        let evaluate = Evaluate::builder()
+            .metric(blocks_on(row, 100))
+            .concurrency(8);
         let rows = futures_util::stream::iter(pairs(100));
         let result = evaluate.build().unwrap().score_stream(rows).await.unwrap();
-        assert_eq!((result.score, result.rows), (Some(1.0), 100), "row {row} of a stream");
+        assert_eq!(
+            (result.score, result.rows),
+            (Some(1.0), 100),
+            "row {row} of a stream"
+        );
     }
     // Rows that are only counted are pulled several at a time.
     for row in [0, 1, 7, 500, 4_999] {
-        let evaluate = Evaluate::builder().metric(blocks_on(row, 5_000)).keep_results(false);
-        let result = evaluate.concurrency(8).build().unwrap().score(pairs(5_000)).await.unwrap();
-        assert_eq!((result.score, result.rows), (Some(1.0), 5_000), "counted row {row}");
+        let evaluate = Evaluate::builder()
+            .metric(blocks_on(row, 5_000))
+            .keep_results(false);
+        let result = evaluate
+            .concurrency(8)
+            .build()
+            .unwrap()
+            .score(pairs(5_000))
+            .await
+            .unwrap();
+        assert_eq!(
+            (result.score, result.rows),
+            (Some(1.0), 5_000),
+            "counted row {row}"
+        );
     }
 }
 
@@ -63,10 +85,15 @@ async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
 async fn trap_17_a_blocked_thread_keeps_no_worker_in_500_runs() {
     for run in 0..500 {
         let row = [0, 1, 7, 50][run % 4];
-        let evaluate = Evaluate::builder().metric(blocks_on(row, 60)).concurrency(8);
+        let evaluate = Evaluate::builder()
+            .metric(blocks_on(row, 60))
+            .concurrency(8);
         let evaluate = evaluate.build().unwrap();
         let result = match run % 3 {
-            0 => evaluate.score_stream(futures_util::stream::iter(pairs(60))).await.unwrap(),
+            0 => evaluate
+                .score_stream(futures_util::stream::iter(pairs(60)))
+                .await
+                .unwrap(),
             _ => evaluate.score(pairs(60)).await.unwrap(),
         };
         assert_eq!((result.score, result.rows), (Some(1.0), 60), "run {run}");
@@ -82,7 +109,9 @@ async fn trap_17_a_metric_that_blocks_delays_no_other_row_of_a_file() {
     // The first and the last row of a chunk, and rows within one.
     for row in [0, 7, 2_500, 4_990, 4_999] {
         for keep in [false, true] {
-            let evaluate = Evaluate::builder().metric(blocks_on(row, 5_000)).keep_results(keep);
+            let evaluate = Evaluate::builder()
+                .metric(blocks_on(row, 5_000))
+                .keep_results(keep);
             let rows = DataReader::new().read([&file]).unwrap();
             let result = evaluate.build().unwrap().score_files(rows).await.unwrap();
             assert_eq!((result.score, result.rows), (Some(1.0), 5_000), "row {row}");
@@ -110,8 +139,13 @@ impl Metric for Waits {
 async fn trap_17_a_blocked_task_keeps_no_other_in_200_runs() {
     for run in 0..200 {
         let row = [0, 1, 7, 50][run % 4];
-        let evaluate = Evaluate::builder().metric(blocks_on(row, 60)).metric(Waits).concurrency(8);
-        let evaluate = evaluate.devset((0..60).map(|n| example! { "n" => n })).inputs(["n"]);
+        let evaluate = Evaluate::builder()
+            .metric(blocks_on(row, 60))
+            .metric(Waits)
+            .concurrency(8);
+        let evaluate = evaluate
+            .devset((0..60).map(|n| example! { "n" => n }))
+            .inputs(["n"]);
         let evaluate = evaluate.build().unwrap();
         let program = |_: Example| async {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -120,7 +154,10 @@ async fn trap_17_a_blocked_task_keeps_no_other_in_200_runs() {
         let result = match run % 3 {
             0 => evaluate.run(program).await.unwrap(),
             1 => evaluate.score(pairs(60)).await.unwrap(),
-            _ => evaluate.score_stream(futures_util::stream::iter(pairs(60))).await.unwrap(),
+            _ => evaluate
+                .score_stream(futures_util::stream::iter(pairs(60)))
+                .await
+                .unwrap(),
         };
         let scores = [0, 1].map(|metric| result.metrics[metric].score);
         assert_eq!((scores, result.rows), ([Some(1.0); 2], 60), "run {run}");
@@ -156,7 +193,9 @@ async fn a_metric_that_waits_against_its_spec_is_awaited() {
 /// A thread that reads a row while others wait for the source wakes one of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
-    let evaluate = Evaluate::builder().metric(blocks_on(50, 100)).concurrency(8);
+    let evaluate = Evaluate::builder()
+        .metric(blocks_on(50, 100))
+        .concurrency(8);
     let read_slowly = |pair: &Pair| {
         if pair.id == "50" {
             std::thread::sleep(Duration::from_millis(100));
@@ -196,7 +235,11 @@ async fn trap_17_a_stream_that_ends_late_ends_the_run() {
             }
         }
     });
-    let evaluate = Evaluate::builder().metric(Notifies(scored)).concurrency(2).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(Notifies(scored))
+        .concurrency(2)
+        .build()
+        .unwrap();
     let run = tokio::time::timeout(PATIENCE, evaluate.score_stream(stream));
     let result = run.await.expect("the run ends").unwrap();
     assert_eq!((result.score, result.rows), (Some(1.0), 1));
@@ -210,7 +253,14 @@ async fn a_metric_that_blocks_the_only_thread_delays_the_others_until_it_returns
         }
         true
     });
-    let evaluate = Evaluate::builder().metric(metric).concurrency(4).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(metric)
+        .concurrency(4)
+        .build()
+        .unwrap();
     let result = evaluate.score(pairs(20)).await.unwrap();
-    assert_eq!((result.score, result.rows, result.failed_rows), (Some(1.0), 20, 0));
+    assert_eq!(
+        (result.score, result.rows, result.failed_rows),
+        (Some(1.0), 20, 0)
+    );
 }

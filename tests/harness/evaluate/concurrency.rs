@@ -12,7 +12,9 @@ use proptest::prelude::*;
 use tokio::sync::Notify;
 
 fn numbered(rows: usize) -> Vec<Example> {
-    (0..rows).map(|row| example! { "n" => row, "say" => "1" }).collect()
+    (0..rows)
+        .map(|row| example! { "n" => row, "say" => "1" })
+        .collect()
 }
 
 /// Runs rows that all sleep, and returns the largest number that slept at once.
@@ -54,15 +56,23 @@ async fn trap_18_a_limit_beyond_all_rows_costs_nothing() {
     // The number of rows of a stream is unknown in advance.
     for rows in [1, 1_000] {
         let rows = futures_util::stream::iter(saying(&vec!["1"; rows])).filter(|_| async { true });
-        let evaluate = scoring().metric(SaidLater).concurrency(100_000_000).build().unwrap();
+        let evaluate = scoring()
+            .metric(SaidLater)
+            .concurrency(100_000_000)
+            .build()
+            .unwrap();
         assert_eq!(evaluate.score_stream(rows).await.unwrap().score, Some(1.0));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn trap_18_one_slow_row_delays_no_other() {
-    let evaluate =
-        scoring().devset(numbered(1_000)).inputs(["n", "say"]).concurrency(2).build().unwrap();
+    let evaluate = scoring()
+        .devset(numbered(1_000))
+        .inputs(["n", "say"])
+        .concurrency(2)
+        .build()
+        .unwrap();
     let started = tokio::time::Instant::now();
     let result = evaluate
         .run(|inputs: Example| async move {
@@ -72,9 +82,16 @@ async fn trap_18_one_slow_row_delays_no_other() {
         })
         .await
         .unwrap();
-    assert_eq!(started.elapsed(), Duration::from_secs(999), "the others ran beside it");
-    let order: Vec<_> =
-        result.results.iter().map(|row| row.gold.get("n").unwrap().as_u64()).collect();
+    assert_eq!(
+        started.elapsed(),
+        Duration::from_secs(999),
+        "the others ran beside it"
+    );
+    let order: Vec<_> = result
+        .results
+        .iter()
+        .map(|row| row.gold.get("n").unwrap().as_u64())
+        .collect();
     assert_eq!(order, (0..1_000).map(Some).collect::<Vec<_>>());
 }
 
@@ -91,11 +108,21 @@ async fn several_async_metrics_of_a_row_run_concurrently() {
             Ok(MetricScore::new(1.0))
         }
     }
-    let evaluate = scoring().metrics([Slow("a"), Slow("b"), Slow("c")]).build().unwrap();
+    let evaluate = scoring()
+        .metrics([Slow("a"), Slow("b"), Slow("c")])
+        .build()
+        .unwrap();
     let started = tokio::time::Instant::now();
     let result = evaluate.score(saying(&["1"])).await.unwrap();
     assert_eq!(started.elapsed(), Duration::from_secs(10));
-    assert_eq!(result.metrics.iter().map(|summary| summary.scored).sum::<u64>(), 4);
+    assert_eq!(
+        result
+            .metrics
+            .iter()
+            .map(|summary| summary.scored)
+            .sum::<u64>(),
+        4
+    );
 }
 
 #[tokio::test]
@@ -131,7 +158,11 @@ async fn trap_20_a_stream_is_read_only_as_rows_are_needed() {
         .await
         .unwrap();
     assert_eq!((result.rows, result.results.len()), (10_000, 0));
-    assert_eq!(ahead.load(Ordering::SeqCst), 0, "no row is read before someone is free for it");
+    assert_eq!(
+        ahead.load(Ordering::SeqCst),
+        0,
+        "no row is read before someone is free for it"
+    );
     let again = evaluate
         .run(|_: Example| async {
             prediction! {}
@@ -162,7 +193,13 @@ async fn rows_of_a_source_that_becomes_slow_do_not_wait_for_each_other() {
         counted.fetch_add(1, Ordering::SeqCst);
         1.0
     });
-    let result = Evaluate::builder().metric(metric).build().unwrap().score(pairs).await.unwrap();
+    let result = Evaluate::builder()
+        .metric(metric)
+        .build()
+        .unwrap()
+        .score(pairs)
+        .await
+        .unwrap();
     assert_eq!((result.rows, evaluated.load(Ordering::SeqCst)), (700, 700));
     assert_eq!(waiting.load(Ordering::SeqCst), 0);
 }
@@ -191,24 +228,39 @@ async fn trap_17_settings_reach_every_worker_program_and_metric() {
         }
     }
     let sync = metric_fn("sync", |_, _| model() == "inner");
-    let evaluate =
-        Evaluate::builder().devset(numbered(200)).inputs(["n", "say"]).metric(sync).metric(Seen);
+    let evaluate = Evaluate::builder()
+        .devset(numbered(200))
+        .inputs(["n", "say"])
+        .metric(sync)
+        .metric(Seen);
     let evaluate = evaluate.concurrency(16).build().unwrap();
     let run = evaluate.run(|_: Example| async {
         tokio::task::yield_now().await;
         prediction! { "model" => model() }
     });
     let inner = Settings::new().with(Model("inner")).scope(run);
-    let result = Settings::new().with(Model("outer")).with(7_u8).scope(inner).await.unwrap();
-    assert_eq!((result.metrics[0].mean, result.metrics[1].mean), (Some(1.0), Some(1.0)));
+    let result = Settings::new()
+        .with(Model("outer"))
+        .with(7_u8)
+        .scope(inner)
+        .await
+        .unwrap();
+    assert_eq!(
+        (result.metrics[0].mean, result.metrics[1].mean),
+        (Some(1.0), Some(1.0))
+    );
     assert_eq!(model(), "none");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn trap_17_the_last_row_never_hangs_the_run() {
     for rows in 1..=64 {
-        let evaluate =
-            scoring().devset(numbered(rows)).inputs(["n", "say"]).concurrency(8).build().unwrap();
+        let evaluate = scoring()
+            .devset(numbered(rows))
+            .inputs(["n", "say"])
+            .concurrency(8)
+            .build()
+            .unwrap();
         let result = evaluate.run(|_: Example| async {
             tokio::task::yield_now().await;
             prediction! { "say" => "1" }
@@ -220,7 +272,11 @@ async fn trap_17_the_last_row_never_hangs_the_run() {
 #[tokio::test]
 async fn dropping_a_run_cancels_its_workers() {
     let held = Arc::new(());
-    let evaluate = scoring().devset(numbered(10)).inputs(["n", "say"]).build().unwrap();
+    let evaluate = scoring()
+        .devset(numbered(10))
+        .inputs(["n", "say"])
+        .build()
+        .unwrap();
     let in_program = Arc::clone(&held);
     let run = evaluate.run(move |_: Example| {
         let held = Arc::clone(&in_program);
@@ -230,7 +286,11 @@ async fn dropping_a_run_cancels_its_workers() {
             prediction! {}
         }
     });
-    assert!(tokio::time::timeout(Duration::from_millis(20), run).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_millis(20), run)
+            .await
+            .is_err()
+    );
     tokio::task::yield_now().await;
     assert_eq!(Arc::strong_count(&held), 1);
 }
@@ -296,7 +356,10 @@ async fn a_worker_whose_row_has_waited_takes_the_next_one_without_yielding() {
         }
     });
     let metric = metric_fn("any", |_, _| true);
-    let evaluate = Evaluate::builder().devset(vec![example! {}; 24]).metric(metric).concurrency(8);
+    let evaluate = Evaluate::builder()
+        .devset(vec![example! {}; 24])
+        .metric(metric)
+        .concurrency(8);
     let result = evaluate.build().unwrap().run(program).await.unwrap();
     wake.abort();
     assert_eq!(result.metrics[0].scored, 24);

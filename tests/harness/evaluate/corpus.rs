@@ -12,7 +12,11 @@ use dsrs_metrics::{
 use serde_json::Value;
 
 fn row(id: usize, gold: &str, pred: &str) -> Pair {
-    Pair::new(format!("{id}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+    Pair::new(
+        format!("{id}"),
+        example! { "answer" => gold },
+        prediction! { "answer" => pred },
+    )
 }
 
 async fn scored(
@@ -20,7 +24,11 @@ async fn scored(
     rows: Vec<Pair>,
     concurrency: usize,
 ) -> EvaluationResult {
-    let evaluate = Evaluate::builder().metric(metric).concurrency(concurrency).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(metric)
+        .concurrency(concurrency)
+        .build()
+        .unwrap();
     evaluate.score(rows).await.unwrap()
 }
 
@@ -29,12 +37,17 @@ fn some_rows(count: usize) -> Vec<Pair> {
         let word = |at: usize| ["the", "cat", "sat", "on", "a", "mat"][(seed * at + at * at) % 6];
         (1..5 + seed % 7).map(word).collect::<Vec<_>>().join(" ")
     };
-    (0..count).map(|id| row(id, &words(id), &words(id / 2 + 1))).collect()
+    (0..count)
+        .map(|id| row(id, &words(id), &words(id / 2 + 1)))
+        .collect()
 }
 
 #[tokio::test]
 async fn the_corpus_is_not_the_mean() {
-    let rows = vec![row(0, "a b c d e f g h", "a b c d e f g h"), row(1, "a b", "x")];
+    let rows = vec![
+        row(0, "a b c d e f g h", "a b c d e f g h"),
+        row(1, "a b", "x"),
+    ];
     let result = scored(Wer::default(), rows, 1).await;
     assert_eq!(
         result.to_string(),
@@ -46,7 +59,12 @@ async fn the_corpus_is_not_the_mean() {
 
 #[tokio::test]
 async fn a_metric_without_counts_has_no_corpus_score() {
-    let result = scored(dsrs_metrics::metrics::Em::default(), vec![row(0, "a", "a")], 1).await;
+    let result = scored(
+        dsrs_metrics::metrics::Em::default(),
+        vec![row(0, "a", "a")],
+        1,
+    )
+    .await;
     assert_eq!(result.metrics[0].corpus, None);
     let json: Value = dsrs_metrics_tests::schema::to_value(&result);
     assert_eq!(json["metrics"]["em"].get("corpus"), None);
@@ -55,22 +73,42 @@ async fn a_metric_without_counts_has_no_corpus_score() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_order_of_rows_does_not_matter() {
     let mut rows = some_rows(500);
-    let forwards = scored(Bleu::default(), rows.clone(), 1).await.metrics[0].corpus.unwrap();
+    let forwards = scored(Bleu::default(), rows.clone(), 1).await.metrics[0]
+        .corpus
+        .unwrap();
     rows.reverse();
-    let backwards = scored(Bleu::default(), rows.clone(), 16).await.metrics[0].corpus.unwrap();
+    let backwards = scored(Bleu::default(), rows.clone(), 16).await.metrics[0]
+        .corpus
+        .unwrap();
     rows.rotate_left(123);
-    let rotated = scored(Bleu::default(), rows, 3).await.metrics[0].corpus.unwrap();
+    let rotated = scored(Bleu::default(), rows, 3).await.metrics[0]
+        .corpus
+        .unwrap();
     assert!(forwards > 0.1 && forwards < 0.9, "{forwards}");
-    assert_eq!([forwards.to_bits(); 2], [backwards.to_bits(), rotated.to_bits()]);
+    assert_eq!(
+        [forwards.to_bits(); 2],
+        [backwards.to_bits(), rotated.to_bits()]
+    );
 }
 
 #[tokio::test]
 async fn failed_rows_are_excluded_and_reported() {
-    let number = Pair::new("2", example! { "answer" => "a" }, prediction! { "answer" => 1 });
-    let result =
-        scored(Wer::default(), vec![row(0, "a b", "a b"), row(1, "a b", "a x"), number], 1).await;
+    let number = Pair::new(
+        "2",
+        example! { "answer" => "a" },
+        prediction! { "answer" => 1 },
+    );
+    let result = scored(
+        Wer::default(),
+        vec![row(0, "a b", "a b"), row(1, "a b", "a x"), number],
+        1,
+    )
+    .await;
     let line = result.metrics[0].to_string();
-    assert!(line.ends_with("; corpus 0.2500 over the 2 scored"), "{line}");
+    assert!(
+        line.ends_with("; corpus 0.2500 over the 2 scored"),
+        "{line}"
+    );
 }
 
 #[tokio::test]
@@ -86,10 +124,16 @@ async fn a_missing_answer_counts_as_an_empty_one() {
 #[tokio::test]
 async fn micro_f1_of_entities() {
     let row = |id: &str, gold: &[&str], pred: &[&str]| {
-        Pair::new(id, example! { "expected_entities" => gold }, prediction! { "entities" => pred })
+        Pair::new(
+            id,
+            example! { "expected_entities" => gold },
+            prediction! { "entities" => pred },
+        )
     };
-    let rows =
-        vec![row("a", &["Louvre"], &["Louvre"]), row("b", &["Prado", "Uffizi", "Tate"], &["MoMA"])];
+    let rows = vec![
+        row("a", &["Louvre"], &["Louvre"]),
+        row("b", &["Prado", "Uffizi", "Tate"], &["MoMA"]),
+    ];
     let result = scored(EntityF1::default(), rows, 1).await;
     assert_eq!(
         result.metrics[0].to_string(),
@@ -139,6 +183,9 @@ fn is_short(#[pred] answer: &str) -> WithCorpus<bool> {
 #[tokio::test]
 async fn a_bool_keeps_its_verdict() {
     let result = scored(IsShort, vec![row(0, "", "abc"), row(1, "", "abcdefg")], 1).await;
-    assert_eq!(result.to_string(), "is_short  50.00% [9.45, 90.55] (1/2, 0 failed); corpus 5.0000");
+    assert_eq!(
+        result.to_string(),
+        "is_short  50.00% [9.45, 90.55] (1/2, 0 failed); corpus 5.0000"
+    );
     assert_eq!(result.metrics[0].passed, Some(1));
 }

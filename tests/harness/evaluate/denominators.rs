@@ -27,13 +27,20 @@ async fn trap_13_an_average_over_some_rows_never_looks_like_one_over_all() {
     );
     assert_eq!(result.metrics[0].rows(), 4);
     let result = score(&["0.5", "nan"]).await;
-    assert_eq!(result.metrics[0].mean_scored, Some(0.5), "one NaN does not spoil the others");
+    assert_eq!(
+        result.metrics[0].mean_scored,
+        Some(0.5),
+        "one NaN does not spoil the others"
+    );
 }
 
 #[tokio::test]
 async fn trap_04_a_judge_off_its_scale_is_not_averaged() {
     let result = score(&["100", "huge"]).await;
-    assert_eq!((result.metrics[0].failed, result.metrics[0].mean_scored), (1, Some(100.0)));
+    assert_eq!(
+        (result.metrics[0].failed, result.metrics[0].mean_scored),
+        (1, Some(100.0))
+    );
 }
 
 #[tokio::test]
@@ -41,8 +48,16 @@ async fn trap_03_nothing_scored_is_not_a_score_of_zero() {
     for words in [&["abstain", "abstain"][..], &["fail", "nan"]] {
         let result = score(words).await;
         let summary = &result.metrics[0];
-        assert_eq!((result.score, summary.mean, summary.mean_scored), (None, None, None));
-        assert!(result.to_string().starts_with("said  not enough rows (0/2 scored"), "{result}");
+        assert_eq!(
+            (result.score, summary.mean, summary.mean_scored),
+            (None, None, None)
+        );
+        assert!(
+            result
+                .to_string()
+                .starts_with("said  not enough rows (0/2 scored"),
+            "{result}"
+        );
         let json = dsrs_metrics_tests::schema::to_value(&result);
         assert!(json["metrics"]["said"]["score"].is_null());
     }
@@ -57,12 +72,23 @@ async fn trap_03_nothing_scored_is_not_a_score_of_zero() {
 #[tokio::test]
 async fn a_failure_score_enters_the_mean_and_only_the_mean() {
     let evaluate = scoring().failure_score(0.25).build().unwrap();
-    let result = evaluate.score(saying(&["1", "fail", "abstain", "0"])).await.unwrap();
+    let result = evaluate
+        .score(saying(&["1", "fail", "abstain", "0"]))
+        .await
+        .unwrap();
     let summary = &result.metrics[0];
     assert_eq!(summary.mean, Some(1.25 / 3.0));
     assert_eq!(summary.mean_scored, Some(0.5));
-    assert_eq!((summary.scored, summary.failed, summary.abstained), (2, 1, 1));
-    assert!(result.to_string().contains("1 failed counted as 0.25, 1 abstained"), "{result}");
+    assert_eq!(
+        (summary.scored, summary.failed, summary.abstained),
+        (2, 1, 1)
+    );
+    assert!(
+        result
+            .to_string()
+            .contains("1 failed counted as 0.25, 1 abstained"),
+        "{result}"
+    );
 }
 
 #[tokio::test]
@@ -71,12 +97,24 @@ async fn the_headline_of_a_bool_counts_true_rows() {
         pred.get("ok").and_then(serde_json::Value::as_bool).unwrap()
     });
     let evaluate = Evaluate::builder().metric(correct).build().unwrap();
-    let pair =
-        |row: u32| Pair::new(row.to_string(), example! {}, prediction! { "ok" => row < 891 });
+    let pair = |row: u32| {
+        Pair::new(
+            row.to_string(),
+            example! {},
+            prediction! { "ok" => row < 891 },
+        )
+    };
     let result = evaluate.score((0..1190).map(pair)).await.unwrap();
-    assert_eq!(result.to_string(), "correct  74.87% [72.33, 77.26] (891/1190, 0 failed)");
+    assert_eq!(
+        result.to_string(),
+        "correct  74.87% [72.33, 77.26] (891/1190, 0 failed)"
+    );
     assert_eq!(result.score, Some(891.0 / 1190.0));
-    assert_eq!(result.percent(), Some(100.0 * (891.0 / 1190.0)), "DSPy's score");
+    assert_eq!(
+        result.percent(),
+        Some(100.0 * (891.0 / 1190.0)),
+        "DSPy's score"
+    );
     assert_eq!(result.metrics[0].passed, Some(891));
 
     let broken = (0..10).map(|row| Pair::new(format!("b{row}"), example! {}, prediction! {}));
@@ -104,7 +142,11 @@ async fn both_means_are_shown_only_where_they_differ() {
 #[tokio::test]
 async fn feedback_does_not_enter_the_mean() {
     let told = metric_fn("told", |_, pred| {
-        let value = if pred.get("say").unwrap() == "good" { 1.0 } else { 0.25 };
+        let value = if pred.get("say").unwrap() == "good" {
+            1.0
+        } else {
+            0.25
+        };
         FeedbackMetric::new(value, "0.5 is better")
     });
     let evaluate = Evaluate::builder().metric(told).build().unwrap();
@@ -114,7 +156,11 @@ async fn feedback_does_not_enter_the_mean() {
         "told  0.6250 [-4.1398, 5.3898; few rows] (mean of 2/2, 0 failed)"
     );
     let feedback = result.results[1].outcomes[0].scored().unwrap().feedback();
-    assert_eq!(feedback.as_deref(), Some("0.5 is better"), "it is kept with the row");
+    assert_eq!(
+        feedback.as_deref(),
+        Some("0.5 is better"),
+        "it is kept with the row"
+    );
 }
 
 #[tokio::test]
@@ -122,15 +168,34 @@ async fn named_scores_have_their_own_summaries_in_order_of_first_occurrence() {
     let parts = metric_fn("f1", |_, pred| {
         let precision = pred.get("precision")?.as_f64()?;
         let scores = Scores::new("f1", precision / 2.0).with("precision", precision);
-        Some(if precision > 0.5 { scores.with("bonus", 1.0) } else { scores })
+        Some(if precision > 0.5 {
+            scores.with("bonus", 1.0)
+        } else {
+            scores
+        })
     });
-    let evaluate = Evaluate::builder().metric(parts).concurrency(4).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(parts)
+        .concurrency(4)
+        .build()
+        .unwrap();
     let rows = [0.2, 1.0, 0.6].into_iter().enumerate();
     let pair = |(row, precision)| {
-        Pair::new(format!("{row}"), example! {}, prediction! { "precision" => precision })
+        Pair::new(
+            format!("{row}"),
+            example! {},
+            prediction! { "precision" => precision },
+        )
     };
-    let result = evaluate.score(rows.map(pair).collect::<Vec<_>>()).await.unwrap();
-    let names: Vec<_> = result.metrics.iter().map(|summary| &*summary.name).collect();
+    let result = evaluate
+        .score(rows.map(pair).collect::<Vec<_>>())
+        .await
+        .unwrap();
+    let names: Vec<_> = result
+        .metrics
+        .iter()
+        .map(|summary| &*summary.name)
+        .collect();
     assert_eq!(names, ["f1", "f1.f1", "f1.precision", "f1.bonus"]);
     assert_eq!(result.metric("f1.precision").unwrap().mean, Some(0.6));
     assert_eq!(result.metric("f1.bonus").unwrap().scored, 2);
@@ -150,9 +215,18 @@ async fn trap_13_a_part_of_some_rows_names_all_of_them() {
     let evaluate = Evaluate::builder().metric(parts).build().unwrap();
     let result = evaluate.score(saying(&["b", "", "", ""])).await.unwrap();
     let shown = |name| result.metric(name).unwrap().to_string();
-    assert_eq!(shown("m.b"), "1.0000 [not enough rows] (mean of 1/4, 0 failed, 3 abstained)");
-    assert_eq!(shown("m.a"), "0.5000 [all scores are equal] (mean of 4/4, 0 failed)");
-    let result = evaluate.score(saying(&["b", "", "abstain", "fail"])).await.unwrap();
+    assert_eq!(
+        shown("m.b"),
+        "1.0000 [not enough rows] (mean of 1/4, 0 failed, 3 abstained)"
+    );
+    assert_eq!(
+        shown("m.a"),
+        "0.5000 [all scores are equal] (mean of 4/4, 0 failed)"
+    );
+    let result = evaluate
+        .score(saying(&["b", "", "abstain", "fail"]))
+        .await
+        .unwrap();
     for summary in &result.metrics {
         assert_eq!(summary.rows(), 4, "{}", summary.name);
     }
@@ -169,19 +243,27 @@ async fn a_bool_that_is_neither_true_nor_false_is_a_failure() {
             "half"
         }
         fn spec(&self) -> MetricSpec<'_> {
-            MetricSpec::new("half").with_kind(dsrs_metrics::contract::ScoreKind::Bool).with_async()
+            MetricSpec::new("half")
+                .with_kind(dsrs_metrics::contract::ScoreKind::Bool)
+                .with_async()
         }
         async fn evaluate(
             &self,
             _: &Example,
             pred: &Prediction,
         ) -> dsrs_metrics::Result<MetricScore> {
-            let word = pred.get("say").and_then(|word| word.as_str()).unwrap_or_default();
+            let word = pred
+                .get("say")
+                .and_then(|word| word.as_str())
+                .unwrap_or_default();
             Ok(MetricScore::new(word.parse().unwrap()))
         }
     }
     let evaluate = Evaluate::builder().metric(Half).build().unwrap();
-    let result = evaluate.score(saying(&["0.5", "1", "0", "1"])).await.unwrap();
+    let result = evaluate
+        .score(saying(&["0.5", "1", "0", "1"]))
+        .await
+        .unwrap();
     assert_eq!(
         result.to_string(),
         "half  50.00% [15.00, 85.00] (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
@@ -198,9 +280,17 @@ async fn a_named_score_that_is_not_finite_is_reported_by_name() {
         ("m.a", Scores::new("a", f64::NAN).with("b", 0.5)),
     ] {
         let evaluate = Evaluate::builder().metric(metric_fn("m", move |_, _| parts.clone()));
-        let result = evaluate.build().unwrap().score(saying(&["1"])).await.unwrap();
+        let result = evaluate
+            .build()
+            .unwrap()
+            .score(saying(&["1"]))
+            .await
+            .unwrap();
         let error = result.results[0].outcomes[0].error().unwrap();
-        assert_eq!(error, format!("metric `{place}`: the score NaN is not a finite number"));
+        assert_eq!(
+            error,
+            format!("metric `{place}`: the score NaN is not a finite number")
+        );
     }
 }
 
@@ -220,7 +310,11 @@ async fn trap_27_several_metrics_share_one_run() {
     let result = evaluate.score(saying(&["0.5", "fail"])).await.unwrap();
     let names: Vec<_> = result.metric_names().collect();
     assert_eq!(names, ["said", "length", "said_later"]);
-    let failed: Vec<_> = result.metrics.iter().map(|summary| summary.failed).collect();
+    let failed: Vec<_> = result
+        .metrics
+        .iter()
+        .map(|summary| summary.failed)
+        .collect();
     assert_eq!((failed, result.failed_rows), (vec![1, 0, 1], 1));
     let json = serde_json::to_string(&result).unwrap();
     assert!(json.starts_with(r#"{"format":1,"rows":2,"metrics":{"said":{"score":0.25,"stderr":0.25,"ci95":[0.0015295987092121225,40.858740992203586],"mean":0.25,"mean_scored":0.5,"kind":"number","scored":1,"failed":1,"gated":0,"skipped":0,"abstained":0"#), "{json}");
@@ -228,10 +322,24 @@ async fn trap_27_several_metrics_share_one_run() {
 
 #[tokio::test]
 async fn debug_and_display_never_print_rows() {
-    let pair = |row| Pair::new(format!("secret{row}"), example! {}, prediction! { "say" => "1" });
-    let result = scoring().build().unwrap().score((0..500).map(pair)).await.unwrap();
+    let pair = |row| {
+        Pair::new(
+            format!("secret{row}"),
+            example! {},
+            prediction! { "say" => "1" },
+        )
+    };
+    let result = scoring()
+        .build()
+        .unwrap()
+        .score((0..500).map(pair))
+        .await
+        .unwrap();
     let shown = format!("{result:?}{result}");
-    assert!(!shown.contains("secret") && shown.contains("<500 rows>"), "{shown}");
+    assert!(
+        !shown.contains("secret") && shown.contains("<500 rows>"),
+        "{shown}"
+    );
     assert!(report(&result).contains("secret"));
 }
 
@@ -239,7 +347,13 @@ async fn debug_and_display_never_print_rows() {
 async fn trap_03_no_rows_is_an_error() {
     let evaluate = scoring().build().unwrap();
     let none: Vec<Pair> = Vec::new();
-    assert_eq!(evaluate.score(none).await.unwrap_err(), EvaluateError::NoRows);
+    assert_eq!(
+        evaluate.score(none).await.unwrap_err(),
+        EvaluateError::NoRows
+    );
     let none = futures_util::stream::empty::<Pair>();
-    assert_eq!(evaluate.score_stream(none).await.unwrap_err(), EvaluateError::NoRows);
+    assert_eq!(
+        evaluate.score_stream(none).await.unwrap_err(),
+        EvaluateError::NoRows
+    );
 }

@@ -8,8 +8,13 @@ use dsrs_metrics::{Evaluate, rows::FromSerializeError, runs::EvaluateBuilder};
 use serde_json::json;
 
 fn builder(file: &Path) -> EvaluateBuilder<Example, Prediction> {
-    let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    Evaluate::builder().devset_file(file).inputs(["question"]).metric(same)
+    let same = metric_fn("same", |gold, pred| {
+        gold.get("answer") == pred.get("answer")
+    });
+    Evaluate::builder()
+        .devset_file(file)
+        .inputs(["question"])
+        .metric(same)
 }
 
 async fn echo(row: Example) -> Prediction {
@@ -25,7 +30,11 @@ async fn rows_of(name: &str, content: &str) -> Vec<(String, Example, String)> {
     let rows = result.results.into_iter();
     rows.map(|row| {
         assert_eq!(row.origin.unwrap().file.as_ref(), file);
-        (row.id, (*row.gold).clone(), serde_json::to_string(&row.attributes).unwrap())
+        (
+            row.id,
+            (*row.gold).clone(),
+            serde_json::to_string(&row.attributes).unwrap(),
+        )
     })
     .collect()
 }
@@ -36,14 +45,20 @@ async fn ids_of_a_devset_file_are_those_of_the_file() {
     let with_gold =
         "{\"id\": \"q7\", \"gold\": {\"question\": \"a\", \"answer\": \"b\"}, \"topic\": \"t\"}\n";
     let rows = rows_of("dev.jsonl", with_gold).await;
-    assert_eq!(rows, [("q7".to_owned(), gold(), r#"{"topic":"t"}"#.to_owned())]);
+    assert_eq!(
+        rows,
+        [("q7".to_owned(), gold(), r#"{"topic":"t"}"#.to_owned())]
+    );
     let flat = r#"[{"question": "a", "answer": "b"}, {"id": 7, "question": "a", "answer": "b"}]"#;
     let rows = rows_of("dev.json", flat).await;
     let ids: Vec<_> = rows.iter().map(|(id, ..)| &**id).collect();
     assert_eq!(ids, ["1", "7"]);
     assert_eq!((&rows[1].1, &*rows[1].2), (&gold(), "{}"));
     let csv = Example::from(gold().data.textual());
-    assert_eq!(rows_of("dev.csv", "id,question,answer\nq1,a,b\n").await[0].1, csv);
+    assert_eq!(
+        rows_of("dev.csv", "id,question,answer\nq1,a,b\n").await[0].1,
+        csv
+    );
     let rows = rows_of("dev.csv", "id,gold.question,gold.answer\nq1,a,b\n").await;
     assert_eq!((&*rows[0].0, &rows[0].1), ("q1", &csv));
 }
@@ -74,13 +89,22 @@ async fn errors_of_a_devset_file_name_file_and_line_before_the_first_row() {
         "dev.jsonl: expected at least one row, found none; add rows"
     );
     let unknown = error("dev.txt", good);
-    assert!(unknown.starts_with("dev.txt: unknown extension; expected "), "{unknown}");
-    let missing = builder(&folder.path().join("no.jsonl")).build().unwrap_err().to_string();
+    assert!(
+        unknown.starts_with("dev.txt: unknown extension; expected "),
+        "{unknown}"
+    );
+    let missing = builder(&folder.path().join("no.jsonl"))
+        .build()
+        .unwrap_err()
+        .to_string();
     assert!(missing.contains("no.jsonl: cannot be read: "), "{missing}");
     let file = folder.path().join("dev.jsonl");
     std::fs::write(&file, "{\"pred\": {\"answer\": 1}}\n").unwrap();
     let error = builder(&file).run(echo).await.unwrap_err().to_string();
-    assert_eq!(error, "no row has the input `question`; the first row has no fields");
+    assert_eq!(
+        error,
+        "no row has the input `question`; the first row has no fields"
+    );
 }
 
 #[tokio::test]
@@ -105,21 +129,42 @@ async fn a_result_is_compared_with_an_earlier_file() {
     let evaluate = builder(&dev).failure_score(-1.0).build().unwrap();
     let failing = |row: Example| async move {
         let n = row.get("question").unwrap().as_u64().unwrap();
-        if n < 9 { Err("down") } else { Ok(prediction! { "answer" => n }) }
+        if n < 9 {
+            Err("down")
+        } else {
+            Ok(prediction! { "answer" => n })
+        }
     };
-    let _ = evaluate.to_builder().save_as_jsonl(&old).run(failing).await.unwrap();
+    let _ = evaluate
+        .to_builder()
+        .save_as_jsonl(&old)
+        .run(failing)
+        .await
+        .unwrap();
     let result = evaluate.run(echo).await.unwrap();
     let comparison = result.compare_with(&old).unwrap();
-    assert_eq!((comparison.a.rows, comparison.b.rows, comparison.paired), (20, 20, 20));
+    assert_eq!(
+        (comparison.a.rows, comparison.b.rows, comparison.paired),
+        (20, 20, 20)
+    );
     let same = &comparison.metrics[0];
-    assert_eq!((same.verdict, same.failed.a, same.failed.b), (Verdict::Better, 9, 0));
+    assert_eq!(
+        (same.verdict, same.failed.a, same.failed.b),
+        (Verdict::Better, 9, 0)
+    );
     assert_eq!(same.failure_score, -1.0);
     assert_eq!(same.overall.difference, Some(1.0 - (11.0 - 9.0) / 20.0));
     assert_eq!(same.better_rows[0], "q0");
-    let missing = result.compare_with(folder.path().join("no.jsonl")).unwrap_err().to_string();
+    let missing = result
+        .compare_with(folder.path().join("no.jsonl"))
+        .unwrap_err()
+        .to_string();
     assert!(missing.contains("no.jsonl: cannot be read: "), "{missing}");
     let other = result.compare_with(&dev).unwrap_err().to_string();
-    assert!(other.contains("dev.jsonl:1: no `scores` in the row"), "{other}");
+    assert!(
+        other.contains("dev.jsonl:1: no `scores` in the row"),
+        "{other}"
+    );
 }
 
 #[test]
@@ -131,10 +176,20 @@ fn structs_that_are_serialized_become_rows() {
     }
     let pred = Prediction::from_serialize(&Reply { z: 0.1, a: vec![1] }).unwrap();
     assert_eq!(pred, prediction! { "z" => 0.1, "a" => [1] });
-    assert_eq!(pred.keys().collect::<Vec<_>>(), ["z", "a"], "in the order of the struct");
+    assert_eq!(
+        pred.keys().collect::<Vec<_>>(),
+        ["z", "a"],
+        "in the order of the struct"
+    );
     let map = std::collections::BTreeMap::from([("x", 1)]);
-    assert_eq!(Example::from_serialize(&map).unwrap(), example! { "x" => 1 });
-    assert_eq!(Example::from_serialize(&example! { "x" => 1 }).unwrap(), example! { "x" => 1 });
+    assert_eq!(
+        Example::from_serialize(&map).unwrap(),
+        example! { "x" => 1 }
+    );
+    assert_eq!(
+        Example::from_serialize(&example! { "x" => 1 }).unwrap(),
+        example! { "x" => 1 }
+    );
 }
 
 #[test]
@@ -155,7 +210,10 @@ fn values_that_are_not_rows_are_refused() {
         #[serde(flatten)]
         more: std::collections::BTreeMap<&'static str, u8>,
     }
-    let twice = Twice { x: 1, more: [("x", 2)].into() };
+    let twice = Twice {
+        x: 1,
+        more: [("x", 2)].into(),
+    };
     let error = message(Example::from_serialize(&twice).unwrap_err());
     assert!(error.contains("duplicate key `x`"), "{error}");
     let keys = std::collections::BTreeMap::from([((1, 2), 3)]);

@@ -5,8 +5,20 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, MetricError, rows::Pair};
 
 fn devset() -> Vec<Example> {
-    let words = ["0.5", "program fails", "program panics", "panic", "fail", "nan", "abstain", "1"];
-    words.iter().map(|word| example! { "say" => *word }).collect()
+    let words = [
+        "0.5",
+        "program fails",
+        "program panics",
+        "panic",
+        "fail",
+        "nan",
+        "abstain",
+        "1",
+    ];
+    words
+        .iter()
+        .map(|word| example! { "say" => *word })
+        .collect()
 }
 
 async fn program(inputs: Example) -> Result<Prediction, String> {
@@ -20,11 +32,19 @@ async fn program(inputs: Example) -> Result<Prediction, String> {
 
 #[tokio::test]
 async fn trap_15_every_kind_of_failure_leaves_the_other_rows_alone() {
-    let evaluate = scoring().metric(SaidLater).devset(devset()).inputs(["say"]).concurrency(3);
+    let evaluate = scoring()
+        .metric(SaidLater)
+        .devset(devset())
+        .inputs(["say"])
+        .concurrency(3);
     let evaluate = evaluate.build().unwrap();
     let result = evaluate.run(program).await.unwrap();
     let names = |metric: usize| -> Vec<_> {
-        result.results.iter().map(|row| row.outcomes[metric].name()).collect()
+        result
+            .results
+            .iter()
+            .map(|row| row.outcomes[metric].name())
+            .collect()
     };
     let expected = [
         "scored",
@@ -42,11 +62,20 @@ async fn trap_15_every_kind_of_failure_leaves_the_other_rows_alone() {
     assert_eq!(error(2, 1), "the program panicked: index out of bounds");
     assert_eq!(error(3, 0), "metric `said` panicked: told to panic");
     assert_eq!(error(3, 1), "metric `said_later` panicked: told to panic");
-    assert_eq!(error(5, 1), "metric `said_later`: the score NaN is not a finite number");
+    assert_eq!(
+        error(5, 1),
+        "metric `said_later`: the score NaN is not a finite number"
+    );
     assert!(result.results[1].pred.is_none() && result.results[3].pred.is_some());
     for summary in &result.metrics {
-        assert_eq!((summary.scored, summary.failed, summary.abstained), (2, 5, 1));
-        assert_eq!((summary.mean, summary.mean_scored), (Some(1.5 / 7.0), Some(0.75)));
+        assert_eq!(
+            (summary.scored, summary.failed, summary.abstained),
+            (2, 5, 1)
+        );
+        assert_eq!(
+            (summary.mean, summary.mean_scored),
+            (Some(1.5 / 7.0), Some(0.75))
+        );
     }
     assert_eq!((result.rows, result.failed_rows), (8, 5));
     assert_eq!(result.first_error.as_deref(), Some("row `1`: no model"));
@@ -66,7 +95,10 @@ async fn a_closure_that_panics_before_its_first_await_fails_its_row() {
         .await
         .unwrap();
     let last = result.results[7].outcomes[0].error().unwrap();
-    assert!(last.starts_with("the program panicked: ") && last.contains("at once"), "{last}");
+    assert!(
+        last.starts_with("the program panicked: ") && last.contains("at once"),
+        "{last}"
+    );
     assert_eq!(result.metrics[0].scored, 7);
 }
 
@@ -82,7 +114,11 @@ async fn a_panic_with_a_payload_that_is_not_a_string_is_still_a_failure() {
 #[tokio::test]
 async fn tracebacks_name_the_location_of_the_panic_only_if_enabled() {
     for asked in [true, false] {
-        let evaluate = scoring().metric(SaidLater).provide_traceback(asked).build().unwrap();
+        let evaluate = scoring()
+            .metric(SaidLater)
+            .provide_traceback(asked)
+            .build()
+            .unwrap();
         let result = evaluate.score(saying(&["panic", "1"])).await.unwrap();
         assert_eq!(result.results[1].traceback, None);
         let traceback = result.results[0].traceback.as_deref();
@@ -117,9 +153,18 @@ async fn the_causes_of_a_modules_error_are_shown() {
             Err("x".parse::<i32>().map_err(Outer).unwrap_err().into())
         }
     }
-    let result = scoring().devset([example! {}]).build().unwrap().run(Broken).await.unwrap();
+    let result = scoring()
+        .devset([example! {}])
+        .build()
+        .unwrap()
+        .run(Broken)
+        .await
+        .unwrap();
     let error = result.first_error.unwrap();
-    assert_eq!(error, "row `0`: the reply is unusable: invalid digit found in string");
+    assert_eq!(
+        error,
+        "row `0`: the reply is unusable: invalid digit found in string"
+    );
 }
 
 #[tokio::test]
@@ -148,18 +193,27 @@ async fn the_first_input_error_ends_the_run_with_its_own_message() {
 
 #[tokio::test]
 async fn a_source_that_panics_is_an_input_error() {
-    let rows = saying(&["1"; 5]).into_iter().inspect(|pair| assert_ne!(pair.id, "row3"));
+    let rows = saying(&["1"; 5])
+        .into_iter()
+        .inspect(|pair| assert_ne!(pair.id, "row3"));
     let error = scoring().build().unwrap().score(rows).await.unwrap_err();
-    assert!(error.to_string().starts_with("reading the rows panicked: "), "{error}");
+    assert!(
+        error.to_string().starts_with("reading the rows panicked: "),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn the_same_report_comes_from_rows_that_fail_in_every_way() {
     let mut reports = Vec::new();
     for concurrency in [1, 2, 7, 64] {
-        let evaluate = scoring().metric(SaidLater).devset(vec![devset(); 9].concat());
+        let evaluate = scoring()
+            .metric(SaidLater)
+            .devset(vec![devset(); 9].concat());
         let evaluate = evaluate.inputs(["say"]).concurrency(concurrency);
-        reports.push(report(&evaluate.build().unwrap().run(program).await.unwrap()));
+        reports.push(report(
+            &evaluate.build().unwrap().run(program).await.unwrap(),
+        ));
     }
     assert!(reports.iter().all(|other| *other == reports[0]));
 }

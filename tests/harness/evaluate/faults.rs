@@ -50,7 +50,11 @@ async fn trap_13_numbers_that_are_not_finite_are_failed_rows() {
             [gold.get("n").unwrap().as_u64().unwrap() as usize]
     }
     let now = metric_fn("now", |gold: &Example, _: &Prediction| number(gold));
-    let evaluate = Evaluate::builder().metric(now).metric(Later).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(now)
+        .metric(Later)
+        .build()
+        .unwrap();
     let result = evaluate.score(pairs(4)).await.unwrap();
     for (metric, name) in ["now", "later"].into_iter().enumerate() {
         let error = |row: usize| result.results[row].outcomes[metric].error().unwrap();
@@ -59,7 +63,10 @@ async fn trap_13_numbers_that_are_not_finite_are_failed_rows() {
         assert_eq!([0, 1, 2].map(error), ["NaN", "inf", "-inf"].map(expected));
         let summary = &result.metrics[metric];
         assert_eq!((summary.scored, summary.failed), (1, 3));
-        assert_eq!((summary.mean, summary.mean_scored), (Some(0.125), Some(0.5)));
+        assert_eq!(
+            (summary.mean, summary.mean_scored),
+            (Some(0.125), Some(0.5))
+        );
     }
 }
 
@@ -69,7 +76,11 @@ struct Bomb(usize);
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        assert!(self.0 == 0 || std::thread::panicking(), "dropped {}", self.0);
+        assert!(
+            self.0 == 0 || std::thread::panicking(),
+            "dropped {}",
+            self.0
+        );
     }
 }
 
@@ -87,7 +98,12 @@ async fn a_row_that_panics_when_it_is_dropped_ends_the_run_with_an_error() {
         .unwrap();
     let program = |n: usize| async move { Bomb(if n == 3 { 3 } else { 0 }) };
     let error = evaluate.run(program).await.unwrap_err();
-    assert_eq!(error, EvaluateError::Worker { message: "dropped 3".to_owned() });
+    assert_eq!(
+        error,
+        EvaluateError::Worker {
+            message: "dropped 3".to_owned()
+        }
+    );
     assert_eq!(names(folder.path()), [""; 0]);
 }
 
@@ -104,17 +120,31 @@ async fn a_panic_whose_payload_panics_when_it_is_dropped_is_a_failed_row() {
 async fn a_stream_or_id_that_panics_half_way_is_an_input_error() {
     use futures_util::StreamExt;
     let folder = tempfile::tempdir().unwrap();
-    let builder = || scoring().save_as_jsonl(folder.path().join("out.jsonl")).concurrency(2);
+    let builder = || {
+        scoring()
+            .save_as_jsonl(folder.path().join("out.jsonl"))
+            .concurrency(2)
+    };
     let rows = futures_util::stream::iter(saying(&["1"; 5]));
     let rows = rows.inspect(|pair| assert!(pair.id != "row3", "unplugged"));
-    let error = builder().build().unwrap().score_stream(rows).await.unwrap_err();
+    let error = builder()
+        .build()
+        .unwrap()
+        .score_stream(rows)
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), "reading the rows panicked: unplugged");
     let id = |row: &Example| {
         assert!(row.get("n").unwrap() != 3, "no id");
         row.get("n").unwrap().to_string()
     };
     let devset = futures_util::stream::iter(numbered(5));
-    let run = builder().devset_stream(devset).inputs(["n"]).row_id(id).build().unwrap();
+    let run = builder()
+        .devset_stream(devset)
+        .inputs(["n"])
+        .row_id(id)
+        .build()
+        .unwrap();
     let error = run
         .run(|_: Example| async {
             prediction! { "say" => "1" }
@@ -159,7 +189,11 @@ async fn changed(
             change(&path);
         }
     });
-    let evaluate = scoring().keep_results(false).save_as_jsonl(&out).build().unwrap();
+    let evaluate = scoring()
+        .keep_results(false)
+        .save_as_jsonl(&out)
+        .build()
+        .unwrap();
     let result = evaluate.score(pairs).await;
     let kept = result.as_ref().map_or(0, |result| result.rows);
     let written = std::fs::read_to_string(&out).map_or(0, |out| out.lines().count() as u64);
@@ -168,7 +202,12 @@ async fn changed(
 }
 
 fn shorten(path: &Path, bytes: u64) {
-    std::fs::File::options().write(true).open(path).unwrap().set_len(bytes).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_len(bytes)
+        .unwrap();
 }
 
 #[tokio::test]
@@ -182,10 +221,15 @@ async fn input_that_becomes_shorter_while_it_is_read_is_an_error() {
         (Format::Json, whole_rows),
         (Format::Csv, whole_rows),
     ] {
-        let error = changed(format, move |path| shorten(path, bytes)).await.unwrap_err();
+        let error = changed(format, move |path| shorten(path, bytes))
+            .await
+            .unwrap_err();
         let start = "FILE: cannot be read: the file became shorter while it was read: expected ";
         assert!(error.starts_with(start), "{format:?}: {error}");
-        assert!(error.ends_with("; run again when nothing writes the file"), "{error}");
+        assert!(
+            error.ends_with("; run again when nothing writes the file"),
+            "{error}"
+        );
     }
 }
 
@@ -252,7 +296,10 @@ async fn trap_17_a_row_that_hangs_is_abandoned_when_the_grace_period_is_over() {
     for grace in [Duration::ZERO, Duration::from_millis(50)] {
         let result = stopped(grace, Slow(100 * PATIENCE)).await;
         assert_eq!((result.rows, &result.ending), (9, &Ending::Stopped));
-        assert!(result.results.iter().all(|row| row.id != "3"), "row 3 never ends");
+        assert!(
+            result.results.iter().all(|row| row.id != "3"),
+            "row 3 never ends"
+        );
     }
 }
 
@@ -260,7 +307,10 @@ async fn trap_17_a_row_that_hangs_is_abandoned_when_the_grace_period_is_over() {
 async fn rows_that_finish_within_the_grace_period_are_counted() {
     for grace in [PATIENCE, Duration::MAX] {
         let result = stopped(grace, Slow(Duration::from_millis(200))).await;
-        assert_eq!((result.rows, result.score, result.ending), (10, Some(1.0), Ending::Stopped));
+        assert_eq!(
+            (result.rows, result.score, result.ending),
+            (10, Some(1.0), Ending::Stopped)
+        );
     }
 }
 
@@ -283,5 +333,8 @@ async fn a_metric_that_blocks_its_thread_is_left_behind_when_the_grace_period_is
     });
     let result = stopped(Duration::from_millis(50), metric).await;
     drop(end);
-    assert_eq!((result.rows, result.score, result.ending), (9, Some(1.0), Ending::Stopped));
+    assert_eq!(
+        (result.rows, result.score, result.ending),
+        (9, Some(1.0), Ending::Stopped)
+    );
 }

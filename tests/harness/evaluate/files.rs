@@ -20,8 +20,9 @@ pub(super) fn read(path: &Path) -> String {
 
 pub(super) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -29,7 +30,11 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
 /// Removes the reference of the manifest from the last row of JSON Lines.
 pub(super) fn without_reference(text: &str) -> String {
     let (rows, reference) = text.rsplit_once(",\"manifest\":\"1-").expect("a reference");
-    assert_eq!((reference.len(), reference.get(32..)), (35, Some("\"}\n")), "{reference}");
+    assert_eq!(
+        (reference.len(), reference.get(32..)),
+        (35, Some("\"}\n")),
+        "{reference}"
+    );
     format!("{rows}}}\n")
 }
 
@@ -52,7 +57,10 @@ async fn a_json_line_has_the_documented_shape() {
             "\n",
         )
     );
-    assert_eq!(names(folder.path()), ["out.jsonl", "out.jsonl.manifest.json"]);
+    assert_eq!(
+        names(folder.path()),
+        ["out.jsonl", "out.jsonl.manifest.json"]
+    );
 }
 
 /// Rows that finish in the reverse order, into all three formats.
@@ -82,7 +90,11 @@ async fn files_are_in_input_order_and_the_same_at_any_concurrency() {
     reversed(one.path(), 40, 1).await;
     reversed(many.path(), 40, 40).await;
     for name in ["out.csv", "out.json", "out.jsonl"] {
-        assert_eq!(read(&one.path().join(name)), read(&many.path().join(name)), "{name}");
+        assert_eq!(
+            read(&one.path().join(name)),
+            read(&many.path().join(name)),
+            "{name}"
+        );
     }
     let written: Vec<_> = ["out.csv", "out.json", "out.jsonl"]
         .iter()
@@ -92,9 +104,15 @@ async fn files_are_in_input_order_and_the_same_at_any_concurrency() {
 
     let array: Vec<Value> = serde_json::from_str(&read(&many.path().join("out.json"))).unwrap();
     let lines = read(&many.path().join("out.jsonl"));
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(array, lines);
-    let order: Vec<_> = lines.iter().map(|line| line["gold"]["n"].as_u64().unwrap()).collect();
+    let order: Vec<_> = lines
+        .iter()
+        .map(|line| line["gold"]["n"].as_u64().unwrap())
+        .collect();
     assert_eq!(order, (0..40).collect::<Vec<_>>());
 }
 
@@ -103,10 +121,21 @@ async fn csv_has_a_column_for_every_field_and_every_outcome() {
     let folder = tempfile::tempdir().unwrap();
     reversed(folder.path(), 3, 3).await;
     let mut reader = csv::Reader::from_path(folder.path().join("out.csv")).unwrap();
-    let header: Vec<_> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-    assert_eq!(header[..5], ["id", "gold.n", "gold.say", "pred.say", "pred.note"]);
+    let header: Vec<_> = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(
+        header[..5],
+        ["id", "gold.n", "gold.say", "pred.say", "pred.note"]
+    );
     assert_eq!(header[5..8], ["said", "said.outcome", "said.passed"]);
-    assert!(header.contains(&"said_later.error".to_owned()), "{header:?}");
+    assert!(
+        header.contains(&"said_later.error".to_owned()),
+        "{header:?}"
+    );
     let rows: Vec<BTreeMap<String, String>> =
         reader.deserialize().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows[0]["said"], "0.5");
@@ -122,7 +151,9 @@ async fn trap_22_rows_that_are_not_json_are_still_written() {
     let folder = tempfile::tempdir().unwrap();
     let (lines, table) = (folder.path().join("o.jsonl"), folder.path().join("o.csv"));
     type Odd = BTreeMap<(u8, u8), f64>;
-    let same = typed_metric_fn("same", |gold: &Odd, pred: &f64| gold.len() == 1 && pred.is_nan());
+    let same = typed_metric_fn("same", |gold: &Odd, pred: &f64| {
+        gold.len() == 1 && pred.is_nan()
+    });
     let evaluate = Evaluate::typed()
         .devset([Odd::from([((1, 2), 0.5)])])
         .metric(same)
@@ -135,7 +166,10 @@ async fn trap_22_rows_that_are_not_json_are_still_written() {
     assert_eq!(result.score, Some(1.0));
     assert!(result.is_complete());
     let line: Value = serde_json::from_str(&read(&lines)).unwrap();
-    assert_eq!(line["gold"], "cannot be written as JSON: key must be a string");
+    assert_eq!(
+        line["gold"],
+        "cannot be written as JSON: key must be a string"
+    );
     assert_eq!(line["scores"]["same"]["value"], 1.0);
     assert_eq!(line["pred"], Value::Null, "NaN has no other form in JSON");
     assert!(read(&table).starts_with("id,gold,same,same.outcome"));
@@ -152,7 +186,10 @@ async fn gold_that_is_not_json_does_not_affect_the_prediction() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.jsonl");
         let any = typed_metric_fn("any", |_: &G, _: &P| true);
-        let evaluate = Evaluate::typed().devset([gold]).metric(any).save_as_jsonl(&path);
+        let evaluate = Evaluate::typed()
+            .devset([gold])
+            .metric(any)
+            .save_as_jsonl(&path);
         let program = move |_: G| {
             let pred = pred.clone();
             async move { pred }
@@ -163,9 +200,15 @@ async fn gold_that_is_not_json_does_not_affect_the_prediction() {
     let odd = || Odd::from([((1, 2), 0.5)]);
     let note = "cannot be written as JSON: key must be a string";
     let one = line(odd(), "Paris".to_owned()).await;
-    assert_eq!((&one["gold"], &one["pred"]), (&json!(note), &json!("Paris")));
+    assert_eq!(
+        (&one["gold"], &one["pred"]),
+        (&json!(note), &json!("Paris"))
+    );
     let other = line("Paris".to_owned(), odd()).await;
-    assert_eq!((&other["gold"], &other["pred"]), (&json!("Paris"), &json!(note)));
+    assert_eq!(
+        (&other["gold"], &other["pred"]),
+        (&json!("Paris"), &json!(note))
+    );
     let both = line(odd(), odd()).await;
     assert_eq!((&both["gold"], &both["pred"]), (&json!(note), &json!(note)));
 }
@@ -175,15 +218,26 @@ async fn parts_feedback_attributes_and_failed_programs_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.jsonl");
     let parts = metric_fn("f1", |_, _| Scores::new("f1", 0.5).with("recall", 0.25));
-    let told = metric_fn("told", |_, _| FeedbackMetric::new(0.5, "shorter").with_metadata("k", 1));
-    let evaluate = Evaluate::builder().metric(parts).metric(told.with_threshold(0.5));
-    let evaluate = evaluate.devset([example! {}]).save_as_jsonl(&path).build().unwrap();
+    let told = metric_fn("told", |_, _| {
+        FeedbackMetric::new(0.5, "shorter").with_metadata("k", 1)
+    });
+    let evaluate = Evaluate::builder()
+        .metric(parts)
+        .metric(told.with_threshold(0.5));
+    let evaluate = evaluate
+        .devset([example! {}])
+        .save_as_jsonl(&path)
+        .build()
+        .unwrap();
     let mut pair = saying(&["1"]).remove(0);
     pair.attributes.insert("group", "a");
     let _ = evaluate.score([pair]).await.unwrap();
     let line: Value = serde_json::from_str(&read(&path)).unwrap();
     assert_eq!(line["attributes"], json!({ "group": "a" }));
-    assert_eq!(line["scores"]["f1"]["parts"], json!({ "f1": 0.5, "recall": 0.25 }));
+    assert_eq!(
+        line["scores"]["f1"]["parts"],
+        json!({ "f1": 0.5, "recall": 0.25 })
+    );
     assert_eq!(line["scores"]["told"]["feedback"], "shorter");
     assert_eq!(line["scores"]["told"]["passed"], true);
     assert_eq!(line["scores"]["told"]["metadata"], json!({ "k": 1 }));
@@ -201,13 +255,26 @@ async fn trap_22_an_unwritable_target_is_found_before_any_row_is_run() {
     let missing = folder.path().join("no/such/folder/out.json");
     for target in [missing.as_path(), folder.path()] {
         let good = folder.path().join("good.csv");
-        let evaluate = scoring().devset([example! {}]).save_as_csv(good).save_as_json(target);
+        let evaluate = scoring()
+            .devset([example! {}])
+            .save_as_csv(good)
+            .save_as_json(target);
         let evaluate = evaluate.build().unwrap();
-        let error =
-            evaluate.run(|_: Example| async { unreachable_prediction() }).await.unwrap_err();
-        assert!(matches!(&error, EvaluateError::Output { path, .. } if path == target), "{error}");
-        let rows = saying(&["1"]).into_iter().inspect(|_| unreachable!("a row was read"));
-        assert!(matches!(evaluate.score(rows).await, Err(EvaluateError::Output { .. })));
+        let error = evaluate
+            .run(|_: Example| async { unreachable_prediction() })
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(&error, EvaluateError::Output { path, .. } if path == target),
+            "{error}"
+        );
+        let rows = saying(&["1"])
+            .into_iter()
+            .inspect(|_| unreachable!("a row was read"));
+        assert!(matches!(
+            evaluate.score(rows).await,
+            Err(EvaluateError::Output { .. })
+        ));
         assert_eq!(names(folder.path()), [""; 0], "nothing is left behind");
     }
 }
@@ -220,7 +287,10 @@ async fn an_input_error_leaves_the_old_file_alone_and_nothing_new() {
     let evaluate = scoring().save_as_json(&path).build().unwrap();
     let rows = vec![Ok(saying(&["1"]).remove(0)), Err("line 2 is broken")];
     assert!(evaluate.score(rows).await.is_err());
-    assert_eq!((read(&path).as_str(), names(folder.path())), ("old", vec!["out.json".to_owned()]));
+    assert_eq!(
+        (read(&path).as_str(), names(folder.path())),
+        ("old", vec!["out.json".to_owned()])
+    );
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(read(&path).starts_with("[\n{\"id\":\"row0\""));
 }
@@ -229,8 +299,16 @@ async fn an_input_error_leaves_the_old_file_alone_and_nothing_new() {
 async fn max_errors_keeps_what_is_done_in_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.json");
-    let evaluate = scoring().save_as_json(&path).max_errors(2).concurrency(1).build().unwrap();
-    let result = evaluate.score(saying(&["1", "fail", "0", "nan", "1", "1"])).await.unwrap();
+    let evaluate = scoring()
+        .save_as_json(&path)
+        .max_errors(2)
+        .concurrency(1)
+        .build()
+        .unwrap();
+    let result = evaluate
+        .score(saying(&["1", "fail", "0", "nan", "1", "1"]))
+        .await
+        .unwrap();
     assert_eq!(result.ending, Ending::MaxErrors);
     let written: Vec<Value> = serde_json::from_str(&read(&path)).unwrap();
     assert_eq!(written.len(), 4);
@@ -252,7 +330,11 @@ async fn a_link_stays_a_link() {
 fn one_file_under_two_names_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |one: &Path, other: &Path| {
-        let error = scoring().save_as_jsonl(one).save_as_json(other).build().unwrap_err();
+        let error = scoring()
+            .save_as_jsonl(one)
+            .save_as_json(other)
+            .build()
+            .unwrap_err();
         assert!(
             matches!(&error, EvaluateError::DuplicateOutput { path } if path == other),
             "{error}"
@@ -269,7 +351,10 @@ fn one_file_under_two_names_is_rejected() {
     }
     let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
     let two_files = scoring().save_as_jsonl(a).save_as_json(b).build();
-    assert_eq!(two_files.map(|_| ()).map_err(|error| error.to_string()), Ok(()));
+    assert_eq!(
+        two_files.map(|_| ()).map_err(|error| error.to_string()),
+        Ok(())
+    );
 }
 
 #[cfg(unix)]
@@ -294,15 +379,28 @@ async fn trap_22_a_full_disk_loses_no_score() {
     };
     assert_eq!(path, Path::new("/dev/full"));
     let kept = reason.split('`').nth(1).unwrap();
-    assert!(kept.ends_with(".rows.jsonl"), "later runs do not remove it: {kept}");
+    assert!(
+        kept.ends_with(".rows.jsonl"),
+        "later runs do not remove it: {kept}"
+    );
     assert_eq!(read(Path::new(kept)).lines().count(), 2);
-    assert!(!std::fs::metadata(path).unwrap().is_file(), "a device stays a device");
+    assert!(
+        !std::fs::metadata(path).unwrap().is_file(),
+        "a device stays a device"
+    );
     std::fs::remove_file(kept).unwrap();
 }
 
 /// A cell that a spreadsheet would evaluate, for each character that begins one.
-const FORMULAS: [&str; 7] =
-    ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "＝1"];
+const FORMULAS: [&str; 7] = [
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "＝1",
+];
 
 #[tokio::test]
 async fn formulas_in_csv_are_escaped_unless_raw_strings_are_requested() {
@@ -331,13 +429,25 @@ async fn formulas_in_csv_are_escaped_unless_raw_strings_are_requested() {
         let evaluate = evaluate.build().unwrap();
         assert!(evaluate.score(rows()).await.unwrap().is_complete());
         let mut reader = csv::Reader::from_path(&path).unwrap();
-        let header: Vec<_> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-        assert_eq!(header[1], "attributes.=HYPERLINK()", "a prefix makes it harmless");
+        let header: Vec<_> = reader
+            .headers()
+            .unwrap()
+            .iter()
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(
+            header[1], "attributes.=HYPERLINK()",
+            "a prefix makes it harmless"
+        );
         for (row, (position, formula)) in reader.records().zip(FORMULAS.iter().enumerate()) {
             let row = row.unwrap();
             assert_eq!(row[0], format!("{quote}{formula}{position}"));
             assert_eq!(row[1], format!("{quote}{formula}"));
-            assert_eq!((&row[2], &row[3]), ("a=b", "-0.5"), "numbers and harmless strings");
+            assert_eq!(
+                (&row[2], &row[3]),
+                ("a=b", "-0.5"),
+                "numbers and harmless strings"
+            );
         }
     }
 }
@@ -347,11 +457,17 @@ async fn without_rows_in_memory_the_file_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let [kept, dropped] = ["kept.csv", "dropped.csv"].map(|name| folder.path().join(name));
     for (keep, path) in [(true, &kept), (false, &dropped)] {
-        let evaluate =
-            scoring().metric(SaidLater).concurrency(7).keep_results(keep).save_as_csv(path);
+        let evaluate = scoring()
+            .metric(SaidLater)
+            .concurrency(7)
+            .keep_results(keep)
+            .save_as_csv(path);
         let rows: Vec<Pair> = saying(&WORDS.repeat(50));
         let result = evaluate.build().unwrap().score(rows).await.unwrap();
-        assert_eq!((result.rows, result.results.len()), (250, if keep { 250 } else { 0 }));
+        assert_eq!(
+            (result.rows, result.results.len()),
+            (250, if keep { 250 } else { 0 })
+        );
     }
     assert_eq!(read(&kept), read(&dropped));
 }

@@ -69,7 +69,11 @@ async fn results_and_files_are_those_of_the_rows_one_by_one() {
             assert!(without_reference(&written) == lines, "setting {number}");
             let counted = setting(em()).concurrency(concurrency).build().unwrap();
             let counted = counted.score_files(read()).await.unwrap();
-            assert_eq!(report(&counted), report(&whole), "setting {number}, without a file");
+            assert_eq!(
+                report(&counted),
+                report(&whole),
+                "setting {number}, without a file"
+            );
         }
     }
     let result = em().build().unwrap().score_files(read()).await.unwrap();
@@ -90,7 +94,11 @@ async fn the_first_error_of_several_is_reported() {
     let not_json = "{\"gold\": ";
     let missing = r#"{"id": "x", "gold": {"reply": "a"}, "pred": {"answer": "b"}}"#;
     let duplicate = r#"{"id": "q7", "gold": {"answer": "a"}, "pred": {"answer": "b"}}"#;
-    let bad = [(duplicate, "q7"), (not_json, "EOF"), (missing, "no field `gold.answer`")];
+    let bad = [
+        (duplicate, "q7"),
+        (not_json, "EOF"),
+        (missing, "no field `gold.answer`"),
+    ];
     for ((first, found), (second, _)) in bad.iter().zip(bad.iter().cycle().skip(1)) {
         for line in [1_100, 3_100] {
             let rows = with(line + 300, second, &with(line, first, &rows));
@@ -117,7 +125,10 @@ async fn a_row_that_a_metric_cannot_read_fails_unless_it_is_rejected() {
     .unwrap();
     let read = || DataReader::new().read([&file]).unwrap();
     let result = em().build().unwrap().score_files(read()).await.unwrap();
-    assert_eq!((result.rows, result.failed_rows, result.score), (2, 1, Some(0.5)));
+    assert_eq!(
+        (result.rows, result.failed_rows, result.score),
+        (2, 1, Some(0.5))
+    );
     /// As `em`, but it waits.
     struct Later;
     #[async_trait]
@@ -130,7 +141,10 @@ async fn a_row_that_a_metric_cannot_read_fails_unless_it_is_rejected() {
             gold: &Example,
             _: &Prediction,
         ) -> dsrs_metrics::Result<MetricScore> {
-            assert!(gold.get("answer").unwrap() != 7, "no row is paid for that cannot be read");
+            assert!(
+                gold.get("answer").unwrap() != 7,
+                "no row is paid for that cannot be read"
+            );
             tokio::task::yield_now().await;
             Ok(MetricScore::new(1.0))
         }
@@ -138,7 +152,9 @@ async fn a_row_that_a_metric_cannot_read_fails_unless_it_is_rejected() {
     for builder in [em(), em().metric(Later)] {
         let evaluate = builder.reject_unreadable_rows(true).build().unwrap();
         let error = evaluate.score_files(read()).await.unwrap_err();
-        let EvaluateError::UnreadableRow { at, error } = error else { panic!("{error}") };
+        let EvaluateError::UnreadableRow { at, error } = error else {
+            panic!("{error}")
+        };
         assert_eq!((at.line, error.metric()), (2, "em"));
     }
 }
@@ -148,13 +164,31 @@ async fn mappings_that_no_row_has_are_in_the_result() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.jsonl");
     std::fs::write(&file, r#"{"answers": ["a"], "reply": {"text": "A"}}"#).unwrap();
-    let reader = ["gold.answer=answers", "pred.answer=reply.text", "gold.topic=topics"];
+    let reader = [
+        "gold.answer=answers",
+        "pred.answer=reply.text",
+        "gold.topic=topics",
+    ];
     let reader = reader
         .into_iter()
-        .fold(DataReader::new(), |reader, mapping| reader.with_mapping(mapping.parse().unwrap()));
-    let result = em().build().unwrap().score_files(reader.read([&file]).unwrap()).await.unwrap();
-    let unused: Vec<_> = result.unused_mappings.iter().map(ToString::to_string).collect();
-    assert_eq!((result.score, unused), (Some(1.0), vec!["gold.topic=topics".to_owned()]));
+        .fold(DataReader::new(), |reader, mapping| {
+            reader.with_mapping(mapping.parse().unwrap())
+        });
+    let result = em()
+        .build()
+        .unwrap()
+        .score_files(reader.read([&file]).unwrap())
+        .await
+        .unwrap();
+    let unused: Vec<_> = result
+        .unused_mappings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        (result.score, unused),
+        (Some(1.0), vec!["gold.topic=topics".to_owned()])
+    );
 }
 
 /// Only fields that the run reads are decoded.
@@ -163,7 +197,10 @@ async fn an_observer_receives_whole_rows_if_it_reads_them() {
     struct Seen(bool, Mutex<Vec<String>>);
     impl Observer for Seen {
         fn on_row(&self, row: &RowResult) {
-            self.1.lock().unwrap().extend(row.gold.keys().map(str::to_owned));
+            self.1
+                .lock()
+                .unwrap()
+                .extend(row.gold.keys().map(str::to_owned));
         }
         fn reads_rows(&self) -> bool {
             self.0
@@ -177,7 +214,10 @@ async fn an_observer_receives_whole_rows_if_it_reads_them() {
         let result = evaluate.score_files(read()).await.unwrap();
         assert_eq!(
             (result.rows, &**seen.1.lock().unwrap()),
-            (1, &*fields.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+            (
+                1,
+                &*fields.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()
+            )
         );
     }
 }

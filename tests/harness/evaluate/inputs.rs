@@ -26,7 +26,9 @@ impl Evaluator for Copy {
     const DISPLAY_PROGRESS: bool = false;
 
     async fn metric(&self, gold: &Example, pred: &Prediction) -> dsrs_metrics::Result<f64> {
-        Ok(f64::from(u8::from(gold.get("answer") == pred.get("answer"))))
+        Ok(f64::from(u8::from(
+            gold.get("answer") == pred.get("answer"),
+        )))
     }
 }
 
@@ -40,7 +42,9 @@ fn row(question: &str) -> Example {
 }
 
 fn builder() -> EvaluateBuilder<Example, Prediction> {
-    let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    let same = metric_fn("same", |gold, pred| {
+        gold.get("answer") == pred.get("answer")
+    });
     Evaluate::builder().metric(same)
 }
 
@@ -52,14 +56,33 @@ const UNDECLARED: &str = "the inputs are not declared, so the program would rece
 async fn trap_36_a_program_never_runs_without_declared_inputs() {
     let (program, calls) = copy();
     let rows = || [row("a").with_inputs(["question"]), row("b")];
-    let error = builder().devset(rows()).build().unwrap().run(program).await.unwrap_err();
+    let error = builder()
+        .devset(rows())
+        .build()
+        .unwrap()
+        .run(program)
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), format!("row 2: {UNDECLARED}"));
-    assert_eq!(calls.load(Ordering::SeqCst), 0, "it is an error before the first row");
+    assert_eq!(
+        calls.load(Ordering::SeqCst),
+        0,
+        "it is an error before the first row"
+    );
 
-    let error = Copy(Arc::clone(&calls)).evaluate(rows().into()).await.unwrap_err();
+    let error = Copy(Arc::clone(&calls))
+        .evaluate(rows().into())
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), format!("row 2: {UNDECLARED}"));
-    let scorer = Scorer::builder().metric(metric_fn("any", |_, _| true)).build().unwrap();
-    let error = scorer.run(Copy(Arc::clone(&calls)), [row("a")], 1).await.unwrap_err();
+    let scorer = Scorer::builder()
+        .metric(metric_fn("any", |_, _| true))
+        .build()
+        .unwrap();
+    let error = scorer
+        .run(Copy(Arc::clone(&calls)), [row("a")], 1)
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), format!("row 1: {UNDECLARED}"));
     let rollout = scorer.run_row(&Copy(Arc::clone(&calls)), &row("a")).await;
     let reason = format!("no score: the program failed: {UNDECLARED}");
@@ -72,7 +95,11 @@ async fn trap_36_a_program_never_runs_without_declared_inputs() {
 #[tokio::test]
 async fn trap_36_the_expected_answer_does_not_reach_the_program() {
     let devset = || [row("a"), row("b")];
-    let evaluate = builder().devset(devset()).inputs(["question"]).build().unwrap();
+    let evaluate = builder()
+        .devset(devset())
+        .inputs(["question"])
+        .build()
+        .unwrap();
     assert_eq!(evaluate.run(copy().0).await.unwrap().score, Some(0.0));
     let closure = |row: Example| async move {
         prediction! { "answer" => row.get("answer") }
@@ -84,11 +111,22 @@ async fn trap_36_the_expected_answer_does_not_reach_the_program() {
 
     // The row's own declaration takes precedence, and the answer is an input if somebody names it.
     let cheating = devset().map(|row| row.with_inputs(["answer"]));
-    let result = evaluate.to_builder().devset(cheating).run(closure).await.unwrap();
+    let result = evaluate
+        .to_builder()
+        .devset(cheating)
+        .run(closure)
+        .await
+        .unwrap();
     assert_eq!(result.score, Some(1.0));
 
-    let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    let scorer = Scorer::builder().metric(same).inputs(["question"]).build().unwrap();
+    let same = metric_fn("same", |gold, pred| {
+        gold.get("answer") == pred.get("answer")
+    });
+    let scorer = Scorer::builder()
+        .metric(same)
+        .inputs(["question"])
+        .build()
+        .unwrap();
     let result = scorer.run(closure, devset(), 2).await.unwrap();
     assert_eq!(result.summary.mean, Some(0.0));
     let rollout = scorer.run_row(&closure, &row("a")).await;
@@ -106,14 +144,26 @@ async fn trap_36_examples_behind_a_pointer_have_labels() {
         prediction! { "answer" => row.get("answer") }
     }
     let declared = || row("a").with_inputs(["question"]);
-    let shared = |row| Evaluate::<Arc<Example>, Prediction>::typed().metric(Leaks).devset([row]);
+    let shared = |row| {
+        Evaluate::<Arc<Example>, Prediction>::typed()
+            .metric(Leaks)
+            .devset([row])
+    };
     let program = |row: Arc<Example>| async move { seen(&row) };
-    assert_eq!(shared(Arc::new(declared())).run(program).await.unwrap().score, Some(0.0));
+    assert_eq!(
+        shared(Arc::new(declared()))
+            .run(program)
+            .await
+            .unwrap()
+            .score,
+        Some(0.0)
+    );
     let error = shared(Arc::new(row("a"))).run(program).await.unwrap_err();
     assert_eq!(error.to_string(), format!("row 1: {UNDECLARED}"));
     let boxed = Evaluate::<Box<Example>, Prediction>::typed().metric(Leaks);
-    let result =
-        boxed.devset([Box::new(declared())]).run(|row: Box<Example>| async move { seen(&row) });
+    let result = boxed
+        .devset([Box::new(declared())])
+        .run(|row: Box<Example>| async move { seen(&row) });
     assert_eq!(result.await.unwrap().score, Some(0.0));
 }
 
@@ -121,10 +171,20 @@ async fn trap_36_examples_behind_a_pointer_have_labels() {
 async fn trap_36_an_input_that_no_row_has_is_an_error_with_the_nearest_name() {
     let (program, calls) = copy();
     let evaluate = builder().devset([row("a"), row("b")]).build().unwrap();
-    let run = evaluate.to_builder().inputs(["question", "quesion"]).run(program);
+    let run = evaluate
+        .to_builder()
+        .inputs(["question", "quesion"])
+        .run(program);
     let error = run.await.unwrap_err();
-    assert_eq!(error.to_string(), "no row has the input `quesion`; did you mean `question`?");
-    let devset = [row("a"), row("b").with_inputs(["context"]), example! { "context" => 1 }];
+    assert_eq!(
+        error.to_string(),
+        "no row has the input `quesion`; did you mean `question`?"
+    );
+    let devset = [
+        row("a"),
+        row("b").with_inputs(["context"]),
+        example! { "context" => 1 },
+    ];
     let run = builder().devset(devset.map(|row| match row.input_keys() {
         None => row.with_inputs([""; 0]),
         Some(_) => row,
@@ -141,8 +201,19 @@ async fn trap_36_an_input_that_no_row_has_is_an_error_with_the_nearest_name() {
 #[tokio::test]
 async fn trap_36_a_row_that_lacks_an_input_fails_without_a_call() {
     let (program, calls) = copy();
-    let devset = || [row("a"), example! { "questions" => "b", "answer" => "4" }, example! {}];
-    let evaluate = builder().inputs(["question"]).repeats(1).devset(devset()).build().unwrap();
+    let devset = || {
+        [
+            row("a"),
+            example! { "questions" => "b", "answer" => "4" },
+            example! {},
+        ]
+    };
+    let evaluate = builder()
+        .inputs(["question"])
+        .repeats(1)
+        .devset(devset())
+        .build()
+        .unwrap();
     let result = evaluate.run(program).await.unwrap();
     assert_eq!((calls.load(Ordering::SeqCst), result.failed_rows), (1, 2));
     let error = |row: usize| result.results[row].outcomes[0].error().unwrap();
@@ -155,7 +226,10 @@ async fn trap_36_a_row_that_lacks_an_input_fails_without_a_call() {
 
     // A stream is not known before its rows are read, so each row without the input fails.
     let rows = futures_util::stream::iter([row("a"), row("b")]);
-    let run = builder().inputs(["quesion"]).devset_stream(rows).run(Copy(Arc::clone(&calls)));
+    let run = builder()
+        .inputs(["quesion"])
+        .devset_stream(rows)
+        .run(Copy(Arc::clone(&calls)));
     let result = run.await.unwrap();
     assert_eq!(
         result.to_string(),
@@ -163,12 +237,28 @@ async fn trap_36_a_row_that_lacks_an_input_fails_without_a_call() {
          first error: row `0`: no input `quesion`; did you mean `question`?"
     );
     let rows = futures_util::stream::iter([row("a").with_inputs(["question"]), row("b")]);
-    let error = builder().devset_stream(rows).concurrency(1).run(Copy(Arc::clone(&calls)));
-    assert_eq!(error.await.unwrap_err().to_string(), format!("row 2: {UNDECLARED}"));
-    assert_eq!(calls.load(Ordering::SeqCst), 2, "only the first row of the last stream was run");
+    let error = builder()
+        .devset_stream(rows)
+        .concurrency(1)
+        .run(Copy(Arc::clone(&calls)));
+    assert_eq!(
+        error.await.unwrap_err().to_string(),
+        format!("row 2: {UNDECLARED}")
+    );
+    assert_eq!(
+        calls.load(Ordering::SeqCst),
+        2,
+        "only the first row of the last stream was run"
+    );
 
-    let scorer = Scorer::builder().metric(metric_fn("any", |_, _| true)).inputs(["quesion"]);
-    let result = scorer.build().unwrap().run(Copy(Arc::clone(&calls)), [row("a")], 1).await;
+    let scorer = Scorer::builder()
+        .metric(metric_fn("any", |_, _| true))
+        .inputs(["quesion"]);
+    let result = scorer
+        .build()
+        .unwrap()
+        .run(Copy(Arc::clone(&calls)), [row("a")], 1)
+        .await;
     let failed = "no score: the program failed: no input `quesion`; did you mean `question`?";
     assert_eq!(result.unwrap().rows[0].status.to_string(), failed);
     assert_eq!(calls.load(Ordering::SeqCst), 2);
@@ -187,12 +277,36 @@ async fn rows_without_fields_and_given_predictions_need_no_inputs() {
 fn errors_of_inputs_are_values() {
     let present = vec!["question".to_owned(), "answer".to_owned()];
     let error = row("a").inputs().unwrap_err();
-    assert_eq!(error, InputError::Undeclared { present: present.clone() });
-    let run = EvaluateError::Inputs { row: 3, error: error.clone() };
-    assert_eq!(run.to_string(), ScorerError::Inputs { row: 3, error }.to_string());
+    assert_eq!(
+        error,
+        InputError::Undeclared {
+            present: present.clone()
+        }
+    );
+    let run = EvaluateError::Inputs {
+        row: 3,
+        error: error.clone(),
+    };
+    assert_eq!(
+        run.to_string(),
+        ScorerError::Inputs { row: 3, error }.to_string()
+    );
     let missing = row("a").with_inputs(["x"]).inputs().unwrap_err();
-    assert_eq!(missing, InputError::Missing { name: "x".to_owned(), nearest: None, present });
+    assert_eq!(
+        missing,
+        InputError::Missing {
+            name: "x".to_owned(),
+            nearest: None,
+            present
+        }
+    );
     let textual = Example::from(row("a").data.textual()).with_inputs(["question"]);
-    assert_eq!(textual.inputs().unwrap().data, example! { "question" => "a" }.data.textual());
-    assert_eq!(textual.labels().data, example! { "answer" => "4" }.data.textual());
+    assert_eq!(
+        textual.inputs().unwrap().data,
+        example! { "question" => "a" }.data.textual()
+    );
+    assert_eq!(
+        textual.labels().data,
+        example! { "answer" => "4" }.data.textual()
+    );
 }

@@ -1,5 +1,8 @@
 //! The harness through its public API. Each file tests one guarantee.
-#![allow(clippy::float_cmp, reason = "the promise is that not a single bit differs")]
+#![allow(
+    clippy::float_cmp,
+    reason = "the promise is that not a single bit differs"
+)]
 
 mod batches;
 mod blocking;
@@ -36,14 +39,22 @@ use dsrs_metrics::{
 /// Rows whose prediction determines the result of the metric [`said`].
 fn saying(words: &[&str]) -> Vec<Pair> {
     let pair = |(row, word): (usize, &&str)| {
-        Pair::new(format!("row{row}"), example! {}, prediction! { "say" => *word })
+        Pair::new(
+            format!("row{row}"),
+            example! {},
+            prediction! { "say" => *word },
+        )
     };
     words.iter().enumerate().map(pair).collect()
 }
 
 /// A number, `abstain`, `fail`, `panic`, `nan` or `huge`.
 fn said(_: &Example, pred: &Prediction) -> Result<Option<f64>, String> {
-    match pred.get("say").and_then(|word| word.as_str()).unwrap_or_default() {
+    match pred
+        .get("say")
+        .and_then(|word| word.as_str())
+        .unwrap_or_default()
+    {
         "abstain" => Ok(None),
         "fail" => Err("told to fail".to_owned()),
         "panic" => panic!("told to panic"),
@@ -63,7 +74,9 @@ impl Metric for SaidLater {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec::new("said_later").with_range(0.0, 1e6).with_async()
+        MetricSpec::new("said_later")
+            .with_range(0.0, 1e6)
+            .with_async()
     }
 
     async fn evaluate(
@@ -84,12 +97,20 @@ fn scoring() -> EvaluateBuilder<Example, Prediction> {
 }
 
 async fn score(words: &[&str]) -> EvaluationResult {
-    scoring().build().unwrap().score(saying(words)).await.unwrap()
+    scoring()
+        .build()
+        .unwrap()
+        .score(saying(words))
+        .await
+        .unwrap()
 }
 
 /// The report without the elapsed time.
 fn report(result: &EvaluationResult) -> String {
     let mut report = dsrs_metrics_tests::schema::to_value(result);
     report.as_object_mut().unwrap().remove("elapsed_s");
-    format!("{report}\n{result}\n{:?}\n{:?}", result.results, result.first_error)
+    format!(
+        "{report}\n{result}\n{:?}\n{:?}",
+        result.results, result.first_error
+    )
 }

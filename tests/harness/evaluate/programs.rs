@@ -46,7 +46,10 @@ async fn functions_closures_and_modules_are_programs() {
         evaluate.run(closure.clone()).await,
         evaluate.run(closure).await,
     ];
-    let scores: Vec<_> = scores.into_iter().map(|result| result.unwrap().score.unwrap()).collect();
+    let scores: Vec<_> = scores
+        .into_iter()
+        .map(|result| result.unwrap().score.unwrap())
+        .collect();
     assert_eq!(scores, [0.75, 0.75, 0.75, 0.75, 0.75, 0.1, 0.1]);
 }
 
@@ -55,7 +58,15 @@ async fn a_program_receives_no_labels_and_a_metric_receives_all_fields() {
     let answer = metric_fn("answer", |gold, _| gold.get("answer").is_some());
     let evaluate = scoring().metric(answer).devset(devset()).build().unwrap();
     let result = evaluate.run(Echo).await.unwrap();
-    assert_eq!(result.results[0].pred.as_ref().unwrap().get("fields").unwrap(), 1);
+    assert_eq!(
+        result.results[0]
+            .pred
+            .as_ref()
+            .unwrap()
+            .get("fields")
+            .unwrap(),
+        1
+    );
     assert_eq!(result.metrics[1].score, Some(1.0));
 }
 
@@ -71,7 +82,11 @@ async fn rows_may_be_of_any_type() {
         .build()
         .unwrap();
     let double = |question: Question| async move {
-        if question.0 == 4 { Err("too large") } else { Ok(question.0 * 2) }
+        if question.0 == 4 {
+            Err("too large")
+        } else {
+            Ok(question.0 * 2)
+        }
     };
     let result = evaluate.run(double).await.unwrap();
     assert_eq!(result.score, Some(0.75));
@@ -104,7 +119,9 @@ impl Evaluator for Graded<'_> {
         prediction: &Prediction,
     ) -> dsrs_metrics::Result<f64> {
         tokio::task::yield_now().await;
-        Ok(f64::from(u8::from(example.get("answer") == prediction.get("answer"))))
+        Ok(f64::from(u8::from(
+            example.get("answer") == prediction.get("answer"),
+        )))
     }
 }
 
@@ -116,17 +133,28 @@ async fn trap_15_an_evaluator_survives_failed_calls() {
         .map(|n| example! { "n" => n, "answer" => if n < 26 { "a" } else { "b" } })
         .map(|example| example.with_inputs(["n"]))
         .collect();
-    assert_eq!(graded.evaluate(examples.clone()).await.unwrap(), 24.0 / 50.0);
+    assert_eq!(
+        graded.evaluate(examples.clone()).await.unwrap(),
+        24.0 / 50.0
+    );
     let rows = graded.evaluate_rows(examples).await.unwrap();
-    assert_eq!((rows.metrics[0].failed, rows.metrics[0].mean_scored), (2, Some(0.5)));
+    assert_eq!(
+        (rows.metrics[0].failed, rows.metrics[0].mean_scored),
+        (2, Some(0.5))
+    );
     assert_eq!(rows.first_error.as_deref(), Some("row `0`: no zero"));
 }
 
 #[tokio::test]
 async fn trap_15_an_evaluators_mean_over_no_scores_is_an_error() {
-    assert_eq!(Graded("a").evaluate(Vec::new()).await.unwrap_err(), EvaluateError::NoRows);
-    let error =
-        Graded("a").evaluate(vec![example! { "n" => 0 }.with_inputs(["n"])]).await.unwrap_err();
+    assert_eq!(
+        Graded("a").evaluate(Vec::new()).await.unwrap_err(),
+        EvaluateError::NoRows
+    );
+    let error = Graded("a")
+        .evaluate(vec![example! { "n" => 0 }.with_inputs(["n"])])
+        .await
+        .unwrap_err();
     let text = "not enough rows: none of 1 has a score under `metric` (1 failed, first error: row `0`: no zero)";
     assert_eq!(error.to_string(), text);
 }
@@ -157,7 +185,9 @@ impl Evaluator for Answering {
         if prediction.data.contains_key("explanation") {
             score += 0.25;
         }
-        if let Some(confidence) = prediction.get("confidence").and_then(serde_json::Value::as_f64)
+        if let Some(confidence) = prediction
+            .get("confidence")
+            .and_then(serde_json::Value::as_f64)
             && (0.0..=1.0).contains(&confidence)
         {
             score += 0.25;
@@ -168,15 +198,27 @@ impl Evaluator for Answering {
 
 #[tokio::test]
 async fn the_custom_evaluator_of_the_document_averages_its_metric() {
-    assert_eq!((Answering::MAX_CONCURRENCY, Answering::DISPLAY_PROGRESS), (32, true));
+    assert_eq!(
+        (Answering::MAX_CONCURRENCY, Answering::DISPLAY_PROGRESS),
+        (32, true)
+    );
     let [right, wrong, unlabelled] = [
         example! { "expected_answer" => "4", "confidence" => 0.9 },
         example! { "expected_answer" => "5", "confidence" => 90 },
         example! { "confidence" => 0.9 },
     ]
     .map(|example| example.with_inputs(["confidence"]));
-    assert_eq!(Answering.evaluate(vec![right.clone(), wrong.clone()]).await.unwrap(), 0.625);
-    let result = Answering.evaluate_rows(vec![right, unlabelled]).await.unwrap();
+    assert_eq!(
+        Answering
+            .evaluate(vec![right.clone(), wrong.clone()])
+            .await
+            .unwrap(),
+        0.625
+    );
+    let result = Answering
+        .evaluate_rows(vec![right, unlabelled])
+        .await
+        .unwrap();
     assert_eq!((result.score, result.metrics[0].failed), (Some(0.5), 1));
     let error = "row `1`: metric `metric`: no expected answer";
     assert_eq!(result.first_error.as_deref(), Some(error));

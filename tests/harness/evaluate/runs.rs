@@ -23,7 +23,9 @@ fn trace(steps: usize) -> Trace {
         inputs: example! { "n" => step },
         outputs: prediction! {},
     };
-    Trace { steps: (0..steps).map(step).collect() }
+    Trace {
+        steps: (0..steps).map(step).collect(),
+    }
 }
 
 /// A row `n` has `n` steps, `10 n` and `n` tokens, and costs `n` msat.
@@ -31,7 +33,9 @@ fn output(inputs: &Example) -> ProgramOutput {
     let n = inputs.get("n").and_then(Value::as_u64).unwrap();
     let usage = ProgramUsage::new(10 * n, n).with_cost_msats(n);
     let trace = trace(usize::try_from(n).unwrap());
-    ProgramOutput::new(prediction! { "answer" => n }).with_trace(trace).with_usage(usage)
+    ProgramOutput::new(prediction! { "answer" => n })
+        .with_trace(trace)
+        .with_usage(usage)
 }
 
 async fn program(inputs: Example) -> ProgramOutput {
@@ -69,13 +73,22 @@ fn is_optimizing(trace: Option<&Trace>) -> bool {
 
 #[metric]
 fn longest_step(#[trace] steps: &Trace) -> usize {
-    steps.steps.iter().map(|step| step.predictor.len()).max().unwrap_or(0)
+    steps
+        .steps
+        .iter()
+        .map(|step| step.predictor.len())
+        .max()
+        .unwrap_or(0)
 }
 
 #[tokio::test]
 async fn every_kind_of_program_may_return_its_run() {
-    let evaluate =
-        Evaluate::builder().devset(devset(3)).inputs(["n"]).metric(Steps).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .devset(devset(3))
+        .inputs(["n"])
+        .metric(Steps)
+        .build()
+        .unwrap();
     let fallible = |inputs: Example| async move { Ok::<_, String>(output(&inputs)) };
     let results = [
         evaluate.run(program).await,
@@ -89,25 +102,37 @@ async fn every_kind_of_program_may_return_its_run() {
         let result = result.unwrap();
         assert_eq!((result.score, result.failed_rows), (Some(1.0), 0));
         let runs = result.results.iter().map(|row| row.run.as_deref().unwrap());
-        let steps: Vec<_> =
-            runs.clone().map(|run| run.trace.as_ref().unwrap().steps.len()).collect();
+        let steps: Vec<_> = runs
+            .clone()
+            .map(|run| run.trace.as_ref().unwrap().steps.len())
+            .collect();
         assert_eq!(steps, [0, 1, 2]);
         let tokens: Vec<_> = runs.map(|run| run.usage.unwrap().tokens()).collect();
         assert_eq!(tokens, [0, 11, 22]);
-        assert_eq!(result.results[2].outcomes[0].scored().unwrap().score.value, 2.0);
+        assert_eq!(
+            result.results[2].outcomes[0].scored().unwrap().score.value,
+            2.0
+        );
     }
     let bare = |inputs: Example| async move { output(&inputs).prediction };
     let result = evaluate.run(bare).await.unwrap();
     assert_eq!((result.score, result.metrics[0].abstained), (None, 3));
     let run = result.results[0].run.as_deref().unwrap();
-    assert_eq!((run.trace.as_ref(), run.usage, run.returned_latency()), (None, None, None));
+    assert_eq!(
+        (run.trace.as_ref(), run.usage, run.returned_latency()),
+        (None, None, None)
+    );
     assert!(run.latency.is_some(), "the harness measured it");
 }
 
 #[tokio::test]
 async fn programs_over_rows_of_any_type_may_return_their_run() {
     let near = typed_metric_fn("near", |gold: &u32, pred: &u32| gold == pred);
-    let evaluate = Evaluate::typed().devset([1, 2]).metric(near).build().unwrap();
+    let evaluate = Evaluate::typed()
+        .devset([1, 2])
+        .metric(near)
+        .build()
+        .unwrap();
     let program = |n: u32| async move {
         match n {
             1 => Ok(ProgramOutput::new(n).with_usage(ProgramUsage::new(5, 1))),
@@ -117,31 +142,48 @@ async fn programs_over_rows_of_any_type_may_return_their_run() {
     let result = evaluate.run(program).await.unwrap();
     assert_eq!((result.score, result.failed_rows), (Some(0.5), 1));
     assert_eq!(result.program.usage, Some(ProgramUsage::new(5, 1)));
-    assert_eq!((result.program.usage_rows, result.program.latency_rows), (1, 1));
-    assert_eq!(result.results[1].run, None, "a program that fails returns nothing");
+    assert_eq!(
+        (result.program.usage_rows, result.program.latency_rows),
+        (1, 1)
+    );
+    assert_eq!(
+        result.results[1].run, None,
+        "a program that fails returns nothing"
+    );
 }
 
 #[tokio::test]
 async fn the_trace_of_a_program_informs_and_that_of_an_optimizer_decides() {
-    let evaluate =
-        Evaluate::builder().devset(devset(3)).inputs(["n"]).metric(IsOptimizing).metric(Steps);
+    let evaluate = Evaluate::builder()
+        .devset(devset(3))
+        .inputs(["n"])
+        .metric(IsOptimizing)
+        .metric(Steps);
     let result = evaluate.run(program).await.unwrap();
     assert_eq!(result.score, Some(0.0), "no optimizer runs");
     let (gold, pred) = (example! {}, prediction! {});
     let (_, run) = ProgramOutput::new(()).with_trace(trace(1)).into_parts();
     let call = MetricCall::new(&gold, &pred).with_run(&run);
-    assert_eq!(Steps.grade(call).await.unwrap(), Grade::Score(MetricScore::new(1.0)));
+    assert_eq!(
+        Steps.grade(call).await.unwrap(),
+        Grade::Score(MetricScore::new(1.0))
+    );
     assert_eq!(call.program_trace(), Some(&trace(1)));
     let longer = trace(3);
     let call = call.with_trace(&longer);
     assert_eq!(Steps.grade(call).await.unwrap(), Grade::Verdict(true));
-    assert_eq!(IsOptimizing.grade(call).await.unwrap(), Grade::Verdict(true));
+    assert_eq!(
+        IsOptimizing.grade(call).await.unwrap(),
+        Grade::Verdict(true)
+    );
     assert_eq!(LongestStep.answer(call).await.unwrap().score.value, 5.0);
 }
 
 #[tokio::test]
 async fn a_metric_that_requires_a_trace_names_what_to_return() {
-    let error = LongestStep.score(&example! {}, &prediction! {}).unwrap_err();
+    let error = LongestStep
+        .score(&example! {}, &prediction! {})
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `longest_step`: expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`"
@@ -152,10 +194,17 @@ async fn a_metric_that_requires_a_trace_names_what_to_return() {
 async fn composites_and_equal_metrics_receive_the_run() {
     use dsrs_metrics::composite::{Composite, component, max};
     let steps = |name: &str| {
-        Composite::builder(name, max([component(Steps), component(IsOptimizing)])).build().unwrap()
+        Composite::builder(name, max([component(Steps), component(IsOptimizing)]))
+            .build()
+            .unwrap()
     };
     let evaluate = Evaluate::builder().metrics([steps("one"), steps("two")]);
-    let result = evaluate.devset(devset(4)).inputs(["n"]).run(program).await.unwrap();
+    let result = evaluate
+        .devset(devset(4))
+        .inputs(["n"])
+        .run(program)
+        .await
+        .unwrap();
     let means: Vec<_> = result
         .metrics
         .iter()
@@ -167,8 +216,16 @@ async fn composites_and_equal_metrics_receive_the_run() {
 
 #[tokio::test]
 async fn latency_tokens_and_cost_are_metrics() {
-    let evaluate = Evaluate::builder().metric(Latency).metric(Tokens).metric(Cost);
-    let result = evaluate.devset(devset(3)).inputs(["n"]).run(program).await.unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(Latency)
+        .metric(Tokens)
+        .metric(Cost);
+    let result = evaluate
+        .devset(devset(3))
+        .inputs(["n"])
+        .run(program)
+        .await
+        .unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(1.5), Some(11.0), Some(1.0)]);
     assert_eq!(result.program.mean_latency_s(), Some(1.5));
@@ -192,9 +249,16 @@ async fn the_harness_measures_the_latency_of_a_program_that_returns_none() {
         .unwrap();
     assert_eq!(result.score, Some(3.0));
     assert_eq!(result.program.latency, Some(Duration::from_secs(12)));
-    assert_eq!((result.program.latency_rows, result.program.usage), (4, None));
+    assert_eq!(
+        (result.program.latency_rows, result.program.usage),
+        (4, None)
+    );
     let report = dsrs_metrics_tests::schema::to_value(&result);
-    assert_eq!(report.get("program"), None, "a measured latency differs from run to run");
+    assert_eq!(
+        report.get("program"),
+        None,
+        "a measured latency differs from run to run"
+    );
 }
 
 #[test]
@@ -218,8 +282,13 @@ fn a_metric_of_the_run_names_the_field_to_set_or_to_map() {
         error(Latency.score(&gold, &backwards)),
         "metric `latency`: expected a number of seconds of at least 0 in `pred.latency_s`, found -1"
     );
-    let (_, run) = ProgramOutput::new(()).with_usage(ProgramUsage::new(1, 1)).into_parts();
-    let answer = Cost.answer(MetricCall::new(&gold, &pred).with_run(&run)).ready().unwrap();
+    let (_, run) = ProgramOutput::new(())
+        .with_usage(ProgramUsage::new(1, 1))
+        .into_parts();
+    let answer = Cost
+        .answer(MetricCall::new(&gold, &pred).with_run(&run))
+        .ready()
+        .unwrap();
     assert_eq!(
         answer.unwrap_err().to_string(),
         "metric `cost`: expected the cost of the program, found a usage of unknown cost; set or map the field `pred.cost_msats` (millisatoshis), or set `ProgramUsage::with_cost_msats`"
@@ -229,8 +298,16 @@ fn a_metric_of_the_run_names_the_field_to_set_or_to_map() {
 #[tokio::test]
 async fn finished_predictions_have_no_run_and_may_have_fields() {
     let pred = prediction! { "latency_s" => 2, "output_tokens" => 7, "cost_msats" => 3 };
-    let evaluate = Evaluate::builder().metric(Latency).metric(Tokens).metric(Cost).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, pred)]).await.unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(Latency)
+        .metric(Tokens)
+        .metric(Cost)
+        .build()
+        .unwrap();
+    let result = evaluate
+        .score([Pair::new("a", example! {}, pred)])
+        .await
+        .unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(2.0), Some(7.0), Some(3.0)]);
     assert_eq!(
@@ -264,7 +341,10 @@ async fn written(concurrency: usize, program: fn(Example) -> ProgramOutput) -> [
 async fn files_have_what_the_program_returned_and_are_the_same_at_any_concurrency() {
     let returned = |inputs| output(&inputs).with_latency(Duration::from_millis(250));
     let [csv, jsonl, report] = written(1, returned).await;
-    assert_eq!(written(16, returned).await, [csv.clone(), jsonl.clone(), report.clone()]);
+    assert_eq!(
+        written(16, returned).await,
+        [csv.clone(), jsonl.clone(), report.clone()]
+    );
     assert!(
         csv.starts_with(
             "id,gold.n,pred.answer,latency_s,input_tokens,output_tokens,cost_msats,steps,"
@@ -290,7 +370,10 @@ async fn files_have_what_the_program_returned_and_are_the_same_at_any_concurrenc
 async fn a_measured_latency_is_not_written() {
     let bare = |inputs| ProgramOutput::new(output(&inputs).prediction);
     let [csv, jsonl, report] = written(1, bare).await;
-    assert_eq!(written(16, bare).await, [csv.clone(), jsonl.clone(), report.clone()]);
+    assert_eq!(
+        written(16, bare).await,
+        [csv.clone(), jsonl.clone(), report.clone()]
+    );
     assert!(csv.starts_with("id,gold.n,pred.answer,steps,"), "{csv}");
     assert!(
         jsonl.starts_with(r#"{"id":"0","gold":{"n":0},"pred":{"answer":0},"scores":{"#),
@@ -301,8 +384,12 @@ async fn a_measured_latency_is_not_written() {
 
 #[tokio::test]
 async fn results_compare_equal_whatever_the_measured_latencies_are() {
-    let evaluate =
-        Evaluate::builder().devset(devset(20)).inputs(["n"]).metric(Steps).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .devset(devset(20))
+        .inputs(["n"])
+        .metric(Steps)
+        .build()
+        .unwrap();
     let bare = |inputs: Example| async move { output(&inputs).prediction };
     let rows = [evaluate.run(bare).await, evaluate.run(bare).await].map(|it| it.unwrap().results);
     assert_eq!(rows[0], rows[1]);
@@ -310,18 +397,29 @@ async fn results_compare_equal_whatever_the_measured_latencies_are() {
 
 #[tokio::test]
 async fn without_rows_the_totals_remain() {
-    let evaluate =
-        Evaluate::builder().devset(devset(4)).inputs(["n"]).metric(Steps).keep_results(false);
+    let evaluate = Evaluate::builder()
+        .devset(devset(4))
+        .inputs(["n"])
+        .metric(Steps)
+        .keep_results(false);
     let result = evaluate.run(Traced).await.unwrap();
     assert_eq!((result.results.len(), result.failed_rows), (0, 1));
-    assert_eq!(result.program.usage, Some(ProgramUsage::new(30, 3).with_cost_msats(3)));
-    assert_eq!((result.program.usage_rows, result.program.latency_rows), (3, 3));
+    assert_eq!(
+        result.program.usage,
+        Some(ProgramUsage::new(30, 3).with_cost_msats(3))
+    );
+    assert_eq!(
+        (result.program.usage_rows, result.program.latency_rows),
+        (3, 3)
+    );
 }
 
 #[test]
 fn the_columns_of_a_run_are_reserved() {
     for name in ["latency_s", "input_tokens", "output_tokens", "cost_msats"] {
-        let evaluate = Evaluate::builder().metric(metric_fn(name, |_, _| 1.0)).build();
+        let evaluate = Evaluate::builder()
+            .metric(metric_fn(name, |_, _| 1.0))
+            .build();
         assert_eq!(
             evaluate.unwrap_err(),
             EvaluateError::MetricName {

@@ -24,7 +24,10 @@ fn an_invalid_setup_is_rejected() {
         "not enough rows: expected at least 1, found 0, and the mean of no rows is undefined; \
          check the source of the rows"
     );
-    assert_eq!(rejection(scoring().concurrency(0)), "`concurrency` must be at least 1, found 0");
+    assert_eq!(
+        rejection(scoring().concurrency(0)),
+        "`concurrency` must be at least 1, found 0"
+    );
     assert_eq!(
         rejection(scoring().timeout(Duration::ZERO)),
         "`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none"
@@ -36,7 +39,12 @@ fn an_invalid_setup_is_rejected() {
         );
     }
     assert_eq!(
-        rejection(scoring().save_as_csv("a").save_as_json("b").save_as_jsonl("a")),
+        rejection(
+            scoring()
+                .save_as_csv("a")
+                .save_as_json("b")
+                .save_as_jsonl("a")
+        ),
         "duplicate output file `a`; write each format to a separate file"
     );
     let duplicates = scoring().devset([example! { "id" => "x" }, example! { "id" => "x" }]);
@@ -48,9 +56,26 @@ fn an_invalid_setup_is_rejected() {
 
 #[test]
 fn a_name_that_would_collide_is_rejected() {
-    let named = |name: &str| Evaluate::builder().metric(metric_fn(name, |_, _| true)).build();
-    let odd = ["id", "gold", "pred", "attributes", "traceback", "", "m.x", "m.passed", "a,b"];
-    for name in odd.into_iter().chain(["a b", "a\u{a0}b", "a\nb", "a\u{1b}[1mb", ".", " "]) {
+    let named = |name: &str| {
+        Evaluate::builder()
+            .metric(metric_fn(name, |_, _| true))
+            .build()
+    };
+    let odd = [
+        "id",
+        "gold",
+        "pred",
+        "attributes",
+        "traceback",
+        "",
+        "m.x",
+        "m.passed",
+        "a,b",
+    ];
+    for name in odd
+        .into_iter()
+        .chain(["a b", "a\u{a0}b", "a\nb", "a\u{1b}[1mb", ".", " "])
+    {
         let error = named(name).expect_err(name).to_string();
         let start = format!("invalid metric name {name:?}: ");
         assert!(error.starts_with(&start), "{error}");
@@ -80,7 +105,11 @@ async fn two_rows_with_the_same_id_are_an_input_error() {
 async fn an_evaluation_needs_a_metric() {
     let message = "expected at least one metric, found none; add one with `.metric(..)`";
     assert_eq!(rejection(Evaluate::builder()), message);
-    let error = Evaluate::builder().score(saying(&["1"])).await.unwrap_err().to_string();
+    let error = Evaluate::builder()
+        .score(saying(&["1"]))
+        .await
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, message);
 }
 
@@ -106,9 +135,17 @@ fn a_missing_runtime_or_timer_is_an_error_and_not_a_panic() {
         panic!("expected an error, found a pending future")
     };
     let error = error.unwrap_err().to_string();
-    assert!(error.starts_with("no tokio runtime found; run this under"), "{error}");
+    assert!(
+        error.starts_with("no tokio runtime found; run this under"),
+        "{error}"
+    );
 
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let error = runtime.block_on(run()).unwrap_err().to_string();
-    assert!(error.starts_with("the tokio runtime has no timer; "), "{error}");
+    assert!(
+        error.starts_with("the tokio runtime has no timer; "),
+        "{error}"
+    );
 }

@@ -18,11 +18,28 @@ async fn max_errors_counts_rows_and_stops_taking_more() {
     // Both metrics fail in each of these rows, which still is one failed row.
     let words = ["1", "fail", "1", "fail", "1", "fail", "1", "fail"];
     for (limit, rows) in [(0, 2), (1, 2), (2, 4), (3, 6), (4, 8)] {
-        let evaluate = scoring().metric(super::SaidLater).concurrency(1).max_errors(limit);
-        let result = evaluate.build().unwrap().score(saying(&words)).await.unwrap();
-        assert_eq!((result.rows, result.failed_rows), (rows, rows / 2), "limit {limit}");
+        let evaluate = scoring()
+            .metric(super::SaidLater)
+            .concurrency(1)
+            .max_errors(limit);
+        let result = evaluate
+            .build()
+            .unwrap()
+            .score(saying(&words))
+            .await
+            .unwrap();
+        assert_eq!(
+            (result.rows, result.failed_rows),
+            (rows, rows / 2),
+            "limit {limit}"
+        );
         assert_eq!(result.ending, Ending::MaxErrors);
-        assert!(result.to_string().ends_with("rows: incomplete: too many rows failed"), "{result}");
+        assert!(
+            result
+                .to_string()
+                .ends_with("rows: incomplete: too many rows failed"),
+            "{result}"
+        );
     }
     let evaluate = scoring().max_errors(5).build().unwrap();
     assert!(evaluate.score(saying(&words)).await.unwrap().is_complete());
@@ -41,7 +58,11 @@ async fn rows_in_progress_are_finished_after_max_errors() {
         .run(|inputs: Example| async move {
             let n = inputs.get("n").unwrap().as_u64().unwrap();
             tokio::time::sleep(Duration::from_secs(1 + n)).await;
-            if n == 0 { Err("down") } else { Ok(prediction! { "say" => "1" }) }
+            if n == 0 {
+                Err("down")
+            } else {
+                Ok(prediction! { "say" => "1" })
+            }
         })
         .await
         .unwrap();
@@ -81,7 +102,13 @@ async fn a_stream_that_waits_for_rows_can_be_stopped() {
     let rows = futures_util::stream::iter(saying(&["1", "0"]))
         .chain(futures_util::stream::pending::<Pair>());
     let stop = tokio::time::sleep(Duration::from_millis(500));
-    let result = scoring().stop_when(stop).build().unwrap().score_stream(rows).await.unwrap();
+    let result = scoring()
+        .stop_when(stop)
+        .build()
+        .unwrap()
+        .score_stream(rows)
+        .await
+        .unwrap();
     assert_eq!((result.score, result.ending), (Some(0.5), Ending::Stopped));
 }
 
@@ -102,7 +129,10 @@ async fn an_incomplete_run_looks_incomplete_in_its_report() {
             _ => rows.boxed(),
         };
         let result = builder.build().unwrap().score_stream(rows).await.unwrap();
-        assert_eq!(dsrs_metrics_tests::schema::to_value(&result)["ending"], ending);
+        assert_eq!(
+            dsrs_metrics_tests::schema::to_value(&result)["ending"],
+            ending
+        );
         if let Ending::OutputFailed(error) = &result.ending {
             std::fs::remove_file(error.to_string().split('`').nth(3).unwrap()).unwrap();
         }
@@ -119,7 +149,10 @@ async fn busy_rows(
         std::thread::sleep(Duration::from_millis(6));
         true
     });
-    let evaluate = Evaluate::builder().metric(busy).concurrency(4).stop_when(signal);
+    let evaluate = Evaluate::builder()
+        .metric(busy)
+        .concurrency(4)
+        .stop_when(signal);
     let pairs = saying(&["1"; 500]);
     let result = evaluate.build().unwrap().score(pairs).await.unwrap();
     assert_eq!(result.ending, Ending::Stopped);
@@ -147,7 +180,11 @@ async fn a_timer_fires_while_metrics_block_the_thread() {
 
 #[tokio::test]
 async fn stopping_before_the_first_row_gives_neither_a_score_nor_an_error() {
-    let evaluate = scoring().stop_when(async {}).concurrency(1).build().unwrap();
+    let evaluate = scoring()
+        .stop_when(async {})
+        .concurrency(1)
+        .build()
+        .unwrap();
     let rows = futures_util::stream::pending::<Pair>();
     let result = evaluate.score_stream(rows).await.unwrap();
     assert_eq!((result.rows, result.score), (0, None));
@@ -159,7 +196,11 @@ async fn an_input_error_makes_no_further_calls() {
     let finished = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&finished);
     let rows = futures_util::stream::iter([Ok(example! {}), Err("line 2"), Ok(example! {})]);
-    let evaluate = scoring().devset_stream(rows).concurrency(2).build().unwrap();
+    let evaluate = scoring()
+        .devset_stream(rows)
+        .concurrency(2)
+        .build()
+        .unwrap();
     let error = evaluate
         .run(move |_: Example| {
             let counted = Arc::clone(&counted);
@@ -171,5 +212,8 @@ async fn an_input_error_makes_no_further_calls() {
         })
         .await
         .unwrap_err();
-    assert_eq!((error.to_string().as_str(), finished.load(Ordering::SeqCst)), ("line 2", 0));
+    assert_eq!(
+        (error.to_string().as_str(), finished.load(Ordering::SeqCst)),
+        ("line 2", 0)
+    );
 }

@@ -5,12 +5,18 @@ use dsrs_metrics::{Evaluate, rows::Pair};
 use proptest::prelude::*;
 
 fn mean(values: &[f64]) -> f64 {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let value = typed_metric_fn("value", |(): &(), value: &f64| *value);
     let evaluate = Evaluate::typed().metric(value).build().unwrap();
     let pair = |(row, value): (usize, &f64)| Pair::new(row.to_string(), (), *value);
     let rows: Vec<_> = values.iter().enumerate().map(pair).collect();
-    runtime.block_on(evaluate.score(rows)).unwrap().score.unwrap()
+    runtime
+        .block_on(evaluate.score(rows))
+        .unwrap()
+        .score
+        .unwrap()
 }
 
 /// Shewchuk's exact sum, as in Python's `math.fsum`, for numbers that stay far from overflow.
@@ -39,7 +45,9 @@ fn fsum(values: &[f64]) -> f64 {
         high = x + y;
         let low = y - (high - x);
         if low != 0.0 {
-            let same_side = partials.last().is_some_and(|next| (*next < 0.0) == (low < 0.0));
+            let same_side = partials
+                .last()
+                .is_some_and(|next| (*next < 0.0) == (low < 0.0));
             if same_side && (high + 2.0 * low) - high == 2.0 * low {
                 high += 2.0 * low;
             }
@@ -99,16 +107,23 @@ async fn rows_that_are_only_counted_have_the_summary_of_rows_that_are_kept() {
         })
     };
     let sometimes = || {
-        typed_metric_fn("sometimes", |gold: &usize, pred: &usize| match (gold % 100, pred) {
-            (99, _) => Err("not a number".to_owned()),
-            (_, 5) => Ok(None),
-            _ => Ok(Some(true)),
+        typed_metric_fn("sometimes", |gold: &usize, pred: &usize| {
+            match (gold % 100, pred) {
+                (99, _) => Err("not a number".to_owned()),
+                (_, 5) => Ok(None),
+                _ => Ok(Some(true)),
+            }
         })
     };
     let mut summaries = Vec::new();
     for (keep, concurrency) in [(true, 1), (true, 8), (false, 1), (false, 8)] {
-        let evaluate = Evaluate::<usize, usize>::typed().metric(passes()).metric(share());
-        let evaluate = evaluate.metric(explained()).metric(sometimes()).keep_results(keep);
+        let evaluate = Evaluate::<usize, usize>::typed()
+            .metric(passes())
+            .metric(share());
+        let evaluate = evaluate
+            .metric(explained())
+            .metric(sometimes())
+            .keep_results(keep);
         let evaluate = evaluate.concurrency(concurrency).build().unwrap();
         let result = evaluate.score((0..2_000).map(mixed)).await.unwrap();
         assert_eq!(
@@ -120,5 +135,8 @@ async fn rows_that_are_only_counted_have_the_summary_of_rows_that_are_kept() {
     let (first, others) = summaries.split_first().unwrap();
     assert!(others.iter().all(|other| other == first), "{summaries:#?}");
     let histogram = first.0[1].histogram.as_ref().unwrap().counts();
-    assert_eq!((histogram.iter().sum::<u64>(), first.0[3].abstained), (2_000, 180));
+    assert_eq!(
+        (histogram.iter().sum::<u64>(), first.0[3].abstained),
+        (2_000, 180)
+    );
 }

@@ -16,8 +16,15 @@ async fn wide() -> EvaluationResult {
         Pair::new(format!("row{row}"), gold, pred)
     };
     let always = metric_fn("always", |_, _| true);
-    let evaluate = Evaluate::builder().metric(metric_fn("said", super::said)).metric(always);
-    evaluate.build().unwrap().score((0..5).map(pair)).await.unwrap()
+    let evaluate = Evaluate::builder()
+        .metric(metric_fn("said", super::said))
+        .metric(always);
+    evaluate
+        .build()
+        .unwrap()
+        .score((0..5).map(pair))
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -28,7 +35,10 @@ async fn the_table_is_never_wider_than_the_terminal() {
         let widest = table.lines().map(UnicodeWidthStr::width).max().unwrap();
         assert!(widest <= usize::from(width), "{widest} > {width}\n{table}");
         assert!(table.contains("row0") && !table.contains("row3"), "{table}");
-        assert!(table.contains("0.1235") && table.contains("true"), "{table}");
+        assert!(
+            table.contains("0.1235") && table.contains("true"),
+            "{table}"
+        );
         assert!(table.contains("(2 more rows"), "{table}");
         // Borders, a header, and one line for each of three rows.
         assert_eq!(table.lines().count(), 4 + 3 + 1, "{table}");
@@ -39,9 +49,17 @@ async fn the_table_is_never_wider_than_the_terminal() {
 
 #[tokio::test]
 async fn the_table_shows_all_rows_on_request() {
-    let result = scoring().build().unwrap().score(saying(&["1"; 30])).await.unwrap();
+    let result = scoring()
+        .build()
+        .unwrap()
+        .score(saying(&["1"; 30]))
+        .await
+        .unwrap();
     let table = result.table(None).with_width(80).to_string();
-    assert!(table.contains("row29") && !table.contains("more"), "{table}");
+    assert!(
+        table.contains("row29") && !table.contains("more"),
+        "{table}"
+    );
 }
 
 #[metric(threshold = 0.5)]
@@ -62,8 +80,20 @@ async fn a_narrow_table_shows_what_the_first_metric_reads() {
         names.filter(|name| !name.is_empty()).collect::<Vec<_>>()
     };
     assert_eq!(header(64), ["id", "gold.year", "pred.guess", "closeness"]);
-    assert_eq!(header(84), ["id", "gold.question", "gold.year", "pred.guess", "closeness"]);
-    assert_eq!(header(300)[1..5], ["gold.question", "gold.hint", "gold.note", "gold.year"]);
+    assert_eq!(
+        header(84),
+        [
+            "id",
+            "gold.question",
+            "gold.year",
+            "pred.guess",
+            "closeness"
+        ]
+    );
+    assert_eq!(
+        header(300)[1..5],
+        ["gold.question", "gold.hint", "gold.note", "gold.year"]
+    );
     // A number is shown as a number even where it is 1.
     assert!(result.table(None).to_string().contains("1.0000"));
 }

@@ -40,21 +40,41 @@ async fn another_run_of_the_same_file_is_refused_and_removes_nothing() {
     let path = folder.path().join("out.jsonl");
     let (first, second) = (path.clone(), path.clone());
     // While the first run reads its second row, another one writes the same file.
-    let rows = saying(&["1", "0"]).into_iter().enumerate().map(move |(position, row)| {
-        if position == 1 {
-            let second = scoring().save_as_jsonl(&second).build().unwrap();
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            let run = move || runtime.block_on(second.score(saying(&["0.5"]))).unwrap_err();
-            let error = std::thread::spawn(run).join().unwrap().to_string();
-            let reason = "another run is writing it; wait until that ends, or write another file";
-            assert!(error.ends_with(&format!("/out.jsonl`: {reason}")), "{error}");
-        }
-        row
-    });
-    let evaluate = scoring().save_as_jsonl(&first).concurrency(1).build().unwrap();
+    let rows = saying(&["1", "0"])
+        .into_iter()
+        .enumerate()
+        .map(move |(position, row)| {
+            if position == 1 {
+                let second = scoring().save_as_jsonl(&second).build().unwrap();
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .build()
+                    .unwrap();
+                let run = move || {
+                    runtime
+                        .block_on(second.score(saying(&["0.5"])))
+                        .unwrap_err()
+                };
+                let error = std::thread::spawn(run).join().unwrap().to_string();
+                let reason =
+                    "another run is writing it; wait until that ends, or write another file";
+                assert!(
+                    error.ends_with(&format!("/out.jsonl`: {reason}")),
+                    "{error}"
+                );
+            }
+            row
+        });
+    let evaluate = scoring()
+        .save_as_jsonl(&first)
+        .concurrency(1)
+        .build()
+        .unwrap();
     assert!(evaluate.score(rows).await.unwrap().is_complete());
     assert_eq!(read(&path).lines().count(), 2);
-    assert_eq!(names(folder.path()), ["out.jsonl", "out.jsonl.manifest.json"]);
+    assert_eq!(
+        names(folder.path()),
+        ["out.jsonl", "out.jsonl.manifest.json"]
+    );
 }
 
 #[tokio::test]
@@ -62,9 +82,16 @@ async fn a_name_that_is_too_long_is_an_error_before_the_first_row() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x".repeat(250));
     let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
-    let error = evaluate.score(saying(&["1"])).await.unwrap_err().to_string();
+    let error = evaluate
+        .score(saying(&["1"]))
+        .await
+        .unwrap_err()
+        .to_string();
     let reason = "File name too long (os error 36)";
-    assert_eq!(error, format!("cannot write `{}`: {reason}", path.display()));
+    assert_eq!(
+        error,
+        format!("cannot write `{}`: {reason}", path.display())
+    );
 }
 
 #[cfg(unix)]
@@ -81,10 +108,16 @@ async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
         let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
         let place = folder.path().to_owned();
         let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
-            let written = names(&place).into_iter().filter(|name| !name.ends_with(".lock"));
+            let written = names(&place)
+                .into_iter()
+                .filter(|name| !name.ends_with(".lock"));
             let mut modes: Vec<_> = written.map(|name| mode(&place.join(name))).collect();
             modes.sort_unstable();
-            assert_eq!(modes, [0o600, wanted, wanted, wanted], "spool, temporary files, target");
+            assert_eq!(
+                modes,
+                [0o600, wanted, wanted, wanted],
+                "spool, temporary files, target"
+            );
         });
         assert!(evaluate.score(rows).await.unwrap().is_complete());
         assert!(read(&path).starts_with("{\"id\""));
@@ -105,7 +138,10 @@ async fn the_spool_of_a_device_is_readable_by_its_owner_only() {
             .filter(|entry| entry.file_name().to_string_lossy().starts_with(&own))
             .map(|entry| entry.metadata().unwrap().permissions().mode() & 0o777)
             .collect();
-        assert!(!spools.is_empty() && spools.iter().all(|mode| *mode == 0o600), "{spools:?}");
+        assert!(
+            !spools.is_empty() && spools.iter().all(|mode| *mode == 0o600),
+            "{spools:?}"
+        );
     });
     assert!(evaluate.score(rows).await.unwrap().is_complete());
 }

@@ -29,7 +29,12 @@ impl Metric for Sleeps {
 #[tokio::test(start_paused = true)]
 async fn trap_17_a_row_that_hangs_times_out_alone() {
     let devset = (0..3).map(|n| example! { "n" => n });
-    let evaluate = scoring().devset(devset).inputs(["n"]).timeout(30 * SECOND).build().unwrap();
+    let evaluate = scoring()
+        .devset(devset)
+        .inputs(["n"])
+        .timeout(30 * SECOND)
+        .build()
+        .unwrap();
     let run = evaluate.run(|inputs: Example| async move {
         if inputs.get("n").unwrap() == 1 {
             std::future::pending::<()>().await;
@@ -39,13 +44,19 @@ async fn trap_17_a_row_that_hangs_times_out_alone() {
     let run = tokio::time::timeout(100 * SECOND, run);
     let result = run.await.expect("row 1 never ends").unwrap();
     let error = result.results[1].outcomes[0].error().unwrap();
-    assert_eq!(error, "the program returned no prediction within 30 s; raise `timeout`");
+    assert_eq!(
+        error,
+        "the program returned no prediction within 30 s; raise `timeout`"
+    );
     assert_eq!((result.metrics[0].scored, result.metrics[0].failed), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn program_and_metrics_share_the_time_and_what_is_finished_counts() {
-    let evaluate = scoring().metric(Sleeps(6)).devset([example! {}]).timeout(10 * SECOND);
+    let evaluate = scoring()
+        .metric(Sleeps(6))
+        .devset([example! {}])
+        .timeout(10 * SECOND);
     let result = evaluate
         .build()
         .unwrap()
@@ -59,7 +70,11 @@ async fn program_and_metrics_share_the_time_and_what_is_finished_counts() {
     assert_eq!(outcomes[0].value(), Some(1.0));
     let error = MetricError::new("sleeps", MetricErrorKind::TimedOut { seconds: 10.0 });
     assert_eq!(outcomes[1], Outcome::MetricFailed { error });
-    let evaluate = scoring().metric(Sleeps(6)).timeout(10 * SECOND).build().unwrap();
+    let evaluate = scoring()
+        .metric(Sleeps(6))
+        .timeout(10 * SECOND)
+        .build()
+        .unwrap();
     assert_eq!(evaluate.score(saying(&["1"])).await.unwrap().failed_rows, 0);
 }
 
@@ -76,7 +91,11 @@ impl Drop for Call {
 async fn straggling(seconds: [u64; 3], after: Duration) -> (EvaluationResult, [usize; 3]) {
     let calls = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let counted = Arc::clone(&calls);
-    let evaluate = scoring().devset([example! {}]).resubmit_stragglers(after).build().unwrap();
+    let evaluate = scoring()
+        .devset([example! {}])
+        .resubmit_stragglers(after)
+        .build()
+        .unwrap();
     let result = evaluate
         .run(move |_: Example| {
             let nth = counted[0].fetch_add(1, Ordering::SeqCst);
@@ -89,14 +108,21 @@ async fn straggling(seconds: [u64; 3], after: Duration) -> (EvaluationResult, [u
         })
         .await
         .unwrap();
-    (result, std::array::from_fn(|count| calls[count].load(Ordering::SeqCst)))
+    (
+        result,
+        std::array::from_fn(|count| calls[count].load(Ordering::SeqCst)),
+    )
 }
 
 #[tokio::test(start_paused = true)]
 async fn trap_16_a_straggler_is_resubmitted_exactly_once() {
     let started = tokio::time::Instant::now();
     let (result, [begun, finished, dropped]) = straggling([1_000, 700, 0], 120 * SECOND).await;
-    assert_eq!((begun, finished, dropped), (2, 1, 2), "the loser is cancelled");
+    assert_eq!(
+        (begun, finished, dropped),
+        (2, 1, 2),
+        "the loser is cancelled"
+    );
     assert_eq!(result.score, Some(1.0), "the second attempt finished first");
     assert_eq!(started.elapsed(), 820 * SECOND);
 }
@@ -128,7 +154,9 @@ async fn a_straggling_metric_is_resubmitted_too() {
             Ok(MetricScore::new(0.5))
         }
     }
-    let evaluate = scoring().metric(SlowAtFirst(AtomicUsize::new(0))).resubmit_stragglers(SECOND);
+    let evaluate = scoring()
+        .metric(SlowAtFirst(AtomicUsize::new(0)))
+        .resubmit_stragglers(SECOND);
     let evaluate = evaluate.build().unwrap();
     let run = tokio::time::timeout(100 * SECOND, evaluate.score(saying(&["1"])));
     let result = run.await.expect("the first attempt never ends").unwrap();
@@ -140,7 +168,11 @@ type Output = fn() -> Result<Prediction, String>;
 /// One row with two calls, the second started after one second, each with its duration in seconds.
 async fn two_attempts(calls: [(u64, Output); 2]) -> EvaluationResult {
     let begun = Arc::new(AtomicUsize::new(0));
-    let evaluate = scoring().devset([example! {}]).resubmit_stragglers(SECOND).build().unwrap();
+    let evaluate = scoring()
+        .devset([example! {}])
+        .resubmit_stragglers(SECOND)
+        .build()
+        .unwrap();
     let program = move |_: Example| {
         let (seconds, output) = calls[begun.fetch_add(1, Ordering::SeqCst)];
         async move {
@@ -156,19 +188,32 @@ async fn trap_16_a_second_attempt_that_fails_does_not_win() {
     let good = || Ok(prediction! { "say" => "1" });
     let (fails, panics) = (|| Err("429".to_owned()), || panic!("out of memory"));
     for failure in [fails as Output, panics as Output] {
-        for calls in [[(9, good as Output), (0, failure)], [(3, failure), (9, good)]] {
+        for calls in [
+            [(9, good as Output), (0, failure)],
+            [(3, failure), (9, good)],
+        ] {
             let started = tokio::time::Instant::now();
             let result = two_attempts(calls).await;
             assert_eq!((result.score, result.failed_rows), (Some(1.0), 0));
             assert!(started.elapsed() >= 9 * SECOND);
         }
     }
-    for calls in [[(5, fails as Output), (0, panics as Output)], [(2, fails), (9, panics)]] {
+    for calls in [
+        [(5, fails as Output), (0, panics as Output)],
+        [(2, fails), (9, panics)],
+    ] {
         let result = two_attempts(calls).await;
-        assert_eq!(result.first_error.as_deref(), Some("row `0`: 429"), "both failed");
+        assert_eq!(
+            result.first_error.as_deref(),
+            Some("row `0`: 429"),
+            "both failed"
+        );
     }
     let result = two_attempts([(0, fails), (0, good)]).await;
-    assert_eq!(result.failed_rows, 1, "what fails in time is not resubmitted");
+    assert_eq!(
+        result.failed_rows, 1,
+        "what fails in time is not resubmitted"
+    );
 }
 
 /// Blocks its thread for a second on row 1, at the given place.
@@ -203,8 +248,13 @@ async fn a_call_that_cannot_be_interrupted_still_times_out() {
             block("now", &gold.data);
             true
         });
-        let evaluate = Evaluate::builder().metric(now).metric(Later(block)).concurrency(1);
-        let evaluate = evaluate.devset((0..3).map(|n| example! { "n" => n })).inputs(["n"]);
+        let evaluate = Evaluate::builder()
+            .metric(now)
+            .metric(Later(block))
+            .concurrency(1);
+        let evaluate = evaluate
+            .devset((0..3).map(|n| example! { "n" => n }))
+            .inputs(["n"]);
         let evaluate = evaluate.timeout(SECOND / 2);
         let program = move |inputs: Example| async move {
             block("program", &inputs.data);
@@ -215,7 +265,10 @@ async fn a_call_that_cannot_be_interrupted_still_times_out() {
         assert_eq!(counts, failed, "{place}: {result}");
         if place != "program" {
             let error = result.results[1].outcomes[usize::from(place == "later")].error();
-            assert_eq!(error.unwrap(), format!("metric `{place}` returned no score within 0.5 s"));
+            assert_eq!(
+                error.unwrap(),
+                format!("metric `{place}` returned no score within 0.5 s")
+            );
         }
     }
 }

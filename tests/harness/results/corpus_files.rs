@@ -10,7 +10,12 @@ use super::corpus::holm;
 #[tokio::test]
 async fn files_give_the_figures_of_the_evaluations() {
     let folder = tempfile::tempdir().unwrap();
-    let texts = ["the cat sat on the mat", "a dog ran", "the dog sat", "a cat ran on the mat"];
+    let texts = [
+        "the cat sat on the mat",
+        "a dog ran",
+        "the dog sat",
+        "a cat ran on the mat",
+    ];
     let rows = |shift: usize| {
         (0..24).map(move |id: usize| {
             let gold = example! { "answer" => texts[id % 4], "is_true" => id.is_multiple_of(2) };
@@ -24,8 +29,15 @@ async fn files_give_the_figures_of_the_evaluations() {
     };
     let mut comparisons = Vec::new();
     let registry = Registry::builtin();
-    let names =
-        ["bleu", "chrf", "wer", "accuracy", "macro_f1", "cohen_kappa", "krippendorff_alpha"];
+    let names = [
+        "bleu",
+        "chrf",
+        "wer",
+        "accuracy",
+        "macro_f1",
+        "cohen_kappa",
+        "krippendorff_alpha",
+    ];
     for extension in ["jsonl", "json", "csv"] {
         let mut runs = Vec::new();
         for (run, shift) in [("A", 3), ("B", 1)] {
@@ -37,27 +49,49 @@ async fn files_give_the_figures_of_the_evaluations() {
                 _ => builder.save_as_csv(&path),
             };
             let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
-            let result =
-                builder.metrics(metrics).build().unwrap().score(rows(shift)).await.unwrap();
+            let result = builder
+                .metrics(metrics)
+                .build()
+                .unwrap()
+                .score(rows(shift))
+                .await
+                .unwrap();
             dsrs_metrics_tests::schema::validate_file(&path);
             runs.push((Results::of(&result).unwrap(), Results::read(path).unwrap()));
         }
         let of = |[a, b]: [&Results; 2]| {
             let [a, b] = [a.clone().with_name("A"), b.clone().with_name("B")];
-            Comparison::builder().lower_is_better(["wer"]).of(&a, &b).unwrap()
+            Comparison::builder()
+                .lower_is_better(["wer"])
+                .of(&a, &b)
+                .unwrap()
         };
         comparisons.push(of([&runs[0].0, &runs[1].0]));
         comparisons.push(of([&runs[0].1, &runs[1].1]));
     }
     let found: Vec<&str> = comparisons[0].metrics.iter().map(|it| &*it.name).collect();
-    let expected = ["bleu", "bleu.corpus", "chrf", "chrf.corpus", "wer", "wer.corpus"];
+    let expected = [
+        "bleu",
+        "bleu.corpus",
+        "chrf",
+        "chrf.corpus",
+        "wer",
+        "wer.corpus",
+    ];
     assert_eq!(found[..6], expected);
     assert_eq!(found.len(), 10);
-    let p_values: Vec<f64> =
-        comparisons[0].metrics.iter().map(|it| it.overall.p_value.unwrap()).collect();
+    let p_values: Vec<f64> = comparisons[0]
+        .metrics
+        .iter()
+        .map(|it| it.overall.p_value.unwrap())
+        .collect();
     for (metric, p_value) in comparisons[0].metrics.iter().zip(&p_values) {
         let adjusted = holm(*p_value, &p_values);
-        assert!((metric.p_adjusted.unwrap() - adjusted).abs() < 1e-12, "{}", metric.name);
+        assert!(
+            (metric.p_adjusted.unwrap() - adjusted).abs() < 1e-12,
+            "{}",
+            metric.name
+        );
     }
     let wer = comparisons[0].metric("wer.corpus").unwrap();
     assert_eq!(wer.verdict, comparisons[0].metric("wer").unwrap().verdict);
@@ -81,9 +115,18 @@ async fn numbers_of_rows_come_back_from_a_file() {
         });
         let path = folder.path().join(format!("{run}.jsonl"));
         let registry = Registry::builtin();
-        let names = ["auroc", "brier_score", "expected_calibration_error", "spearman_correlation"];
+        let names = [
+            "auroc",
+            "brier_score",
+            "expected_calibration_error",
+            "spearman_correlation",
+        ];
         let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
-        let evaluate = Evaluate::builder().metrics(metrics).save_as_jsonl(&path).build().unwrap();
+        let evaluate = Evaluate::builder()
+            .metrics(metrics)
+            .save_as_jsonl(&path)
+            .build()
+            .unwrap();
         let result = evaluate.score(rows).await.unwrap();
         let scores: Vec<_> = result.metrics.iter().map(|it| it.score.unwrap()).collect();
         dsrs_metrics_tests::schema::validate_file(&path);
@@ -109,7 +152,9 @@ fn contributions_of_a_file_are_checked() {
         let row =
             format!(r#"{{"id":"1","scores":{{"m":{{"outcome":"counted","corpus":{corpus}}}}}}}"#);
         std::fs::write(&file, row).unwrap();
-        Results::read(file).map(|_| ()).map_err(|error| error.to_string())
+        Results::read(file)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     let bleu = |order: &str, counts: &str| {
         let options = r#""tokens":"13a","smoothing":"exp","lowercase":false,"form":"nfc""#;

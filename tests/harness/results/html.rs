@@ -17,7 +17,10 @@ use super::{run, with_attributes};
 /// The text of the page up to the table of rows, one space between words.
 fn shown(report: &HtmlReport<'_>) -> String {
     let html = report.to_html().unwrap();
-    let main = html.split("<main>").nth(1).and_then(|rest| rest.split("id=\"rows\"").next());
+    let main = html
+        .split("<main>")
+        .nth(1)
+        .and_then(|rest| rest.split("id=\"rows\"").next());
     let mut words = String::new();
     for part in main.unwrap().split('<').skip(1) {
         words.push_str(part.split_once('>').map_or("", |(_, text)| text));
@@ -54,8 +57,20 @@ fn trap_13_every_score_has_its_denominators() {
     let results = run("r", &rows);
     let text = shown(&HtmlReport::new(&results));
     // The failed row is 0: (0.5 + 1 + 0) / 3 and 4 of 6.
-    assert_shows(&text, &["m 0.5000", "2 of 6 scored 1 failed 1 gated 1 skipped 1 abstained"]);
-    assert_shows(&text, &["passed 66.67% 95% interval 30.00% to 90.32%", "4 of 6 true 1 failed"]);
+    assert_shows(
+        &text,
+        &[
+            "m 0.5000",
+            "2 of 6 scored 1 failed 1 gated 1 skipped 1 abstained",
+        ],
+    );
+    assert_shows(
+        &text,
+        &[
+            "passed 66.67% 95% interval 30.00% to 90.32%",
+            "4 of 6 true 1 failed",
+        ],
+    );
     let other = results.with_failure_score(-1.0);
     assert_shows(&shown(&HtmlReport::new(&other)), &["m 0.1667"]);
 }
@@ -66,17 +81,34 @@ fn trap_03_too_few_rows_have_words_and_no_number() {
     let text = shown(&HtmlReport::new(&results));
     assert_shows(
         &text,
-        &["m 0.5000 interval: not enough rows", "none not enough rows no row has a score"],
+        &[
+            "m 0.5000 interval: not enough rows",
+            "none not enough rows no row has a score",
+        ],
     );
 }
 
 #[test]
 fn groups_have_intervals_and_the_lowest_comes_first() {
-    let rows = [("1", "1"), ("2", "0.5"), ("3", "0.25"), ("4", "0.75"), ("5", "0.5")];
-    let topics = [r#"{"t": "x"}"#, r#"{"t": "x"}"#, r#"{"t": "y"}"#, r#"{"t": "y"}"#, "{}"];
+    let rows = [
+        ("1", "1"),
+        ("2", "0.5"),
+        ("3", "0.25"),
+        ("4", "0.75"),
+        ("5", "0.5"),
+    ];
+    let topics = [
+        r#"{"t": "x"}"#,
+        r#"{"t": "x"}"#,
+        r#"{"t": "y"}"#,
+        r#"{"t": "y"}"#,
+        "{}",
+    ];
     let results = with_attributes(
         "r",
-        rows.into_iter().zip(topics).map(|((id, score), topic)| (id, score, topic)),
+        rows.into_iter()
+            .zip(topics)
+            .map(|((id, score), topic)| (id, score, topic)),
     );
     let text = shown(&HtmlReport::new(&results).group("t"));
     let groups = text.split("By t").nth(1).unwrap();
@@ -85,10 +117,17 @@ fn groups_have_intervals_and_the_lowest_comes_first() {
         "y 0.5000 0.0061 to 0.9939 · 2 rows",
         "x 0.7500 0.0103 to 0.9988 · 2 rows",
     ];
-    let places =
-        places.map(|group| groups.find(group).unwrap_or_else(|| panic!("{group}: {groups}")));
+    let places = places.map(|group| {
+        groups
+            .find(group)
+            .unwrap_or_else(|| panic!("{group}: {groups}"))
+    });
     assert!(places[0] < places[2] && places[1] < places[2], "{places:?}");
-    let unknown = HtmlReport::new(&results).group("source").to_html().unwrap_err().to_string();
+    let unknown = HtmlReport::new(&results)
+        .group("source")
+        .to_html()
+        .unwrap_err()
+        .to_string();
     assert_eq!(unknown, "no row has the field `source`; the rows have `t`");
 }
 
@@ -103,7 +142,9 @@ fn parts_that_pass_or_fail_have_wilsons_interval() {
         .replace('\n', "")
     };
     let lines = [line(1, 0.9), line(2, 1.0)];
-    let text = shown(&HtmlReport::new(&read(&lines.each_ref().map(String::as_str))));
+    let text = shown(&HtmlReport::new(&read(
+        &lines.each_ref().map(String::as_str),
+    )));
     let parts = text.split("Parts").nth(1).unwrap();
     assert_shows(
         parts,
@@ -124,7 +165,13 @@ fn cost_time_and_the_savings_of_gates_are_summed() {
         "components":{"judge":{"outcome":"gated","gated_by":"em"}}}}}"#;
     let scored = r#"{"id":"ID","latency_s":1,"input_tokens":10,"cost_msats":1000,"scores":{"all":{"outcome":"scored","value":1,
         "cost_msats":300,"components":{"judge":{"outcome":"scored","value":1,"cost_msats":300}}}}}"#;
-    let lines = [("1", gated), ("2", scored), ("3", gated), ("4", scored), ("5", gated)];
+    let lines = [
+        ("1", gated),
+        ("2", scored),
+        ("3", gated),
+        ("4", scored),
+        ("5", gated),
+    ];
     let lines = lines.map(|(id, line)| line.replace("ID", id).replace('\n', ""));
     let results = read(&lines.each_ref().map(String::as_str));
     let text = shown(&HtmlReport::new(&results));
@@ -147,15 +194,29 @@ fn cost_time_and_the_savings_of_gates_are_summed() {
 #[test]
 fn two_runs_have_the_difference_of_the_comparison() {
     let ids: Vec<String> = (0..20).map(|id| id.to_string()).collect();
-    let of = |value: &'static str| ids.iter().map(|id| (id.as_str(), value)).collect::<Vec<_>>();
+    let of = |value: &'static str| {
+        ids.iter()
+            .map(|id| (id.as_str(), value))
+            .collect::<Vec<_>>()
+    };
     let (a, b) = (run("a", &of("false")), run("b", &of("true")));
     let text = shown(&HtmlReport::comparison(&a, &b));
     assert_shows(
         &text,
-        &["B is better by 100.00 percentage points", "20 better in B 0 worse 0 same"],
+        &[
+            "B is better by 100.00 percentage points",
+            "20 better in B 0 worse 0 same",
+        ],
     );
     let text = shown(&HtmlReport::comparison(&a, &b).lower_is_better(["m"]));
-    assert_shows(&text, &["m lower is better", "A is better by 100.00", "0 better in B 20 worse"]);
+    assert_shows(
+        &text,
+        &[
+            "m lower is better",
+            "A is better by 100.00",
+            "0 better in B 20 worse",
+        ],
+    );
 }
 
 /// Eight rows from a file, scored and read again with the manifest.
@@ -166,7 +227,13 @@ async fn described(
 ) -> Results {
     let (data, out) = (folder.join("rows.jsonl"), folder.join(name));
     let answer = |row: u32| format!(r#"{{"answer": "the answer {row}"}}"#);
-    let line = |row| format!(r#"{{"gold": {}, "pred": {}}}"#, answer(row), answer(row / 2 * 2));
+    let line = |row| {
+        format!(
+            r#"{{"gold": {}, "pred": {}}}"#,
+            answer(row),
+            answer(row / 2 * 2)
+        )
+    };
     fs::write(&data, (0..8).map(line).collect::<Vec<_>>().join("\n")).unwrap();
     let evaluate = builder.save_as_jsonl(&out).build().unwrap();
     let rows = DataReader::new().read([&data]).unwrap();
@@ -189,10 +256,24 @@ async fn the_report_shows_what_was_measured() {
     let results = described(folder.path(), "run.jsonl", builder).await;
     let text = shown(&HtmlReport::new(&results));
     let hash = dsrs_metrics_tests::sha256(&fs::read(folder.path().join("rows.jsonl")).unwrap());
-    let bytes = fs::metadata(folder.path().join("rows.jsonl")).unwrap().len();
-    let data = format!("Data rows.jsonl · 8 rows · {bytes} bytes · SHA-256 {}…", &hash[..12]);
-    let started = &results.manifest().unwrap().process.as_ref().unwrap().started;
-    let started = format!("Run {} UTC took ", started.replace('T', " ").replace('Z', ""));
+    let bytes = fs::metadata(folder.path().join("rows.jsonl"))
+        .unwrap()
+        .len();
+    let data = format!(
+        "Data rows.jsonl · 8 rows · {bytes} bytes · SHA-256 {}…",
+        &hash[..12]
+    );
+    let started = &results
+        .manifest()
+        .unwrap()
+        .process
+        .as_ref()
+        .unwrap()
+        .started;
+    let started = format!(
+        "Run {} UTC took ",
+        started.replace('T', " ").replace('Z', "")
+    );
     assert_shows(
         &text,
         &[
@@ -207,17 +288,32 @@ async fn the_report_shows_what_was_measured() {
             "wer lower is better",
         ],
     );
-    assert!(!text.contains("Identity") && !text.contains("f1 lower is better"), "{text}");
+    assert!(
+        !text.contains("Identity") && !text.contains("f1 lower is better"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
 async fn a_metric_that_differs_is_shown_with_what_differs_and_not_compared() {
     let folder = tempfile::tempdir().unwrap();
     let both = |f1: F1, threshold| {
-        Evaluate::builder().metric(f1.with_threshold(threshold)).metric(Em::default())
+        Evaluate::builder()
+            .metric(f1.with_threshold(threshold))
+            .metric(Em::default())
     };
-    let a = described(folder.path(), "a.jsonl", both(F1::default(), 0.5).tag("prompt", "v1")).await;
-    let b = described(folder.path(), "b.jsonl", both(F1::default(), 0.8).tag("prompt", "v2")).await;
+    let a = described(
+        folder.path(),
+        "a.jsonl",
+        both(F1::default(), 0.5).tag("prompt", "v1"),
+    )
+    .await;
+    let b = described(
+        folder.path(),
+        "b.jsonl",
+        both(F1::default(), 0.8).tag("prompt", "v2"),
+    )
+    .await;
     let report = HtmlReport::comparison(&a, &b);
     let text = shown(&report);
     assert_shows(
@@ -229,7 +325,11 @@ async fn a_metric_that_differs_is_shown_with_what_differs_and_not_compared() {
             "A version 1; threshold 0.5; F1.profile = dspy B version 1; threshold 0.8; F1.profile = dspy",
         ],
     );
-    assert_eq!(text.matches("equal in all 8 rows").count(), 1, "only em is compared: {text}");
+    assert_eq!(
+        text.matches("equal in all 8 rows").count(),
+        1,
+        "only em is compared: {text}"
+    );
     assert_eq!(text.matches("better in B").count(), 1, "{text}");
     let html = report.to_html().unwrap();
     for metric in [
@@ -241,7 +341,10 @@ async fn a_metric_that_differs_is_shown_with_what_differs_and_not_compared() {
 
     let text = shown(&report.allow_different(["f1"]));
     assert_eq!(text.matches("equal in all 8 rows").count(), 2, "{text}");
-    assert_shows(&text, &["compared although `threshold` is 0.5 in A, 0.8 in B"]);
+    assert_shows(
+        &text,
+        &["compared although `threshold` is 0.5 in A, 0.8 in B"],
+    );
     assert!(!text.contains("not compared"), "{text}");
 }
 
@@ -250,7 +353,9 @@ fn judged(model: &str) -> EvaluateBuilder<Example, Prediction> {
     let reply = LmReply::new(r#"{ "reasoning": "", "equivalent": true }"#);
     let reply = reply.with_model(model).with_fingerprint("fp_1");
     let lm = ScriptedLm::new().named("openai:alias").otherwise(reply);
-    Evaluate::builder().metric(SemanticEquivalence::default().with_lm(lm)).metric(Em::default())
+    Evaluate::builder()
+        .metric(SemanticEquivalence::default().with_lm(lm))
+        .metric(Em::default())
 }
 
 #[tokio::test]
@@ -279,11 +384,21 @@ async fn runs_whose_metrics_all_differ_must_have_the_same_rows() {
     let f1 = |threshold| Evaluate::builder().metric(F1::default().with_threshold(threshold));
     let a = described(folder.path(), "a.jsonl", f1(0.5).save_rows(true)).await;
     let b = described(folder.path(), "b.jsonl", f1(0.8)).await;
-    assert_shows(&shown(&HtmlReport::comparison(&a, &b)), &["not compared: `threshold`"]);
-    let row = Pair::new("1", example! { "answer" => "x" }, prediction! { "answer" => "x" });
+    assert_shows(
+        &shown(&HtmlReport::comparison(&a, &b)),
+        &["not compared: `threshold`"],
+    );
+    let row = Pair::new(
+        "1",
+        example! { "answer" => "x" },
+        prediction! { "answer" => "x" },
+    );
     let b = f1(0.8).score([row]).await.unwrap();
     let b = Results::of(&b).unwrap();
-    let error = HtmlReport::comparison(&a, &b).to_html().unwrap_err().to_string();
+    let error = HtmlReport::comparison(&a, &b)
+        .to_html()
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("gold"), "{error}");
 }
 
@@ -300,19 +415,25 @@ async fn the_identity_of_a_run_without_a_manifest_is_unknown() {
     let text = shown(&HtmlReport::comparison(&old, &new));
     assert_shows(
         &text,
-        &["Identity unknown: it has no manifest by its manifest Label – new", "B version 1;"],
+        &[
+            "Identity unknown: it has no manifest by its manifest Label – new",
+            "B version 1;",
+        ],
     );
 }
 
 /// Without a manifest, values in [0, 1] have an interval in [0, 1]. A manifest contains the range.
 #[tokio::test]
 async fn an_interval_is_within_the_declared_range() {
-    let value =
-        |score: f64| {
-            metric_fn("m", move |gold: &Example, _: &Prediction| {
-                if gold.get("answer").is_some_and(|it| it == "1") { score } else { 0.75 }
-            })
-        };
+    let value = |score: f64| {
+        metric_fn("m", move |gold: &Example, _: &Prediction| {
+            if gold.get("answer").is_some_and(|it| it == "1") {
+                score
+            } else {
+                0.75
+            }
+        })
+    };
     let row = |row: u32| {
         let answer = row.to_string();
         Pair::new(
@@ -321,20 +442,29 @@ async fn an_interval_is_within_the_declared_range() {
             prediction! { "answer" => answer },
         )
     };
-    let scored = Evaluate::builder().metric(value(1.0)).score((0..2).map(row)).await.unwrap();
+    let scored = Evaluate::builder()
+        .metric(value(1.0))
+        .score((0..2).map(row))
+        .await
+        .unwrap();
     let text = shown(&HtmlReport::new(&Results::of(&scored).unwrap()));
     // Student's t of two values: 0.875 ± 12.706 · 0.125.
     assert_shows(&text, &["m 0.8750 95% interval -0.7133 to 2.4633"]);
     let lines = [("0", 0.75), ("1", 1.0)].map(|(id, score)| {
         format!(r#"{{"id":"{id}","scores":{{"m":{{"outcome":"scored","value":{score}}}}}}}"#)
     });
-    let text = shown(&HtmlReport::new(&read(&lines.each_ref().map(String::as_str))));
+    let text = shown(&HtmlReport::new(&read(
+        &lines.each_ref().map(String::as_str),
+    )));
     assert_shows(&text, &["m 0.8750 95% interval 0.0318 to 0.9993"]);
 }
 
 #[test]
 fn trap_33_characters_that_hide_or_reverse_others_are_escaped() {
-    let hidden = ["\\u202e", "\\u2066", "\\u200b", "\\u0000", "\\u001b", "\\ufeff"].concat();
+    let hidden = [
+        "\\u202e", "\\u2066", "\\u200b", "\\u0000", "\\u001b", "\\ufeff",
+    ]
+    .concat();
     let name = |name: &str| format!("{name}{hidden}");
     let line = format!(
         r#"{{"id": "{0}", "gold": {{"{0}": "{0}\n\t"}}, "pred": {{"{0}": ["{0}"]}}, "attributes": {{"topic": "{0}"}},
@@ -346,18 +476,26 @@ fn trap_33_characters_that_hide_or_reverse_others_are_escaped() {
         name("c"),
     );
     let results = read(&[&line.replace('\n', "")]).with_name("run \u{202e}");
-    let report = HtmlReport::new(&results).title("title \u{202e}").group("topic");
+    let report = HtmlReport::new(&results)
+        .title("title \u{202e}")
+        .group("topic");
     let html = report.to_html().unwrap();
     let is_hidden = |it: char| {
         let others = matches!(it, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
         others || (it.is_control() && !matches!(it, '\n' | '\t'))
     };
-    let found: Vec<_> = html.char_indices().filter(|(_, it)| is_hidden(*it)).collect();
+    let found: Vec<_> = html
+        .char_indices()
+        .filter(|(_, it)| is_hidden(*it))
+        .collect();
     assert_eq!(found, []);
     // In JSON a backslash is two, and a line break and a tab of a string remain.
     let escaped = "\\u{202e}\\u{2066}\\u{200b}\\u{0}\\u{1b}\\u{feff}";
     let in_json = escaped.replace('\\', "\\\\");
-    assert!(html.contains(&format!(r#"{{"a{in_json}":"a{in_json}\n\t"}}"#)), "{html}");
+    assert!(
+        html.contains(&format!(r#"{{"a{in_json}":"a{in_json}\n\t"}}"#)),
+        "{html}"
+    );
     for json in ["\\u202e", "\\u2066", "\\u0000", "\\u001b"] {
         assert!(!html.contains(json), "{json} is in the data");
     }
@@ -365,5 +503,8 @@ fn trap_33_characters_that_hide_or_reverse_others_are_escaped() {
         html.contains("<title>title \\u{202e}</title>")
             && html.contains("<bdi>run \\u{202e}</bdi>")
     );
-    assert_shows(&shown(&report), &[&format!("a{escaped}"), &format!("b{escaped} ")]);
+    assert_shows(
+        &shown(&report),
+        &[&format!("a{escaped}"), &format!("b{escaped} ")],
+    );
 }

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 
 /// The data of the script.
 fn data(html: &str) -> Value {
-    let data = html.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    let data = html
+        .split("id=\"data\">")
+        .nth(1)
+        .and_then(|rest| rest.split("</script>").next());
     serde_json::from_str(data.unwrap()).unwrap()
 }
 
@@ -41,8 +44,14 @@ fn write(file: PathBuf, rows: impl Iterator<Item = Value>) -> PathBuf {
 /// The page of a file, which is also the page of its rows in memory.
 #[track_caller]
 fn page(files: &[&Path], group: Option<&str>) -> String {
-    let read: Vec<_> = files.iter().map(|file| ReportRun::read(file, group).unwrap()).collect();
-    let whole: Vec<_> = files.iter().map(|file| Results::read(file).unwrap()).collect();
+    let read: Vec<_> = files
+        .iter()
+        .map(|file| ReportRun::read(file, group).unwrap())
+        .collect();
+    let whole: Vec<_> = files
+        .iter()
+        .map(|file| Results::read(file).unwrap())
+        .collect();
     let in_memory = match &*whole {
         [a, b] => HtmlReport::comparison(a, b),
         runs => HtmlReport::new(&runs[0]),
@@ -52,7 +61,10 @@ fn page(files: &[&Path], group: Option<&str>) -> String {
         Some(field) => report.group(field).to_html().unwrap(),
         None => report.to_html().unwrap(),
     });
-    assert!(html == in_memory, "the page of a file differs from the page of its rows");
+    assert!(
+        html == in_memory,
+        "the page of a file differs from the page of its rows"
+    );
     html
 }
 
@@ -64,14 +76,15 @@ fn a_file_has_the_page_of_its_rows_in_memory() {
         let a = write(path(a), (0..300).map(line));
         let b = write(
             path(b),
-            (10..310).map(|row| line(if row == 50 { 99 } else { row })).enumerate().map(
-                |(place, mut row)| {
+            (10..310)
+                .map(|row| line(if row == 50 { 99 } else { row }))
+                .enumerate()
+                .map(|(place, mut row)| {
                     row["id"] = format!("r{}", place + 10).into();
                     row["gold"]["q"] = (place + 10).into();
                     row["attributes"]["topic"] = ["x", "y", "z"][(place + 10) % 3].into();
                     row
-                },
-            ),
+                }),
         );
         for group in [None, Some("topic"), Some("gold.q"), Some("pred.a")] {
             page(&[&a], group);
@@ -87,7 +100,10 @@ fn a_file_has_the_page_of_its_rows_in_memory() {
 fn of_more_than_20_000_rows_a_stated_part_is_in_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let of = |rows: usize| {
-        let file = write(folder.path().join(format!("{rows}.jsonl")), (0..rows).map(line));
+        let file = write(
+            folder.path().join(format!("{rows}.jsonl")),
+            (0..rows).map(line),
+        );
         let runs = [ReportRun::read(&file, None).unwrap()];
         let html = HtmlReport::of_runs(&runs).to_html().unwrap();
         let rows = data(&html)["rows"].as_array().unwrap().clone();
@@ -106,11 +122,17 @@ fn of_more_than_20_000_rows_a_stated_part_is_in_the_table() {
     assert!(html.contains(">No row in the table matches. Change"));
     let has_failed = |row: &Value| {
         let scores = row["runs"][0]["scores"].as_array();
-        scores.unwrap().iter().any(|score| score["outcome"] == "metric_failed")
+        scores
+            .unwrap()
+            .iter()
+            .any(|score| score["outcome"] == "metric_failed")
     };
     let failed = rows.iter().filter(|row| has_failed(row));
     assert_eq!(failed.count(), 200);
-    let places: Vec<u64> = rows.iter().map(|row| row["gold"]["q"].as_u64().unwrap()).collect();
+    let places: Vec<u64> = rows
+        .iter()
+        .map(|row| row["gold"]["q"].as_u64().unwrap())
+        .collect();
     assert!(places.is_sorted());
     // Figures of all rows: (20,000 rows with the mean 0.45, without the 200 that failed instead of 0.9, and one with 0) / 20,001.
     let all = [
@@ -132,7 +154,10 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     let file = write(folder.path().join("run.jsonl"), (0..5).map(line));
     let runs = [ReportRun::read(&file, None).unwrap()];
     write(file.clone(), (1..6).map(line));
-    let error = HtmlReport::of_runs(&runs).to_html().unwrap_err().to_string();
+    let error = HtmlReport::of_runs(&runs)
+        .to_html()
+        .unwrap_err()
+        .to_string();
     let expected = "the rows changed while the file was read; read it again when it is complete";
     assert_eq!(error, format!("{}: {expected}", file.display()));
 }

@@ -32,7 +32,10 @@ fn different_rows_are_compared_only_on_request() {
     );
     let comparison = Comparison::builder().only_paired(true).of(&a, &b).unwrap();
     assert_eq!((comparison.paired, comparison.metrics[0].overall.n), (1, 1));
-    assert_eq!((comparison.only_in_a.len(), &*comparison.only_in_b), (5, &["q7".to_owned()][..]));
+    assert_eq!(
+        (comparison.only_in_a.len(), &*comparison.only_in_b),
+        (5, &["q7".to_owned()][..])
+    );
     let text = comparison.to_string();
     let counted = "1 row in both, 5 only in A, not compared (`q1`, `q2`, `q3` and 2 more), 1 only in B, not compared (`q7`)";
     assert!(text.contains(counted), "{text}");
@@ -41,7 +44,11 @@ fn different_rows_are_compared_only_on_request() {
     let expected =
         "no id of a is in c: found ids such as `q1` and `x1`; compare runs over the same rows";
     assert_eq!(error(&a, &other), expected);
-    let error = Comparison::builder().only_paired(true).of(&a, &other).unwrap_err().to_string();
+    let error = Comparison::builder()
+        .only_paired(true)
+        .of(&a, &other)
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, expected);
 }
 
@@ -51,13 +58,23 @@ fn rows_of_other_data_with_the_same_ids_are_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("r.jsonl");
         let score = r#"{"m":{"outcome":"scored","value":1}}"#;
-        std::fs::write(&file, format!(r#"{{"id":"1","gold":{gold},"scores":{score}}}"#)).unwrap();
+        std::fs::write(
+            &file,
+            format!(r#"{{"id":"1","gold":{gold},"scores":{score}}}"#),
+        )
+        .unwrap();
         Results::read(file).unwrap()
     };
     let (paris, rome, none) = (row(r#"{"a":"Paris"}"#), row(r#"{"a":"Rome"}"#), row("null"));
     let found = error(&paris, &rome);
-    assert!(found.starts_with("the gold rows of `1` differ: the first is at "), "{found}");
-    assert!(found.ends_with("r.jsonl:1; compare runs over the same data"), "{found}");
+    assert!(
+        found.starts_with("the gold rows of `1` differ: the first is at "),
+        "{found}"
+    );
+    assert!(
+        found.ends_with("r.jsonl:1; compare runs over the same data"),
+        "{found}"
+    );
     assert_eq!(Comparison::of(&paris, &none).unwrap().paired, 1);
 }
 
@@ -102,20 +119,37 @@ fn groups_are_a_field_of_the_data() {
     };
     let a = rows("a", [r#"{"topic":"x"}"#, r#"{"topic":"y"}"#]);
     let by = |field: &str, b: &Results| {
-        Comparison::builder().group(field).of(&a, b).unwrap_err().to_string()
+        Comparison::builder()
+            .group(field)
+            .of(&a, b)
+            .unwrap_err()
+            .to_string()
     };
-    assert_eq!(by("topics", &a), "a: no row has `topics`; did you mean `topic`?");
+    assert_eq!(
+        by("topics", &a),
+        "a: no row has `topics`; did you mean `topic`?"
+    );
     let other = rows("b", [r#"{"topic":"x"}"#, r#"{"topic":"z"}"#]);
     assert_eq!(
         by("topic", &other),
         "row `2`: `topic` is \"y\" in one run and \"z\" in the other; group by a field of the data"
     );
     let without = rows("c", ["{}", r#"{"topic":null}"#]);
-    let found = Comparison::builder().group("topic").of(&without, &without).unwrap_err();
+    let found = Comparison::builder()
+        .group("topic")
+        .of(&without, &without)
+        .unwrap_err();
     assert_eq!(found.to_string(), "c: no row has `topic`");
     let without = rows("c", [r#"{"topic":"x"}"#, "{}"]);
     // One of the runs may lack the field.
-    assert_eq!(Comparison::builder().group("topic").of(&a, &without).unwrap().paired, 2);
+    assert_eq!(
+        Comparison::builder()
+            .group("topic")
+            .of(&a, &without)
+            .unwrap()
+            .paired,
+        2
+    );
 }
 
 #[test]
@@ -134,7 +168,10 @@ fn a_direction_of_a_metric_that_is_not_compared_is_an_error_with_the_nearest_nam
         of("recall").unwrap().metrics[0].direction,
         dsrs_metrics::contract::Direction::LowerIsBetter
     );
-    let f1 = Comparison::builder().metrics(["f1"]).lower_is_better(["recall"]).of(&a, &a);
+    let f1 = Comparison::builder()
+        .metrics(["f1"])
+        .lower_is_better(["recall"])
+        .of(&a, &a);
     assert_eq!(
         f1.unwrap_err().to_string(),
         "lower is better for `recall`, which is not compared, only `f1`"

@@ -18,8 +18,15 @@ type Builder = EvaluateBuilder<Example, Prediction>;
 
 fn pairs() -> Vec<Pair> {
     let pair = |row: u32| {
-        let (gold, pred) = (format!("the answer {row}"), format!("answer {}", row / 2 * 2));
-        Pair::new(row.to_string(), example! { "answer" => gold }, prediction! { "answer" => pred })
+        let (gold, pred) = (
+            format!("the answer {row}"),
+            format!("answer {}", row / 2 * 2),
+        );
+        Pair::new(
+            row.to_string(),
+            example! { "answer" => gold },
+            prediction! { "answer" => pred },
+        )
     };
     (0..8).map(pair).collect()
 }
@@ -44,7 +51,10 @@ async fn written(folder: &TempDir, name: &str, builder: Builder) -> PathBuf {
 
 fn error_of(file: &Path) -> String {
     let folder = file.parent().unwrap().to_str().unwrap();
-    Results::read(file).unwrap_err().to_string().replace(&format!("{folder}/"), "")
+    Results::read(file)
+        .unwrap_err()
+        .to_string()
+        .replace(&format!("{folder}/"), "")
 }
 
 #[tokio::test]
@@ -55,7 +65,10 @@ async fn a_file_of_each_format_has_its_manifest() {
     for name in ["run.jsonl", "run.json", "run.csv", "run.parquet"] {
         let file = written(&folder, name, describe(f1()).save_rows(true)).await;
         let results = Results::read(&file).unwrap();
-        assert_eq!((results.unknown_identity(), results.rows().len()), (None, 8));
+        assert_eq!(
+            (results.unknown_identity(), results.rows().len()),
+            (None, 8)
+        );
         let manifest = results.manifest().unwrap().clone();
         let described = manifest.file.as_ref().unwrap();
         assert_eq!(described.bytes, fs::metadata(&file).unwrap().len());
@@ -63,7 +76,10 @@ async fn a_file_of_each_format_has_its_manifest() {
     }
     let run = &manifests[0];
     assert!(manifests.iter().all(|other| other == run));
-    assert_eq!((run.label.as_deref(), run.rows, &*run.ending), (Some("base"), 8, "complete"));
+    assert_eq!(
+        (run.label.as_deref(), run.rows, &*run.ending),
+        (Some("base"), 8, "complete")
+    );
     assert_eq!((&*run.tags["prompt"], &*run.tags["empty"]), ("v2", ""));
     assert_eq!(run.metrics.keys().collect::<Vec<_>>(), ["f1"]);
     assert_eq!(run.library.version, env!("CARGO_PKG_VERSION"));
@@ -84,15 +100,34 @@ async fn a_parquet_file_contains_what_was_measured() {
 async fn an_edited_exchanged_or_missing_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = written(&folder, "run.jsonl", f1()).await;
-    let other = written(&folder, "other.jsonl", Evaluate::builder().metric(Em::default())).await;
+    let other = written(
+        &folder,
+        "other.jsonl",
+        Evaluate::builder().metric(Em::default()),
+    )
+    .await;
     let manifest = manifest_path(&file);
-    let (text, rows) = (fs::read_to_string(&manifest).unwrap(), fs::read_to_string(&file).unwrap());
+    let (text, rows) = (
+        fs::read_to_string(&manifest).unwrap(),
+        fs::read_to_string(&file).unwrap(),
+    );
 
     fs::remove_file(&manifest).unwrap();
-    let reason = Results::read(&file).unwrap().unknown_identity().unwrap().to_owned();
-    assert!(reason.ends_with("run.jsonl.manifest.json` is missing"), "{reason}");
+    let reason = Results::read(&file)
+        .unwrap()
+        .unknown_identity()
+        .unwrap()
+        .to_owned();
+    assert!(
+        reason.ends_with("run.jsonl.manifest.json` is missing"),
+        "{reason}"
+    );
 
-    fs::write(&manifest, text.replace("\"failed_rows\": 0", "\"failed_rows\": 1")).unwrap();
+    fs::write(
+        &manifest,
+        text.replace("\"failed_rows\": 0", "\"failed_rows\": 1"),
+    )
+    .unwrap();
     assert_eq!(
         error_of(&file),
         "the manifest `run.jsonl.manifest.json` was changed after it was written; restore it, or remove it to use the results without their identity"
@@ -116,11 +151,18 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
     assert_eq!(Results::read(&file).unwrap().manifest(), Some(&restored));
 
     // One score, the last row, and a row more.
-    let without_last = rows.lines().take(7).map(|line| format!("{line}\n")).collect::<String>();
-    for (number, changed) in
-        [rows.replacen("1.0", "0.5", 1), without_last, format!("{}{rows}", &rows[..0]) + "\n"]
-            .into_iter()
-            .enumerate()
+    let without_last = rows
+        .lines()
+        .take(7)
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
+    for (number, changed) in [
+        rows.replacen("1.0", "0.5", 1),
+        without_last,
+        format!("{}{rows}", &rows[..0]) + "\n",
+    ]
+    .into_iter()
+    .enumerate()
     {
         fs::write(&file, &changed).unwrap();
         let error = error_of(&file);
@@ -144,12 +186,16 @@ async fn two_files_joined_have_no_identity() {
     let folder = tempfile::tempdir().unwrap();
     let file = written(&folder, "a.jsonl", f1()).await;
     let ids = fs::read_to_string(&file).unwrap();
-    let others =
-        ids.replace("\"id\":\"", "\"id\":\"b").replace("\"manifest\":\"1-", "\"manifest\":\"1-0");
+    let others = ids
+        .replace("\"id\":\"", "\"id\":\"b")
+        .replace("\"manifest\":\"1-", "\"manifest\":\"1-0");
     let joined = folder.path().join("joined.jsonl");
     fs::write(&joined, ids + &others).unwrap();
     let results = Results::read(&joined).unwrap();
-    assert_eq!(results.unknown_identity(), Some("it was joined from the files of several runs"));
+    assert_eq!(
+        results.unknown_identity(),
+        Some("it was joined from the files of several runs")
+    );
 }
 
 /// A file may be renamed together with its manifest, and copied.
@@ -161,7 +207,10 @@ async fn a_renamed_file_keeps_its_identity() {
     fs::copy(&file, &copy).unwrap();
     fs::copy(manifest_path(&file), manifest_path(&copy)).unwrap();
     let results = Results::read(&copy).unwrap();
-    assert_eq!(results.manifest().unwrap().run.label.as_deref(), Some("base"));
+    assert_eq!(
+        results.manifest().unwrap().run.label.as_deref(),
+        Some("base")
+    );
 }
 
 #[tokio::test]
@@ -174,7 +223,10 @@ async fn the_data_files_are_described_in_each_format() {
     let files = [
         ("rows.jsonl", rows.join("\n") + "\n\n"),
         ("rows.json", format!("[{}]\n \n", rows.join(","))),
-        ("rows.csv", "id,gold.answer,pred.answer\n0,a,a\n1,a,a\n2,a,a\n".to_owned()),
+        (
+            "rows.csv",
+            "id,gold.answer,pred.answer\n0,a,a\n1,a,a\n2,a,a\n".to_owned(),
+        ),
     ];
     for (name, content) in files {
         let (file, out) = (folder.path().join(name), folder.path().join("out.jsonl"));
@@ -182,20 +234,37 @@ async fn the_data_files_are_described_in_each_format() {
         let read = || DataReader::new().read([&file]).unwrap();
         let evaluate = f1().save_as_jsonl(&out).build().unwrap();
         let result = evaluate.score_files(read()).await.unwrap();
-        let [data] = &result.manifest.run.data[..] else { panic!("{name}") };
+        let [data] = &result.manifest.run.data[..] else {
+            panic!("{name}")
+        };
         let sha256 = dsrs_metrics_tests::sha256(content.as_bytes());
-        assert_eq!((&*data.name, data.bytes, data.rows), (name, content.len() as u64, Some(3)));
-        assert_eq!((data.sha256.as_deref(), data.grew_by), (Some(&*sha256), 0), "{name}");
+        assert_eq!(
+            (&*data.name, data.bytes, data.rows),
+            (name, content.len() as u64, Some(3))
+        );
+        assert_eq!(
+            (data.sha256.as_deref(), data.grew_by),
+            (Some(&*sha256), 0),
+            "{name}"
+        );
         // Without a result file nothing is hashed.
         let counted = f1().build().unwrap().score_files(read()).await.unwrap();
-        let [data] = &counted.manifest.run.data[..] else { panic!("{name}") };
-        assert_eq!((data.bytes, data.rows, &data.sha256), (content.len() as u64, Some(3), &None));
+        let [data] = &counted.manifest.run.data[..] else {
+            panic!("{name}")
+        };
+        assert_eq!(
+            (data.bytes, data.rows, &data.sha256),
+            (content.len() as u64, Some(3), &None)
+        );
         // The rows of a program are from a file, too.
         let run = f1().devset_file(&file).inputs(["answer"]);
         let run = run.run(|_: Example| async {
             prediction! { "answer" => "a" }
         });
-        assert_eq!(run.await.unwrap().manifest.run.data[0].sha256.as_deref(), Some(&*sha256));
+        assert_eq!(
+            run.await.unwrap().manifest.run.data[0].sha256.as_deref(),
+            Some(&*sha256)
+        );
     }
 }
 
@@ -213,12 +282,25 @@ async fn a_data_file_that_grows_is_named() {
         file.write_all(b"\n\n").unwrap();
         true
     });
-    let evaluate = Evaluate::builder().metric(grow).save_as_jsonl(&out).build().unwrap();
-    let result = evaluate.score_files(DataReader::new().read([&file]).unwrap()).await.unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(grow)
+        .save_as_jsonl(&out)
+        .build()
+        .unwrap();
+    let result = evaluate
+        .score_files(DataReader::new().read([&file]).unwrap())
+        .await
+        .unwrap();
     let data = &result.manifest.run.data[0];
-    assert_eq!((data.bytes, data.rows, data.grew_by), (row.len() as u64 + 3, Some(1), 2));
+    assert_eq!(
+        (data.bytes, data.rows, data.grew_by),
+        (row.len() as u64 + 3, Some(1), 2)
+    );
     let read = format!("{row}\n\n\n");
-    assert_eq!(data.sha256, Some(dsrs_metrics_tests::sha256(read.as_bytes())));
+    assert_eq!(
+        data.sha256,
+        Some(dsrs_metrics_tests::sha256(read.as_bytes()))
+    );
 }
 
 #[tokio::test]
@@ -237,15 +319,24 @@ async fn invalid_labels_and_tags_are_errors_before_the_first_row() {
         "invalid name of a tag \"\": expected at least one character that is not white space"
     );
     let long = error(f1().label("x".repeat(1_001)));
-    assert!(long.ends_with("\": expected at most 1,000 bytes") && long.len() < 200, "{long}");
-    assert!(matches!(f1().label("\n").build().map(|_| ()), Err(EvaluateError::Description { .. })));
+    assert!(
+        long.ends_with("\": expected at most 1,000 bytes") && long.len() < 200,
+        "{long}"
+    );
+    assert!(matches!(
+        f1().label("\n").build().map(|_| ()),
+        Err(EvaluateError::Description { .. })
+    ));
 }
 
 /// The same inputs give the same bytes; only the process differs.
 #[tokio::test]
 async fn the_same_inputs_give_the_same_reference() {
     let folder = tempfile::tempdir().unwrap();
-    let (a, b) = (written(&folder, "a.jsonl", f1()).await, written(&folder, "b.jsonl", f1()).await);
+    let (a, b) = (
+        written(&folder, "a.jsonl", f1()).await,
+        written(&folder, "b.jsonl", f1()).await,
+    );
     assert_eq!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
     let manifest =
         |file| serde_json::from_str::<Manifest>(&fs::read_to_string(manifest_path(file)).unwrap());
@@ -283,7 +374,11 @@ async fn each_difference_between_two_runs_is_named() {
         "not compared: f1: `threshold` is not set in A, 0.8 in B"
     );
     for (a, b, expected) in [
-        (f1().tag("p", "1"), f1().tag("p", "2"), "note: tag `p` in A: 1; in B: 2"),
+        (
+            f1().tag("p", "1"),
+            f1().tag("p", "2"),
+            "note: tag `p` in A: 1; in B: 2",
+        ),
         (f1(), f1().repeats(2), "note: repeats in A: none; in B: 2"),
         (
             f1().bootstrap(200),
@@ -306,13 +401,24 @@ async fn each_difference_between_two_runs_is_named() {
 async fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
     let both = |f1: Arc<dyn Metric>| Evaluate::builder().metric(f1).metric(Em::default());
     let a = both(Arc::new(F1::default())).score(pairs()).await.unwrap();
-    let b = both(Arc::new(F1::default().with_threshold(0.5))).score(pairs()).await.unwrap();
+    let b = both(Arc::new(F1::default().with_threshold(0.5)))
+        .score(pairs())
+        .await
+        .unwrap();
     let comparison = a.compare(&b).unwrap();
     let names = |comparison: &Comparison| -> Vec<String> {
-        comparison.metrics.iter().map(|metric| metric.name.clone()).collect()
+        comparison
+            .metrics
+            .iter()
+            .map(|metric| metric.name.clone())
+            .collect()
     };
     assert_eq!(names(&comparison), ["em"]);
-    let not_compared: Vec<_> = comparison.identity.not_compared().map(|(name, _)| name).collect();
+    let not_compared: Vec<_> = comparison
+        .identity
+        .not_compared()
+        .map(|(name, _)| name)
+        .collect();
     assert_eq!(not_compared, ["f1"]);
     let json = dsrs_metrics_tests::schema::to_value(&comparison);
     assert_eq!(
@@ -325,12 +431,21 @@ async fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
     );
 
     let (a, b) = (Results::of(&a).unwrap(), Results::of(&b).unwrap());
-    let unknown = Comparison::builder().allow_different(["f2"]).of(&a, &b).unwrap_err();
+    let unknown = Comparison::builder()
+        .allow_different(["f2"])
+        .of(&a, &b)
+        .unwrap_err();
     let expected = "`f2` may differ, and no run has this metric, only `f1`, `em`";
     assert_eq!(unknown.to_string(), expected);
-    let allowed = Comparison::builder().allow_different(["f1"]).of(&a, &b).unwrap();
+    let allowed = Comparison::builder()
+        .allow_different(["f1"])
+        .of(&a, &b)
+        .unwrap();
     assert_eq!(names(&allowed), ["f1", "em"]);
-    assert_eq!(allowed.identity.to_string(), "f1: `threshold` is not set in A, 0.5 in B\n");
+    assert_eq!(
+        allowed.identity.to_string(),
+        "f1: `threshold` is not set in A, 0.5 in B\n"
+    );
     let other = Comparison::builder().metrics(["em"]).of(&a, &b).unwrap();
     assert_eq!(other.identity.to_string(), "");
 }

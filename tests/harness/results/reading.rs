@@ -15,9 +15,11 @@ use serde_json::{Value, json};
 /// Rows of every outcome, written to all formats.
 async fn evaluated(folder: &Path) -> Results {
     let b = metric_fn("b", |gold, pred| gold.get("answer") == pred.get("answer"));
-    let a = metric_fn("a", |_, pred| match pred.get("answer").and_then(Value::as_str) {
-        Some("fail") => Err("told to fail"),
-        _ => Ok(Scores::new("f1", 0.5).with("recall", 0.25)),
+    let a = metric_fn("a", |_, pred| {
+        match pred.get("answer").and_then(Value::as_str) {
+            Some("fail") => Err("told to fail"),
+            _ => Ok(Scores::new("f1", 0.5).with("recall", 0.25)),
+        }
     });
     let told = metric_fn("told", |_, pred| {
         let is_known = pred.get("answer").is_some_and(|answer| answer != "abstain");
@@ -38,7 +40,11 @@ async fn evaluated(folder: &Path) -> Results {
         .unwrap();
     let program = |row: Example| async move {
         let word = row.get("say").cloned().unwrap();
-        let usage = ProgramUsage { input_tokens: 7, output_tokens: 3, cost_msats: Some(20) };
+        let usage = ProgramUsage {
+            input_tokens: 7,
+            output_tokens: 3,
+            cost_msats: Some(20),
+        };
         match word == "crash" {
             true => Err("no model"),
             false => Ok(ProgramOutput::new(prediction! { "answer" => word }).with_usage(usage)),
@@ -66,12 +72,19 @@ async fn every_format_and_an_evaluation_in_memory_have_the_same_rows() {
     let folder = tempfile::tempdir().unwrap();
     let memory = evaluated(folder.path()).await;
     assert_eq!(memory.metrics().collect::<Vec<_>>(), ["b", "a", "told"]);
-    assert_eq!((memory.name(), memory.failure_score()), ("evaluation", -1.0));
+    assert_eq!(
+        (memory.name(), memory.failure_score()),
+        ("evaluation", -1.0)
+    );
     for file in ["r.jsonl", "r.json"] {
         let path = folder.path().join(file);
         let read = Results::read(&path).unwrap();
         assert_eq!(content(&read), content(&memory), "{file}");
-        assert_eq!(read.metrics().collect::<Vec<_>>(), ["b", "a", "told"], "{file}");
+        assert_eq!(
+            read.metrics().collect::<Vec<_>>(),
+            ["b", "a", "told"],
+            "{file}"
+        );
         assert_eq!(read.name(), path.to_str().unwrap());
         assert_eq!(read.kind("b"), Some(ScoreKind::Bool));
         assert_eq!(read.kind("a"), Some(ScoreKind::Number));
@@ -80,7 +93,10 @@ async fn every_format_and_an_evaluation_in_memory_have_the_same_rows() {
     for (cells, row) in table.rows().iter().zip(memory.rows()) {
         assert_eq!((&cells.gold, &cells.pred), (&row.gold, &row.pred));
         assert_eq!(cells.scores, row.scores);
-        assert_eq!((cells.input_tokens, cells.cost_msats), (row.input_tokens, row.cost_msats));
+        assert_eq!(
+            (cells.input_tokens, cells.cost_msats),
+            (row.input_tokens, row.cost_msats)
+        );
     }
 }
 
@@ -88,7 +104,9 @@ async fn every_format_and_an_evaluation_in_memory_have_the_same_rows() {
 async fn a_row_has_its_scores_and_what_the_program_returned() {
     let folder = tempfile::tempdir().unwrap();
     let results = evaluated(folder.path()).await;
-    let [paris, fail, abstain, crash] = results.rows() else { panic!("four rows") };
+    let [paris, fail, abstain, crash] = results.rows() else {
+        panic!("four rows")
+    };
     assert_eq!(paris.gold, Some(json!({"answer": "Paris", "say": "Paris"})));
     assert_eq!(paris.pred, Some(json!({"answer": "Paris"})));
     assert_eq!(
@@ -96,48 +114,82 @@ async fn a_row_has_its_scores_and_what_the_program_returned() {
         (Some(7), Some(3), Some(20))
     );
     let a = &paris.scores["a"];
-    assert_eq!((a.outcome, a.value, a.passed), (ResultOutcome::Scored, Some(0.5), Some(true)));
+    assert_eq!(
+        (a.outcome, a.value, a.passed),
+        (ResultOutcome::Scored, Some(0.5), Some(true))
+    );
     assert_eq!(a.parts["recall"], 0.25);
     let told = &paris.scores["told"];
-    assert_eq!((told.feedback.as_deref(), told.passed), (Some("true"), None));
+    assert_eq!(
+        (told.feedback.as_deref(), told.passed),
+        (Some("true"), None)
+    );
     assert_eq!(Value::Object(told.metadata.clone()), json!({"k": 1}));
     let failed = &fail.scores["a"];
-    assert_eq!((failed.outcome, failed.value), (ResultOutcome::MetricFailed, None));
+    assert_eq!(
+        (failed.outcome, failed.value),
+        (ResultOutcome::MetricFailed, None)
+    );
     assert_eq!(failed.error.as_deref(), Some("metric `a`: told to fail"));
     assert_eq!(abstain.scores["told"].outcome, ResultOutcome::Abstained);
     assert_eq!((&crash.pred, crash.input_tokens), (&None, None));
     assert_eq!(crash.scores["told"].outcome, ResultOutcome::ProgramFailed);
     assert_eq!(crash.scores["told"].error.as_deref(), Some("no model"));
-    assert_eq!(results.row("3").unwrap().scores["b"].outcome.name(), "program_failed");
+    assert_eq!(
+        results.row("3").unwrap().scores["b"].outcome.name(),
+        "program_failed"
+    );
     assert_eq!(results.row("4"), None);
 }
 
 #[tokio::test]
 async fn results_in_memory_keep_the_kind_and_the_origin() {
     let number = metric_fn("number", |_, _| 1.0);
-    let evaluate = Evaluate::builder().metric(number.with_threshold(0.5)).build().unwrap();
+    let evaluate = Evaluate::builder()
+        .metric(number.with_threshold(0.5))
+        .build()
+        .unwrap();
     let pair = Pair::new("q", example! {}, prediction! {});
     let result = evaluate.score([pair]).await.unwrap();
     let results = Results::of(&result).unwrap();
-    assert_eq!(results.kind("number"), Some(ScoreKind::Number), "also where every score is 1");
+    assert_eq!(
+        results.kind("number"),
+        Some(ScoreKind::Number),
+        "also where every score is 1"
+    );
     assert_eq!(results.rows()[0].origin, None);
 
     let pair = Pair::new("q", example! {}, prediction! {});
     let evaluate = evaluate.to_builder().keep_results(false).build().unwrap();
     let result = evaluate.score([pair]).await.unwrap();
     let error = Results::of(&result).unwrap_err().to_string();
-    assert_eq!(error, "the evaluation has no rows; do not set `keep_results(false)`");
+    assert_eq!(
+        error,
+        "the evaluation has no rows; do not set `keep_results(false)`"
+    );
 }
 
 #[tokio::test]
 async fn rows_that_are_not_json_are_read_with_a_note() {
     type Odd = std::collections::BTreeMap<(u8, u8), f64>;
-    let same = typed_metric_fn("same", |gold: &Odd, pred: &f64| gold.len() == 1 && pred.is_nan());
-    let evaluate = Evaluate::typed().devset([Odd::from([((1, 2), 0.5)])]).metric(same);
-    let result = evaluate.build().unwrap().run(|_: Odd| async { f64::NAN }).await.unwrap();
+    let same = typed_metric_fn("same", |gold: &Odd, pred: &f64| {
+        gold.len() == 1 && pred.is_nan()
+    });
+    let evaluate = Evaluate::typed()
+        .devset([Odd::from([((1, 2), 0.5)])])
+        .metric(same);
+    let result = evaluate
+        .build()
+        .unwrap()
+        .run(|_: Odd| async { f64::NAN })
+        .await
+        .unwrap();
     let results = Results::of(&result).unwrap();
     let row = &results.rows()[0];
-    assert_eq!(row.gold, Some("cannot be written as JSON: key must be a string".into()));
+    assert_eq!(
+        row.gold,
+        Some("cannot be written as JSON: key must be a string".into())
+    );
     assert_eq!((&row.pred, row.scores["same"].value), (&None, Some(1.0)));
 }
 
@@ -148,14 +200,20 @@ fn error(name: &str, content: &str) -> String {
     let error = Results::read(&file).unwrap_err().to_string();
     assert!(!error.contains('\n'), "{error}");
     let path = file.to_str().unwrap();
-    error.strip_prefix(path).unwrap_or_else(|| panic!("{error}")).to_owned()
+    error
+        .strip_prefix(path)
+        .unwrap_or_else(|| panic!("{error}"))
+        .to_owned()
 }
 
 const ROW: &str = r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1.0,"passed":true}}}"#;
 
 #[test]
 fn every_kind_of_invalid_file_is_one_sentence() {
-    assert_eq!(error("r.jsonl", ""), ": expected at least one row, found none; add rows");
+    assert_eq!(
+        error("r.jsonl", ""),
+        ": expected at least one row, found none; add rows"
+    );
     assert_eq!(
         error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
         ":1: no `scores` in the row, only `ok`; expected a file written by `score --out`"
@@ -165,7 +223,10 @@ fn every_kind_of_invalid_file_is_one_sentence() {
         ":2: no `scores` in the row, only `ok`; expected a file written by `score --out`"
     );
     assert_eq!(
-        error("r.jsonl", &format!("{ROW}\n{}", ROW.replace(r#""id":"a","#, ""))),
+        error(
+            "r.jsonl",
+            &format!("{ROW}\n{}", ROW.replace(r#""id":"a","#, ""))
+        ),
         ":2: no `id` in the row; write the file again with `score --out`, or add the ids"
     );
     assert_eq!(
@@ -174,8 +235,14 @@ fn every_kind_of_invalid_file_is_one_sentence() {
     );
     let cut = "the row is cut off, after 1 complete rows; write the file again, or remove the row";
     let half = &ROW.replace("\"a\"", "\"b\"")[..40];
-    assert_eq!(error("r.jsonl", &format!("{ROW}\n{half}")), format!(":2: {cut}"));
-    assert_eq!(error("r.json", &format!("[{ROW},\n{half}")), format!(":2: {cut}"));
+    assert_eq!(
+        error("r.jsonl", &format!("{ROW}\n{half}")),
+        format!(":2: {cut}")
+    );
+    assert_eq!(
+        error("r.json", &format!("[{ROW},\n{half}")),
+        format!(":2: {cut}")
+    );
     let table = "id,j,j.outcome,j.details\na,1,scored,\nb,1,scored,\"text";
     assert_eq!(error("r.csv", table), format!(":3: {cut}"));
 }
@@ -188,9 +255,15 @@ fn a_field_of_another_type_is_an_error_with_its_path() {
         ":1: `scores.j.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or \
          program_failed, found the string \"done\""
     );
-    assert_eq!(row("1.0", "null"), ":1: `scores.j.value`: expected a finite number, found null");
     assert_eq!(
-        row("true", r#"true,"components":{"c":{"outcome":"scored","value":"x"}}"#),
+        row("1.0", "null"),
+        ":1: `scores.j.value`: expected a finite number, found null"
+    );
+    assert_eq!(
+        row(
+            "true",
+            r#"true,"components":{"c":{"outcome":"scored","value":"x"}}"#
+        ),
         ":1: `scores.j.components.c.value`: expected a finite number, found the string \"x\""
     );
     assert_eq!(

@@ -19,7 +19,15 @@ fn trap_27_the_test_by_group_is_right_where_rows_are_copied() {
         by_row += u32::from(permutation_test(&rows.repeat(COPIES), 999, 0).p_value < 0.05);
     }
     let percent = |found: u32| 100.0 * f64::from(found) / f64::from(STUDIES);
-    println!("by group {:.2}%, by row {:.2}%", percent(by_group), percent(by_row));
-    assert!((4.0..=6.0).contains(&percent(by_group)), "{}%", percent(by_group));
+    println!(
+        "by group {:.2}%, by row {:.2}%",
+        percent(by_group),
+        percent(by_row)
+    );
+    assert!(
+        (4.0..=6.0).contains(&percent(by_group)),
+        "{}%",
+        percent(by_group)
+    );
     assert!(percent(by_row) > 25.0, "{}%", percent(by_row));
 }

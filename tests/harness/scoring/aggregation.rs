@@ -21,7 +21,11 @@ fn known_values() {
         (TrimmedMean(40.0), &[0.7, 0.2], 0.44999999999999996),
     ];
     for (method, values, expected) in cases {
-        assert_eq!(method.aggregate(values), Ok(expected), "{method:?} of {values:?}");
+        assert_eq!(
+            method.aggregate(values),
+            Ok(expected),
+            "{method:?} of {values:?}"
+        );
     }
 }
 
@@ -32,7 +36,11 @@ fn trimming_just_below_one_half_leaves_something() {
     assert_eq!(almost_half.aggregate(&values), Ok(499.5));
     for count in 1..=values.len() {
         let middle = Median.aggregate(&values[..count]);
-        assert_eq!(almost_half.aggregate(&values[..count]), middle, "of {count}");
+        assert_eq!(
+            almost_half.aggregate(&values[..count]),
+            middle,
+            "of {count}"
+        );
     }
 }
 
@@ -52,21 +60,43 @@ fn trap_03_no_values_and_nan_are_errors_and_not_numbers() {
         assert_eq!(method.aggregate(&[]), Err(Error::Empty));
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = method.aggregate(&[0.5, bad]).unwrap_err();
-            assert!(matches!(error, Error::NotFinite { position: 1, .. }), "{error:?}");
+            assert!(
+                matches!(error, Error::NotFinite { position: 1, .. }),
+                "{error:?}"
+            );
         }
     }
     for percent in [-0.1, 0.1, 1.0_f64.next_down(), 50.0, f64::INFINITY] {
-        assert_eq!(TrimmedMean(percent).aggregate(&[1.0]), Err(Error::Trim { percent }));
+        assert_eq!(
+            TrimmedMean(percent).aggregate(&[1.0]),
+            Err(Error::Trim { percent })
+        );
     }
-    assert!(matches!(TrimmedMean(f64::NAN).aggregate(&[1.0]), Err(Error::Trim { .. })));
+    assert!(matches!(
+        TrimmedMean(f64::NAN).aggregate(&[1.0]),
+        Err(Error::Trim { .. })
+    ));
 }
 
 #[test]
 fn a_trimmed_mean_takes_the_percentage_of_the_document_and_rejects_a_fraction() {
     let values = [0.0, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.0];
-    assert_eq!(TrimmedMean(10.0).aggregate(&values), Ok(0.4), "without the first 0.0 and 0.8");
-    assert_eq!(TrimmedMean(9.0).aggregate(&values), Ok(0.4), "of 0.9 values, none");
-    let message = |percent: f64| TrimmedMean(percent).aggregate(&values).unwrap_err().to_string();
+    assert_eq!(
+        TrimmedMean(10.0).aggregate(&values),
+        Ok(0.4),
+        "without the first 0.0 and 0.8"
+    );
+    assert_eq!(
+        TrimmedMean(9.0).aggregate(&values),
+        Ok(0.4),
+        "of 0.9 values, none"
+    );
+    let message = |percent: f64| {
+        TrimmedMean(percent)
+            .aggregate(&values)
+            .unwrap_err()
+            .to_string()
+    };
     let expected = |found: &str, write: &str| {
         format!(
             "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found {found}; \
@@ -75,7 +105,11 @@ fn a_trimmed_mean_takes_the_percentage_of_the_document_and_rejects_a_fraction() 
     };
     assert_eq!(message(0.25), expected("0.25", "25.0"));
     assert_eq!(message(0.001), expected("0.001", "10.0"));
-    assert_eq!(message(0.5), expected("0.5", "10.0"), "50 would be too many");
+    assert_eq!(
+        message(0.5),
+        expected("0.5", "10.0"),
+        "50 would be too many"
+    );
     assert_eq!(message(50.0), expected("50.0", "10.0"));
 }
 
@@ -83,7 +117,11 @@ fn a_trimmed_mean_takes_the_percentage_of_the_document_and_rejects_a_fraction() 
 fn a_mean_of_equal_values_is_that_value() {
     for value in [0.1, 0.6, 1.0 / 3.0] {
         for count in 1..50 {
-            assert_eq!(Mean.aggregate(&vec![value; count]), Ok(value), "{count} times {value}");
+            assert_eq!(
+                Mean.aggregate(&vec![value; count]),
+                Ok(value),
+                "{count} times {value}"
+            );
         }
     }
     assert_eq!(Mean.aggregate(&[f64::MAX, f64::MAX]), Ok(f64::MAX));
@@ -96,7 +134,13 @@ fn methods() -> impl Strategy<Value = AggregationMethod> {
 }
 
 fn values() -> impl Strategy<Value = Vec<f64>> {
-    let value = prop_oneof![-1.0..1.0_f64, -1e300..1e300_f64, Just(0.0), Just(-0.0), Just(1e-320)];
+    let value = prop_oneof![
+        -1.0..1.0_f64,
+        -1e300..1e300_f64,
+        Just(0.0),
+        Just(-0.0),
+        Just(1e-320)
+    ];
     prop::collection::vec(value, 1..40)
 }
 

@@ -28,9 +28,15 @@ fn of_the_document() -> ScorerBuilder {
 async fn the_scorer_of_the_document_scores_rows() {
     let scorer = of_the_document().build().unwrap();
     let names = |metrics: &[dsrs_metrics::scoring::BoxedMetric]| {
-        metrics.iter().map(|metric| metric.name().to_owned()).collect::<Vec<_>>()
+        metrics
+            .iter()
+            .map(|metric| metric.name().to_owned())
+            .collect::<Vec<_>>()
     };
-    assert_eq!(names(scorer.metrics().proxy()), ["format", "length", "syntax"]);
+    assert_eq!(
+        names(scorer.metrics().proxy()),
+        ["format", "length", "syntax"]
+    );
     assert_eq!(names(scorer.metrics().truth()), ["llm_judge", "diff"]);
 
     let input = example! { "question" => "Capital of France?", "answer" => "Paris" };
@@ -50,14 +56,25 @@ async fn a_score_has_the_outcome_and_an_error_has_the_row() {
     let input = example! { "answer" => "Paris" };
     let scorer = of_the_document().budget_msats(250).build().unwrap();
     let output = prediction! { "answer" => "" };
-    let gated = offline().scope(scorer.score(&input, &output)).await.unwrap();
+    let gated = offline()
+        .scope(scorer.score(&input, &output))
+        .await
+        .unwrap();
     let by = "format, length".to_owned();
-    assert_eq!(gated.row.status, RowStatus::Gated { proxy: 1.0 / 3.0, by });
+    assert_eq!(
+        gated.row.status,
+        RowStatus::Gated {
+            proxy: 1.0 / 3.0,
+            by
+        }
+    );
     assert_eq!((gated.value, gated.row.spending.truth_calls), (0.0, 0));
 
     let output = prediction! { "answer" => "Paris" };
     let unknown = offline().scope(scorer.score(&example! {}, &output)).await;
-    let ScorerError::NoScore { row } = unknown.unwrap_err() else { panic!("not a row") };
+    let ScorerError::NoScore { row } = unknown.unwrap_err() else {
+        panic!("not a row")
+    };
     assert_eq!(row.rollouts[0].outcomes[0].value(), Some(1.0));
     assert_eq!(
         row.status.to_string(),
@@ -65,8 +82,14 @@ async fn a_score_has_the_outcome_and_an_error_has_the_row() {
     );
 
     let spent = of_the_document().budget_msats(99).build().unwrap();
-    let error = spent.score(&input, &prediction! { "answer" => "Paris" }).await.unwrap_err();
-    assert_eq!(error.to_string(), "skipped: not covered by the budget of 99 msat");
+    let error = spent
+        .score(&input, &prediction! { "answer" => "Paris" })
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "skipped: not covered by the budget of 99 msat"
+    );
 }
 
 /// The custom metric of the document.
@@ -98,10 +121,16 @@ impl Metric for MyCustomMetric {
 
 #[tokio::test]
 async fn a_metric_written_by_hand_without_a_range_has_the_range_0_to_1() {
-    let custom = |value| MyCustomMetric { name: "custom".to_owned(), value };
+    let custom = |value| MyCustomMetric {
+        name: "custom".to_owned(),
+        value,
+    };
     let score = async |value| {
         let scorer = Scorer::builder().metric(custom(value)).build().unwrap();
-        scorer.score(&example! {}, &prediction! {}).await.map(|score| score.value)
+        scorer
+            .score(&example! {}, &prediction! {})
+            .await
+            .map(|score| score.value)
     };
     assert_eq!(score(0.75).await, Ok(0.75));
     let error = score(5.0).await.unwrap_err().to_string();
@@ -109,8 +138,14 @@ async fn a_metric_written_by_hand_without_a_range_has_the_range_0_to_1() {
         error,
         "no score: metric `custom`: the score 5.0 is outside the declared range 0.0..=1.0"
     );
-    let (gold, pred) = (example! { "answer" => "a" }, prediction! { "answer" => "a" });
-    let parts = [(component(metrics::Em::default()), 0.5), (component(custom(0.5)), 0.5)];
+    let (gold, pred) = (
+        example! { "answer" => "a" },
+        prediction! { "answer" => "a" },
+    );
+    let parts = [
+        (component(metrics::Em::default()), 0.5),
+        (component(custom(0.5)), 0.5),
+    ];
     let both = Composite::builder("both", weighted(parts)).build().unwrap();
     assert_eq!(both.evaluate(&gold, &pred).await.unwrap().value, 0.75);
 }

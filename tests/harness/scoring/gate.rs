@@ -22,11 +22,23 @@ async fn proxies_that_reject_60_of_100_save_60_of_100_truth_calls() {
     let result = scorer.score_all((0..10_000).map(row), 64).await.unwrap();
     assert_eq!((cheap.calls(), dear.calls()), (10_000, 4_000));
     let summary = &result.summary;
-    assert_eq!((summary.rows, summary.passed, summary.gated), (10_000, 4_000, 6_000));
-    assert_eq!((summary.scored, summary.failed, summary.skipped), (4_000, 0, 0));
+    assert_eq!(
+        (summary.rows, summary.passed, summary.gated),
+        (10_000, 4_000, 6_000)
+    );
+    assert_eq!(
+        (summary.scored, summary.failed, summary.skipped),
+        (4_000, 0, 0)
+    );
     let spending = &summary.spending;
-    assert_eq!((spending.truth_calls, spending.truth_calls_gated), (4_000, 6_000));
-    assert_eq!((spending.saved_msats, spending.spent_msats), (600_000, 240_000));
+    assert_eq!(
+        (spending.truth_calls, spending.truth_calls_gated),
+        (4_000, 6_000)
+    );
+    assert_eq!(
+        (spending.saved_msats, spending.spent_msats),
+        (600_000, 240_000)
+    );
     assert_eq!((summary.mean, summary.mean_scored), (Some(0.2), Some(0.5)));
     assert_eq!(
         result.to_string(),
@@ -40,30 +52,45 @@ async fn proxies_that_reject_60_of_100_save_60_of_100_truth_calls() {
 async fn a_gated_row_names_the_proxies_and_its_truth_metrics_are_not_called() {
     let dear = ScriptedMetric::truth("dear", 100);
     let names = ["zeal", "form", "size"];
-    let scorer = Scorer::builder().metrics(names.map(ScriptedMetric::proxy)).metric(dear.clone());
+    let scorer = Scorer::builder()
+        .metrics(names.map(ScriptedMetric::proxy))
+        .metric(dear.clone());
     let scorer = scorer.threshold(0.8).build().unwrap();
     let pred = prediction! { "zeal" => 0.7, "form" => 0.0, "size" => 0.8, "dear" => 1.0 };
     let row = scorer.score_row(&example! {}, &pred).await;
     let by = "form, zeal".to_owned();
-    assert_eq!(row.status, RowStatus::Gated { proxy: 0.5, by: by.clone() });
+    assert_eq!(
+        row.status,
+        RowStatus::Gated {
+            proxy: 0.5,
+            by: by.clone()
+        }
+    );
     assert_eq!(row.rollouts[0].outcomes[3], Outcome::Gated { by });
     assert_eq!(row.rollouts[0].outcomes[1].value(), Some(0.0));
     assert_eq!(
         (row.score(), row.rollouts[0].proxy, row.rollouts[0].passed),
         (None, Some(0.5), false)
     );
-    assert_eq!(row.status.to_string(), "gated by form, zeal (proxies 0.5000)");
+    assert_eq!(
+        row.status.to_string(),
+        "gated by form, zeal (proxies 0.5000)"
+    );
     assert_eq!((dear.calls(), row.spending.saved_msats), (0, 100));
 }
 
 #[tokio::test]
 async fn the_threshold_itself_passes() {
-    for (threshold, cheap, passes) in
-        [(0.6, 0.6, true), (0.6, 0.6_f64.next_down(), false), (0.0, 0.0, true), (1.0, 1.0, true)]
-    {
+    for (threshold, cheap, passes) in [
+        (0.6, 0.6, true),
+        (0.6, 0.6_f64.next_down(), false),
+        (0.0, 0.0, true),
+        (1.0, 1.0, true),
+    ] {
         let names = ["a", "b", "c"];
-        let scorer =
-            Scorer::builder().metrics(names.map(ScriptedMetric::proxy)).threshold(threshold);
+        let scorer = Scorer::builder()
+            .metrics(names.map(ScriptedMetric::proxy))
+            .threshold(threshold);
         let pred = prediction! { "a" => cheap, "b" => cheap, "c" => cheap };
         let row = scorer.build().unwrap().score_row(&example! {}, &pred).await;
         assert_eq!(row.score().is_some(), passes, "{cheap} at {threshold}");
@@ -84,27 +111,54 @@ async fn every_metric_counts_by_its_own_range_and_direction() {
     fn few_errors(#[pred] errors: f64) -> f64 {
         errors
     }
-    let scorer = Scorer::builder().metric(Stars).metric(Errors).metric(FewErrors);
+    let scorer = Scorer::builder()
+        .metric(Stars)
+        .metric(Errors)
+        .metric(FewErrors);
     let scorer = scorer.threshold(0.8).build().unwrap();
-    let row = scorer.score_row(&example! {}, &prediction! { "stars" => 5, "errors" => 20 }).await;
-    assert_eq!((row.rollouts[0].proxy, row.score()), (Some(0.95), Some(1.0)));
-    let row = scorer.score_row(&example! {}, &prediction! { "stars" => 5, "errors" => 50 }).await;
-    assert_eq!((row.rollouts[0].proxy, row.score()), (Some(0.875), Some(0.0)));
-    let row = scorer.score_row(&example! {}, &prediction! { "stars" => 3, "errors" => 0 }).await;
+    let row = scorer
+        .score_row(&example! {}, &prediction! { "stars" => 5, "errors" => 20 })
+        .await;
+    assert_eq!(
+        (row.rollouts[0].proxy, row.score()),
+        (Some(0.95), Some(1.0))
+    );
+    let row = scorer
+        .score_row(&example! {}, &prediction! { "stars" => 5, "errors" => 50 })
+        .await;
+    assert_eq!(
+        (row.rollouts[0].proxy, row.score()),
+        (Some(0.875), Some(0.0))
+    );
+    let row = scorer
+        .score_row(&example! {}, &prediction! { "stars" => 3, "errors" => 0 })
+        .await;
     let by = "stars".to_owned();
     assert_eq!(row.status, RowStatus::Gated { proxy: 0.75, by });
 }
 
 #[tokio::test]
 async fn without_truth_metrics_the_proxies_are_the_score_and_without_proxies_there_is_no_gate() {
-    let scorer = Scorer::builder().metric(ScriptedMetric::proxy("cheap")).build().unwrap();
-    let row = scorer.score_row(&example! {}, &prediction! { "cheap" => 0.75 }).await;
+    let scorer = Scorer::builder()
+        .metric(ScriptedMetric::proxy("cheap"))
+        .build()
+        .unwrap();
+    let row = scorer
+        .score_row(&example! {}, &prediction! { "cheap" => 0.75 })
+        .await;
     assert_eq!(row.score(), Some(0.75));
-    let row = scorer.score_row(&example! {}, &prediction! { "cheap" => 0.25 }).await;
+    let row = scorer
+        .score_row(&example! {}, &prediction! { "cheap" => 0.25 })
+        .await;
     assert_eq!((row.score(), row.gated()), (None, 1));
 
-    let scorer = Scorer::builder().metric(ScriptedMetric::truth("dear", 0)).build().unwrap();
-    let row = scorer.score_row(&example! {}, &prediction! { "dear" => 0.25 }).await;
+    let scorer = Scorer::builder()
+        .metric(ScriptedMetric::truth("dear", 0))
+        .build()
+        .unwrap();
+    let row = scorer
+        .score_row(&example! {}, &prediction! { "dear" => 0.25 })
+        .await;
     assert_eq!((row.score(), row.rollouts[0].proxy), (Some(0.25), None));
 }
 
@@ -117,7 +171,10 @@ async fn async_metrics_of_a_tier_run_concurrently() {
             self.0
         }
         fn spec(&self) -> MetricSpec<'_> {
-            MetricSpec::new(self.0).with_tier(self.1).with_range(0.0, 1.0).with_async()
+            MetricSpec::new(self.0)
+                .with_tier(self.1)
+                .with_range(0.0, 1.0)
+                .with_async()
         }
         async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
             tokio::time::sleep(Duration::from_secs(10)).await;
@@ -125,12 +182,28 @@ async fn async_metrics_of_a_tier_run_concurrently() {
         }
     }
     let (proxy, truth) = (MetricTier::Proxy, MetricTier::Truth);
-    let metrics = [Slow("a", proxy), Slow("b", proxy), Slow("c", truth), Slow("d", truth)];
-    let scorer = Scorer::builder().metrics(metrics).num_rollouts(3).build().unwrap();
+    let metrics = [
+        Slow("a", proxy),
+        Slow("b", proxy),
+        Slow("c", truth),
+        Slow("d", truth),
+    ];
+    let scorer = Scorer::builder()
+        .metrics(metrics)
+        .num_rollouts(3)
+        .build()
+        .unwrap();
     let started = tokio::time::Instant::now();
     let preds = [(); 3].map(|()| prediction! {});
-    assert_eq!(scorer.score_rollouts(&example! {}, &preds).await.score(), Some(1.0));
-    assert_eq!(started.elapsed(), Duration::from_secs(20), "a tier after the other, no more");
+    assert_eq!(
+        scorer.score_rollouts(&example! {}, &preds).await.score(),
+        Some(1.0)
+    );
+    assert_eq!(
+        started.elapsed(),
+        Duration::from_secs(20),
+        "a tier after the other, no more"
+    );
 }
 
 /// The script of a metric.
@@ -141,8 +214,12 @@ fn word() -> impl Strategy<Value = serde_json::Value> {
 }
 
 fn preds() -> impl Strategy<Value = Vec<Prediction>> {
-    let pred = prop::array::uniform4(word())
-        .prop_map(|words| ["a", "b", "c", "d"].into_iter().zip(words).collect::<Prediction>());
+    let pred = prop::array::uniform4(word()).prop_map(|words| {
+        ["a", "b", "c", "d"]
+            .into_iter()
+            .zip(words)
+            .collect::<Prediction>()
+    });
     prop::collection::vec(pred, 1..5)
 }
 
@@ -157,7 +234,10 @@ fn order_of_metrics() -> impl Strategy<Value = Vec<ScriptedMetric>> {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 proptest! {

@@ -19,7 +19,10 @@ type Call = (String, u64, u64);
 
 fn start(dir: &Path, budget: u64) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_killed_scorer"));
-    command.arg(dir).arg(ROWS.to_string()).arg(budget.to_string());
+    command
+        .arg(dir)
+        .arg(ROWS.to_string())
+        .arg(budget.to_string());
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
@@ -38,7 +41,10 @@ fn paid(dir: &Path) -> Vec<(Call, u64)> {
             panic!("not a call: {line}");
         };
         let number = |text: &str| text.parse().unwrap();
-        ((kind.to_owned(), number(row), number(rollout)), number(cost))
+        (
+            (kind.to_owned(), number(row), number(rollout)),
+            number(cost),
+        )
     };
     text.lines().map(call).collect()
 }
@@ -49,18 +55,28 @@ fn stored(dir: &Path) -> HashSet<Call> {
     let Ok(store) = rusqlite::Connection::open(dir.join("store/store.sqlite")) else {
         return calls;
     };
-    let mut records = store.prepare("SELECT about FROM records WHERE kind <> 'run'").unwrap();
-    let records = records.query_map((), |row| row.get::<_, String>(0)).unwrap();
+    let mut records = store
+        .prepare("SELECT about FROM records WHERE kind <> 'run'")
+        .unwrap();
+    let records = records
+        .query_map((), |row| row.get::<_, String>(0))
+        .unwrap();
     for about in records {
         let about: Value = serde_json::from_str(&about.unwrap()).unwrap();
         let number = |value: &Value| value.as_u64().unwrap();
         calls.insert(match about["kind"].as_str() {
-            Some("output") => {
-                ("program".to_owned(), number(&about["inputs"]["row"]), number(&about["repeat"]))
-            }
+            Some("output") => (
+                "program".to_owned(),
+                number(&about["inputs"]["row"]),
+                number(&about["repeat"]),
+            ),
             _ => {
                 let pred = &about["row"][1];
-                ("dear".to_owned(), number(&pred["row"]), number(&pred["rollout"]))
+                (
+                    "dear".to_owned(),
+                    number(&pred["row"]),
+                    number(&pred["rollout"]),
+                )
             }
         });
     }
@@ -89,27 +105,48 @@ fn trap_22_a_scorer_that_is_killed_continues_with_the_same_result_and_pays_no_ca
         let is_killed = killed(dir.path(), 1_000_000, 20 + 9 * kill);
         kills += usize::from(is_killed);
         let calls = paid(dir.path());
-        let again: Vec<_> =
-            calls[before..].iter().filter(|(call, _)| known.contains(call)).collect();
-        assert!(again.is_empty(), "stored calls were paid for again: {again:?}");
+        let again: Vec<_> = calls[before..]
+            .iter()
+            .filter(|(call, _)| known.contains(call))
+            .collect();
+        assert!(
+            again.is_empty(),
+            "stored calls were paid for again: {again:?}"
+        );
         // After a run has ended, the next one calls the program again.
         assert!(is_killed, "the run ends before it is killed");
     }
     let (known, before) = (stored(dir.path()), paid(dir.path()).len());
     let mut result = finished(dir.path(), 1_000_000);
     let calls = paid(dir.path());
-    assert!(calls[before..].iter().all(|(call, _)| !known.contains(call)));
+    assert!(
+        calls[before..]
+            .iter()
+            .all(|(call, _)| !known.contains(call))
+    );
     let distinct: HashSet<&Call> = calls.iter().map(|(call, _)| call).collect();
     let repeated = calls.len() - distinct.len();
-    println!("{kills} kills, {} calls, {repeated} of them in progress at a kill", calls.len());
-    assert!(kills > KILLS / 2, "{kills} runs were killed before they ended");
-    assert!(repeated <= kills * IN_PROGRESS, "{repeated} calls were made again");
+    println!(
+        "{kills} kills, {} calls, {repeated} of them in progress at a kill",
+        calls.len()
+    );
+    assert!(
+        kills > KILLS / 2,
+        "{kills} runs were killed before they ended"
+    );
+    assert!(
+        repeated <= kills * IN_PROGRESS,
+        "{repeated} calls were made again"
+    );
     assert_eq!(distinct.len(), paid(undisturbed.path()).len());
 
     // A call in progress at a kill may have been charged, so it counts as spent.
     let spent = |result: &Value| result["budget"]["spent"].as_u64().unwrap();
     let in_progress = spent(&result) - spent(&expected);
-    assert!(in_progress <= 100 * (kills * IN_PROGRESS) as u64, "{in_progress} msat");
+    assert!(
+        in_progress <= 100 * (kills * IN_PROGRESS) as u64,
+        "{in_progress} msat"
+    );
     result["budget"] = expected["budget"].clone();
     assert_eq!(result, expected);
 }
@@ -134,6 +171,9 @@ fn trap_41_the_budget_of_a_scorer_holds_over_kills() {
     let summary = &result["summary"];
     assert!(summary["skipped"].as_u64().unwrap() > 0, "{summary}");
     let recorded = result["budget"]["spent"].as_u64().unwrap();
-    assert!((cost..=BUDGET).contains(&recorded), "{recorded} of {cost} msat are counted");
+    assert!(
+        (cost..=BUDGET).contains(&recorded),
+        "{recorded} of {cost} msat are counted"
+    );
     assert_eq!(result["budget"]["reserved"], 0);
 }

@@ -20,13 +20,19 @@ const CONCURRENCY: usize = 8;
 
 /// Writes a call as one line: its kind, row, rollout and cost.
 fn pay(dir: &Path, kind: &str, pred: (u64, u64), cost: u64) {
-    let paid = OpenOptions::new().create(true).append(true).open(dir.join("paid"));
+    let paid = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(dir.join("paid"));
     let line = format!("{kind} {} {} {cost}\n", pred.0, pred.1);
     paid.unwrap().write_all(line.as_bytes()).unwrap();
 }
 
 fn number(example: &Example, name: &str) -> u64 {
-    example.get(name).and_then(serde_json::Value::as_u64).unwrap()
+    example
+        .get(name)
+        .and_then(serde_json::Value::as_u64)
+        .unwrap()
 }
 
 /// Returns row and rollout of a prediction.
@@ -45,7 +51,9 @@ impl Metric for Dear {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        let spec = MetricSpec::new("dear").with_tier(MetricTier::Truth).with_range(0.0, 1.0);
+        let spec = MetricSpec::new("dear")
+            .with_tier(MetricTier::Truth)
+            .with_range(0.0, 1.0);
         spec.with_cost_msats(100).with_async()
     }
 
@@ -62,7 +70,9 @@ impl Metric for Dear {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [dir, rows, budget] = &arguments[..] else { panic!("expected three arguments") };
+    let [dir, rows, budget] = &arguments[..] else {
+        panic!("expected three arguments")
+    };
     let dir = PathBuf::from(dir);
     let cheap = metric_fn("cheap", |_, pred| {
         let (row, rollout) = place(pred);
@@ -96,7 +106,11 @@ async fn main() {
     let rows: u64 = rows.parse().unwrap();
     let examples = (0..rows).map(|row| example! { "row" => row });
     let result = scorer.run(program, examples, CONCURRENCY).await.unwrap();
-    let rows: Vec<_> = result.rows.iter().map(|row| row.status.to_string()).collect();
+    let rows: Vec<_> = result
+        .rows
+        .iter()
+        .map(|row| row.status.to_string())
+        .collect();
     let shown = serde_json::json!({
         "summary": result.summary, "rows": rows, "metrics": result.metrics,
         "budget": scorer.budget(),

@@ -18,9 +18,19 @@ const BROKEN: [(&str, &str); 4] = [
 
 fn scorer(on_missing: OnMissing) -> (Scorer, ScriptedMetric) {
     let dear = ScriptedMetric::truth("dear", 100);
-    let proxies = [ScriptedMetric::proxy("b").waiting(), ScriptedMetric::proxy("a")];
+    let proxies = [
+        ScriptedMetric::proxy("b").waiting(),
+        ScriptedMetric::proxy("a"),
+    ];
     let scorer = Scorer::builder().metrics(proxies).metric(dear.clone());
-    (scorer.on_missing(on_missing).threshold(0.6).build().unwrap(), dear)
+    (
+        scorer
+            .on_missing(on_missing)
+            .threshold(0.6)
+            .build()
+            .unwrap(),
+        dear,
+    )
 }
 
 #[tokio::test]
@@ -29,9 +39,20 @@ async fn a_failed_proxy_leaves_the_row_without_a_score_and_is_named() {
         let (scorer, dear) = scorer(OnMissing::Fail);
         let pred = prediction! { "a" => 1.0, "b" => word, "dear" => 1.0 };
         let row = scorer.score_row(&example! {}, &pred).await;
-        assert_eq!(row.status, RowStatus::Failed { reason: reason.to_owned() });
-        assert_eq!((row.score(), row.rollouts[0].proxy, dear.calls()), (None, None, 0));
-        assert_eq!(row.rollouts[0].outcomes[2], Outcome::Gated { by: "b".to_owned() });
+        assert_eq!(
+            row.status,
+            RowStatus::Failed {
+                reason: reason.to_owned()
+            }
+        );
+        assert_eq!(
+            (row.score(), row.rollouts[0].proxy, dear.calls()),
+            (None, None, 0)
+        );
+        assert_eq!(
+            row.rollouts[0].outcomes[2],
+            Outcome::Gated { by: "b".to_owned() }
+        );
         assert_eq!(row.spending.saved_msats, 0, "a broken proxy saves nothing");
     }
 }
@@ -42,12 +63,18 @@ async fn a_failed_proxy_can_be_excluded_or_count_as_0() {
         let pred = prediction! { "a" => 1.0, "b" => word, "dear" => 0.5 };
         let (skipping, dear) = scorer(OnMissing::Skip);
         let row = skipping.score_row(&example! {}, &pred).await;
-        assert_eq!((row.rollouts[0].proxy, row.score(), dear.calls()), (Some(1.0), Some(0.5), 1));
+        assert_eq!(
+            (row.rollouts[0].proxy, row.score(), dear.calls()),
+            (Some(1.0), Some(0.5), 1)
+        );
 
         let (counting, dear) = scorer(OnMissing::Zero);
         let row = counting.score_row(&example! {}, &pred).await;
         let by = "b".to_owned();
-        assert_eq!((row.status, dear.calls()), (RowStatus::Gated { proxy: 0.5, by }, 0));
+        assert_eq!(
+            (row.status, dear.calls()),
+            (RowStatus::Gated { proxy: 0.5, by }, 0)
+        );
     }
 }
 
@@ -57,15 +84,23 @@ async fn if_every_proxy_fails_the_row_does_not_pass() {
     let (scorer, dear) = scorer(OnMissing::Skip);
     let row = scorer.score_row(&example! {}, &pred).await;
     let reason = "metric `a` abstained; metric `b` panicked: told to panic".to_owned();
-    assert_eq!((row.status, dear.calls()), (RowStatus::Failed { reason }, 0));
+    assert_eq!(
+        (row.status, dear.calls()),
+        (RowStatus::Failed { reason }, 0)
+    );
 }
 
 #[tokio::test]
 async fn trap_09_a_truth_metric_that_is_missing_does_not_change_the_mean_unnoticed() {
-    let truth = [ScriptedMetric::truth("x", 1), ScriptedMetric::truth("y", 1).waiting()];
+    let truth = [
+        ScriptedMetric::truth("x", 1),
+        ScriptedMetric::truth("y", 1).waiting(),
+    ];
     let pred = prediction! { "x" => 1.0, "y" => "fail" };
     let score = async |on_missing| {
-        let scorer = Scorer::builder().metrics(truth.clone()).on_missing(on_missing);
+        let scorer = Scorer::builder()
+            .metrics(truth.clone())
+            .on_missing(on_missing);
         scorer.build().unwrap().score_row(&example! {}, &pred).await
     };
     let row = score(OnMissing::Fail).await;
@@ -118,16 +153,29 @@ async fn a_score_changed_after_validation_is_validated_again() {
     let scorer = Scorer::builder().metric(Tampering).build().unwrap();
     let row = scorer.score_row(&example! {}, &prediction! {}).await;
     let reason = "metric `tampering`: the score NaN is outside the declared range 0.0..=1.0";
-    assert_eq!(row.status, RowStatus::Failed { reason: reason.to_owned() });
+    assert_eq!(
+        row.status,
+        RowStatus::Failed {
+            reason: reason.to_owned()
+        }
+    );
 }
 
 #[tokio::test]
 async fn trap_12_crashing_rows_cannot_raise_the_mean() {
     let (scorer, ..) = cheap_and_dear();
-    let words = [serde_json::json!(0.5), serde_json::json!(0.75), "fail".into(), "panic".into()];
+    let words = [
+        serde_json::json!(0.5),
+        serde_json::json!(0.75),
+        "fail".into(),
+        "panic".into(),
+    ];
     let rows = words.map(|dear| pair(prediction! { "cheap" => 1.0, "dear" => dear }));
     let result = scorer.build().unwrap().score_all(rows, 4).await.unwrap();
-    assert_eq!((result.summary.mean, result.summary.mean_scored), (Some(0.3125), Some(0.625)));
+    assert_eq!(
+        (result.summary.mean, result.summary.mean_scored),
+        (Some(0.3125), Some(0.625))
+    );
     assert_eq!(
         result.to_string(),
         "0.3125 [0.0452, 0.8137] (mean of 2/4, 2 failed counted as 0; 0.6250 over the 2 scored); \

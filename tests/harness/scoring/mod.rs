@@ -39,7 +39,14 @@ struct ScriptedMetric {
 impl ScriptedMetric {
     fn new(name: &'static str, tier: MetricTier, declared: u64) -> Self {
         let calls = Arc::new(AtomicU64::new(0));
-        Self { name, tier, declared, lower_is_better: false, waits: false, calls }
+        Self {
+            name,
+            tier,
+            declared,
+            lower_is_better: false,
+            waits: false,
+            calls,
+        }
     }
 
     fn proxy(name: &'static str) -> Self {
@@ -69,7 +76,10 @@ impl ScriptedMetric {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let told = pred.get(self.name).cloned().unwrap_or_default();
         let word = told.get(0).unwrap_or(&told);
-        let cost = told.get(1).and_then(serde_json::Value::as_u64).unwrap_or(self.declared);
+        let cost = told
+            .get(1)
+            .and_then(serde_json::Value::as_u64)
+            .unwrap_or(self.declared);
         match word.as_f64() {
             Some(value) => Ok(MetricScore::new(value).with_cost_msats(cost)),
             None if word == "nan" => Ok(MetricScore::new(f64::NAN)),
@@ -87,7 +97,9 @@ impl Metric for ScriptedMetric {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        let spec = MetricSpec::new(self.name).with_range(0.0, 1.0).with_tier(self.tier);
+        let spec = MetricSpec::new(self.name)
+            .with_range(0.0, 1.0)
+            .with_tier(self.tier);
         let spec = spec.with_cost_msats(self.declared);
         if self.lower_is_better {
             return spec.with_direction(dsrs_metrics::contract::Direction::LowerIsBetter);
@@ -106,17 +118,27 @@ impl Metric for ScriptedMetric {
         if !self.waits {
             return Answer::from(self.scripted(call.pred).and_then(validated));
         }
-        Answer::pending(
-            async move { self.evaluate(call.gold, call.pred).await.and_then(validated) },
-        )
+        Answer::pending(async move {
+            self.evaluate(call.gold, call.pred)
+                .await
+                .and_then(validated)
+        })
     }
 }
 
 /// One proxy `cheap` and one asynchronous truth metric `dear` of 100 msat.
 fn cheap_and_dear() -> (ScorerBuilder, ScriptedMetric, ScriptedMetric) {
-    let (cheap, dear) =
-        (ScriptedMetric::proxy("cheap"), ScriptedMetric::truth("dear", 100).waiting());
-    (ScorerBuilder::new().metric(cheap.clone()).metric(dear.clone()), cheap, dear)
+    let (cheap, dear) = (
+        ScriptedMetric::proxy("cheap"),
+        ScriptedMetric::truth("dear", 100).waiting(),
+    );
+    (
+        ScorerBuilder::new()
+            .metric(cheap.clone())
+            .metric(dear.clone()),
+        cheap,
+        dear,
+    )
 }
 
 fn pair(pred: Prediction) -> Pair {

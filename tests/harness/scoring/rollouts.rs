@@ -22,9 +22,19 @@ async fn score(method: AggregationMethod, preds: &[Prediction]) -> RowScore {
 #[tokio::test]
 async fn the_rollouts_of_a_row_are_aggregated_by_the_method() {
     let preds = attempts([0.9, 0.1, 0.5, 0.8, 0.2]);
-    let cases = [(Median, 0.5), (Mean, 0.5), (Min, 0.1), (Max, 0.9), (TrimmedMean(20.0), 0.5)];
+    let cases = [
+        (Median, 0.5),
+        (Mean, 0.5),
+        (Min, 0.1),
+        (Max, 0.9),
+        (TrimmedMean(20.0), 0.5),
+    ];
     for (method, expected) in cases {
-        assert_eq!(score(method, &preds).await.score(), Some(expected), "{method:?}");
+        assert_eq!(
+            score(method, &preds).await.score(),
+            Some(expected),
+            "{method:?}"
+        );
     }
 }
 
@@ -37,7 +47,11 @@ async fn truth_metrics_are_not_called_for_a_gated_rollout_which_counts_as_0() {
     assert_eq!((row.score(), row.scored(), row.gated()), (Some(0.25), 1, 2));
     let spending = &row.spending;
     assert_eq!(
-        (spending.truth_calls, spending.truth_calls_gated, spending.saved_msats),
+        (
+            spending.truth_calls,
+            spending.truth_calls_gated,
+            spending.saved_msats
+        ),
         (1, 2, 200)
     );
     assert_eq!(score(Max, &preds).await.score(), Some(0.75));
@@ -45,7 +59,13 @@ async fn truth_metrics_are_not_called_for_a_gated_rollout_which_counts_as_0() {
     assert_eq!(row.score(), Some(0.0));
     let all_gated = score(Median, &[gated.clone(), gated]).await;
     assert!(row.rank() > all_gated.rank(), "one rollout passed");
-    assert_eq!(all_gated.status, RowStatus::Gated { proxy: 0.0, by: "cheap".to_owned() });
+    assert_eq!(
+        all_gated.status,
+        RowStatus::Gated {
+            proxy: 0.0,
+            by: "cheap".to_owned()
+        }
+    );
 }
 
 #[tokio::test]
@@ -59,16 +79,27 @@ async fn a_failed_rollout_is_counted_and_never_dropped_silently() {
 
     for (on_missing, expected, failed) in [(OnMissing::Skip, 0.6, 1), (OnMissing::Zero, 0.45, 0)] {
         let (scorer, ..) = cheap_and_dear();
-        let scorer = scorer.aggregation(Mean).on_missing(on_missing).build().unwrap();
+        let scorer = scorer
+            .aggregation(Mean)
+            .on_missing(on_missing)
+            .build()
+            .unwrap();
         let row = scorer.score_rollouts(&example! {}, &preds).await;
-        assert_eq!((row.score(), row.failed()), (Some(expected), failed), "{on_missing:?}");
+        assert_eq!(
+            (row.score(), row.failed()),
+            (Some(expected), failed),
+            "{on_missing:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn fewer_rollouts_than_configured_are_reported() {
     let row = score(Median, &attempts([0.5, 0.7, 0.9])).await;
-    assert_eq!((row.score(), row.rollouts.len(), row.expected), (Some(0.7), 3, 5));
+    assert_eq!(
+        (row.score(), row.rollouts.len(), row.expected),
+        (Some(0.7), 3, 5)
+    );
     assert!(row.is_short());
     assert!(!score(Median, &attempts([0.5; 5])).await.is_short());
     let row = score(Median, &[]).await;
@@ -88,7 +119,9 @@ async fn fewer_rollouts_than_configured_are_reported() {
 
 #[tokio::test]
 async fn trap_09_rows_are_averaged_so_passes_and_fails_do_not_collapse() {
-    let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));
+    let correct = metric_fn("correct", |gold, pred| {
+        gold.get("answer") == pred.get("answer")
+    });
     let scorer = Scorer::builder().metric(correct.with_tier(MetricTier::Truth));
     let scorer = scorer.aggregation(Median).build().unwrap();
     let row = |row: u32| {
@@ -102,9 +135,20 @@ async fn trap_09_rows_are_averaged_so_passes_and_fails_do_not_collapse() {
 #[tokio::test]
 async fn trap_09_the_budget_covers_all_rollouts_or_none() {
     let dear = ScriptedMetric::truth("dear", 100).waiting();
-    let scorer = Scorer::builder().metric(dear.clone()).budget_msats(299).build().unwrap();
-    let row = scorer.score_rollouts(&example! {}, &attempts([0.5, 0.7, 0.9])).await;
-    assert_eq!((row.status, dear.calls()), (RowStatus::Skipped { budget: 299 }, 0));
-    let row = scorer.score_rollouts(&example! {}, &attempts([0.5, 0.7])).await;
+    let scorer = Scorer::builder()
+        .metric(dear.clone())
+        .budget_msats(299)
+        .build()
+        .unwrap();
+    let row = scorer
+        .score_rollouts(&example! {}, &attempts([0.5, 0.7, 0.9]))
+        .await;
+    assert_eq!(
+        (row.status, dear.calls()),
+        (RowStatus::Skipped { budget: 299 }, 0)
+    );
+    let row = scorer
+        .score_rollouts(&example! {}, &attempts([0.5, 0.7]))
+        .await;
     assert_eq!((row.score(), scorer.budget().spent), (Some(0.6), 200));
 }

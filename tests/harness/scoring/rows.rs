@@ -23,8 +23,14 @@ async fn the_same_rows_give_the_same_result_at_any_concurrency() {
     let run = async |concurrency| {
         let (scorer, ..) = cheap_and_dear();
         let scorer = scorer.build().unwrap();
-        let mut result = scorer.score_all((0..2_000).map(row), concurrency).await.unwrap();
-        assert!(result.manifest.process.take().is_some(), "start and duration");
+        let mut result = scorer
+            .score_all((0..2_000).map(row), concurrency)
+            .await
+            .unwrap();
+        assert!(
+            result.manifest.process.take().is_some(),
+            "start and duration"
+        );
         result
     };
     let one = run(1).await;
@@ -43,15 +49,25 @@ async fn the_same_rows_give_the_same_result_at_any_concurrency() {
         summary.rows,
         "every row is in exactly one of them"
     );
-    assert!(summary.gated > 0 && summary.failed > 0 && summary.scored > 0, "{summary:?}");
-    assert!(matches!(one.rows[0].status, RowStatus::Gated { .. }), "rows are in input order");
+    assert!(
+        summary.gated > 0 && summary.failed > 0 && summary.scored > 0,
+        "{summary:?}"
+    );
+    assert!(
+        matches!(one.rows[0].status, RowStatus::Gated { .. }),
+        "rows are in input order"
+    );
     assert_eq!(one.rows[6].score(), Some(0.1 * 6.0));
 }
 
 #[tokio::test]
 async fn trap_13_a_mean_over_1_of_4_never_looks_like_one_over_4() {
     let truth = ScriptedMetric::truth("dear", 100);
-    let scorer = Scorer::builder().metric(truth).budget_msats(100).build().unwrap();
+    let scorer = Scorer::builder()
+        .metric(truth)
+        .budget_msats(100)
+        .build()
+        .unwrap();
     let rows = [1.0; 4].map(|dear| pair(prediction! { "dear" => dear }));
     let result = scorer.score_all(rows, 2).await.unwrap();
     assert_eq!((result.summary.scored, result.summary.skipped), (1, 3));
@@ -67,7 +83,10 @@ async fn trap_03_nothing_scored_is_not_a_score_of_0() {
     let (scorer, ..) = cheap_and_dear();
     let rows = ["fail", "panic"].map(|word| pair(prediction! { "cheap" => word }));
     let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();
-    assert_eq!((result.summary.mean, result.summary.mean_scored), (None, None));
+    assert_eq!(
+        (result.summary.mean, result.summary.mean_scored),
+        (None, None)
+    );
     assert_eq!(
         result.to_string(),
         "not enough rows (scored 0/2, 2 failed); 0 truth calls made; spent 0 msat\n\
@@ -90,7 +109,10 @@ async fn an_error_of_some_rows_is_not_an_error_of_the_run() {
     let rows = ["fail".into(), serde_json::json!(1.0)];
     let rows = rows.map(|dear| pair(prediction! { "cheap" => 1.0, "dear" => dear }));
     let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();
-    assert_eq!((result.summary.failed, result.summary.rollouts_failed), (1, 1));
+    assert_eq!(
+        (result.summary.failed, result.summary.rollouts_failed),
+        (1, 1)
+    );
     let printed = result.to_string();
     assert!(
         printed.starts_with(
@@ -108,13 +130,26 @@ async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
     let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();
     let none: Vec<Pair> = Vec::new();
-    assert_eq!(scorer.score_all(none, 4).await.unwrap_err(), ScorerError::NoRows);
+    assert_eq!(
+        scorer.score_all(none, 4).await.unwrap_err(),
+        ScorerError::NoRows
+    );
     let error = scorer.score_all([row(1)], 0).await.unwrap_err();
     assert_eq!(error, ScorerError::ZeroConcurrency);
-    let breaking =
-        (0..9).map(|number| if number == 5 { panic!("broken pipe") } else { row(number) });
+    let breaking = (0..9).map(|number| {
+        if number == 5 {
+            panic!("broken pipe")
+        } else {
+            row(number)
+        }
+    });
     let error = scorer.score_all(breaking, 4).await.unwrap_err();
-    assert_eq!(error, ScorerError::Rows { message: "broken pipe".to_owned() });
+    assert_eq!(
+        error,
+        ScorerError::Rows {
+            message: "broken pipe".to_owned()
+        }
+    );
 }
 
 #[test]
@@ -151,11 +186,22 @@ async fn rows_may_be_of_any_type() {
 #[tokio::test]
 async fn debug_never_prints_rows_and_the_summary_serializes_flat() {
     let (scorer, ..) = cheap_and_dear();
-    let result = scorer.build().unwrap().score_all((0..50).map(row), 4).await.unwrap();
+    let result = scorer
+        .build()
+        .unwrap()
+        .score_all((0..50).map(row), 4)
+        .await
+        .unwrap();
     let shown = format!("{result:?}");
-    assert!(shown.contains("<50 rows>") && shown.len() < 1_000, "{shown}");
+    assert!(
+        shown.contains("<50 rows>") && shown.len() < 1_000,
+        "{shown}"
+    );
     let json = serde_json::to_value(&result.summary).unwrap();
-    assert_eq!((&json["rows"], &json["budget"]), (&50.into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&json["rows"], &json["budget"]),
+        (&50.into(), &serde_json::Value::Null)
+    );
     assert_eq!(json["truth_calls"], result.summary.spending.truth_calls);
 }
 
@@ -163,12 +209,28 @@ async fn debug_never_prints_rows_and_the_summary_serializes_flat() {
 async fn the_manifest_of_a_scorer_has_its_settings() {
     let run = async |threshold: f64| {
         let scorer = Scorer::builder().metric(dsrs_metrics::metrics::Em::default());
-        let scorer = scorer.threshold(threshold).evaluate(|run| run.label("base").tag("p", "1"));
-        let row = Pair::new("1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
-        scorer.build().unwrap().score_all([row], 1).await.unwrap().manifest.run
+        let scorer = scorer
+            .threshold(threshold)
+            .evaluate(|run| run.label("base").tag("p", "1"));
+        let row = Pair::new(
+            "1",
+            example! { "answer" => "4" },
+            prediction! { "answer" => "4" },
+        );
+        scorer
+            .build()
+            .unwrap()
+            .score_all([row], 1)
+            .await
+            .unwrap()
+            .manifest
+            .run
     };
     let manifest = run(0.25).await;
-    assert_eq!((manifest.label.as_deref(), &*manifest.tags["p"]), (Some("base"), "1"));
+    assert_eq!(
+        (manifest.label.as_deref(), &*manifest.tags["p"]),
+        (Some("base"), "1")
+    );
     assert_eq!((manifest.rows, &*manifest.ending), (1, "complete"));
     assert!(manifest.metrics.contains_key("em") && manifest.data.is_empty());
     let settings = [

@@ -19,7 +19,12 @@ fn cheap() -> ScorerBuilder {
 fn a_scorer_needs_metrics_with_unique_names() {
     assert_eq!(rejection(Scorer::builder()), ScorerError::NoMetric);
     let duplicate = cheap().metric(ScriptedMetric::truth("cheap", 1));
-    assert_eq!(rejection(duplicate), ScorerError::DuplicateMetric { name: "cheap".to_owned() });
+    assert_eq!(
+        rejection(duplicate),
+        ScorerError::DuplicateMetric {
+            name: "cheap".to_owned()
+        }
+    );
 }
 
 #[test]
@@ -37,7 +42,10 @@ fn a_metric_belongs_to_the_tier_of_its_spec() {
     let mut set = MetricSet::new();
     set.add(ScriptedMetric::truth("b", 1));
     set.add_proxy(ScriptedMetric::proxy("a")).unwrap();
-    assert_eq!(format!("{set:?}"), r#"MetricSet { proxy: ["a"], truth: ["b"] }"#);
+    assert_eq!(
+        format!("{set:?}"),
+        r#"MetricSet { proxy: ["a"], truth: ["b"] }"#
+    );
     let scorer = cheap().threshold(0.25);
     let debug = format!("{scorer:?} {:?}", cheap().threshold(0.25).build().unwrap());
     assert_eq!(debug.matches(r#"["cheap"]"#).count(), 1, "{debug}");
@@ -45,7 +53,10 @@ fn a_metric_belongs_to_the_tier_of_its_spec() {
     let tier = MetricTier::Truth;
     let metric = "c".to_owned();
     let error = set.add_proxy(ScriptedMetric::truth("c", 1)).unwrap_err();
-    assert_eq!((error, set.len()), (ScorerError::WrongTier { metric, tier }, 2));
+    assert_eq!(
+        (error, set.len()),
+        (ScorerError::WrongTier { metric, tier }, 2)
+    );
 }
 
 #[test]
@@ -65,28 +76,56 @@ fn a_set_lists_its_proxies_before_its_truth_metrics() {
 fn every_metric_needs_a_range_that_can_be_normalized() {
     let number = |name: &str| metric_fn(name, |_, _| 1.0);
     let truth = MetricTier::Truth;
-    let no_range = |metric: &str| ScorerError::NoRange { metric: metric.to_owned() };
+    let no_range = |metric: &str| ScorerError::NoRange {
+        metric: metric.to_owned(),
+    };
     assert_eq!(rejection(cheap().metric(number("x"))), no_range("x"));
-    assert_eq!(rejection(cheap().metric(number("y").with_tier(truth))), no_range("y"));
+    assert_eq!(
+        rejection(cheap().metric(number("y").with_tier(truth))),
+        no_range("y")
+    );
     let with_bool = cheap().metric(metric_fn("z", |_, _| true)).build().unwrap();
-    assert!(with_bool.metrics().all().any(|metric| metric.name() == "z"), "a bool has one");
-    for (min, max) in [(1.0, 1.0), (1.0, 0.0), (0.0, f64::INFINITY), (f64::MIN, f64::MAX)] {
+    assert!(
+        with_bool.metrics().all().any(|metric| metric.name() == "z"),
+        "a bool has one"
+    );
+    for (min, max) in [
+        (1.0, 1.0),
+        (1.0, 0.0),
+        (0.0, f64::INFINITY),
+        (f64::MIN, f64::MAX),
+    ] {
         let error = rejection(cheap().metric(number("x").with_range(min, max)));
-        assert!(matches!(error, ScorerError::UnusableRange { .. }), "{error}");
+        assert!(
+            matches!(error, ScorerError::UnusableRange { .. }),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn numbers_out_of_range_are_rejected() {
     for threshold in [-0.1, 1.1, f64::INFINITY] {
-        assert_eq!(rejection(cheap().threshold(threshold)), ScorerError::Threshold { threshold });
+        assert_eq!(
+            rejection(cheap().threshold(threshold)),
+            ScorerError::Threshold { threshold }
+        );
     }
     let error = rejection(cheap().threshold(f64::NAN));
-    assert_eq!(error.to_string(), "`threshold` must be between 0 and 1, found NaN");
-    assert_eq!(rejection(cheap().num_rollouts(0)), ScorerError::ZeroRollouts);
+    assert_eq!(
+        error.to_string(),
+        "`threshold` must be between 0 and 1, found NaN"
+    );
+    assert_eq!(
+        rejection(cheap().num_rollouts(0)),
+        ScorerError::ZeroRollouts
+    );
     assert_eq!(rejection(cheap().budget_msats(0)), ScorerError::ZeroBudget);
     let half = rejection(cheap().aggregation(AggregationMethod::TrimmedMean(0.5)));
-    assert_eq!(half, ScorerError::Aggregation(AggregationError::Trim { percent: 0.5 }));
+    assert_eq!(
+        half,
+        ScorerError::Aggregation(AggregationError::Trim { percent: 0.5 })
+    );
 }
 
 #[metric(tier = truth)]
@@ -101,27 +140,53 @@ async fn same_later(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool
 
 #[test]
 fn a_truth_metric_that_makes_no_call_needs_no_cost_under_a_budget() {
-    let scorer = Scorer::builder().metric(Same).budget_msats(100).build().unwrap();
+    let scorer = Scorer::builder()
+        .metric(Same)
+        .budget_msats(100)
+        .build()
+        .unwrap();
     assert_eq!(scorer.config().budget_msats, Some(100));
     let error = rejection(Scorer::builder().metric(SameLater).budget_msats(100));
-    assert_eq!(error, ScorerError::Unpriced { metric: "same_later".to_owned() });
+    assert_eq!(
+        error,
+        ScorerError::Unpriced {
+            metric: "same_later".to_owned()
+        }
+    );
 }
 
 #[test]
 fn trap_23_a_metric_without_a_cost_cannot_escape_the_budget() {
     let local = ScriptedMetric::truth("test_pass", 0);
-    let scorer = || cheap().metric(local.clone()).metric(ScriptedMetric::truth("dear", 9));
+    let scorer = || {
+        cheap()
+            .metric(local.clone())
+            .metric(ScriptedMetric::truth("dear", 9))
+    };
     assert_eq!(
         rejection(scorer().budget_msats(100)).to_string(),
         "the truth metric `test_pass` declares no cost, so the budget cannot limit it; declare one with \
          `#[metric(cost = \"100 msat\")]`, or write `.free(\"test_pass\")` if it has none"
     );
-    let free = scorer().budget_msats(100).free("test_pass").build().unwrap();
+    let free = scorer()
+        .budget_msats(100)
+        .free("test_pass")
+        .build()
+        .unwrap();
     assert_eq!(free.config().budget_msats, Some(100));
     let unlimited = scorer().build().unwrap();
-    assert_eq!(unlimited.config().budget_msats, None, "without a budget no cost is required");
+    assert_eq!(
+        unlimited.config().budget_msats,
+        None,
+        "without a budget no cost is required"
+    );
     let error = rejection(scorer().budget_msats(100).free("test_pas"));
-    assert_eq!(error, ScorerError::UnknownFree { name: "test_pas".to_owned() });
+    assert_eq!(
+        error,
+        ScorerError::UnknownFree {
+            name: "test_pas".to_owned()
+        }
+    );
 }
 
 #[test]
@@ -137,5 +202,8 @@ fn the_defaults_are_those_of_the_config_and_it_round_trips() {
     let read: ScoringConfig = serde_json::from_str(&json).unwrap();
     assert_eq!(read, config);
     let scorer = cheap().config(read).build().unwrap();
-    assert_eq!((scorer.config().threshold, scorer.config().num_rollouts), (0.25, 1));
+    assert_eq!(
+        (scorer.config().threshold, scorer.config().num_rollouts),
+        (0.25, 1)
+    );
 }

@@ -17,13 +17,18 @@ fn assert_covers(what: &str, truth: f64, mut study: impl FnMut(&mut Random) -> O
     let (mut covered, mut widths) = (0, 0.0);
     for seed in 0..STUDIES {
         let interval = study(&mut Random::new(seed));
-        let Some(Interval { low, high }) = interval else { continue };
+        let Some(Interval { low, high }) = interval else {
+            continue;
+        };
         // Scores are sums of rounded numbers.
         covered += u32::from(low <= truth + 1e-9 && truth <= high + 1e-9);
         widths += high - low;
     }
     let share = f64::from(covered) / STUDIES as f64;
-    println!("{what}: covers {share:.3}, mean width {:.3}", widths / STUDIES as f64);
+    println!(
+        "{what}: covers {share:.3}, mean width {:.3}",
+        widths / STUDIES as f64
+    );
     assert!(share >= LEAST, "{what}: {share}");
 }
 
@@ -55,7 +60,10 @@ fn normal(random: &mut Random) -> f64 {
 }
 
 fn unit_interval(scores: impl Iterator<Item = f64>) -> Option<Interval> {
-    scores.collect::<Moments>().uncertainty_within(0.0, 1.0).ci95()
+    scores
+        .collect::<Moments>()
+        .uncertainty_within(0.0, 1.0)
+        .ci95()
 }
 
 #[test]
@@ -115,7 +123,11 @@ fn smooth_scores_are_covered_by_intervals_that_are_no_wider() {
 /// The sizes of groups.
 fn sizes() -> Vec<(&'static str, Vec<usize>)> {
     let large = |first: &[usize], others, size| {
-        first.iter().copied().chain(std::iter::repeat_n(size, others)).collect()
+        first
+            .iter()
+            .copied()
+            .chain(std::iter::repeat_n(size, others))
+            .collect()
     };
     vec![
         ("6 x 20", large(&[], 6, 20)),
@@ -165,13 +177,22 @@ fn verdicts_in_groups() {
 
 #[test]
 fn differences_of_verdicts() {
-    for (discordant, difference) in
-        [(0.02, 0.0), (0.05, 0.0), (0.1, 0.0), (0.05, -0.05), (0.1, -0.1), (0.3, 0.0), (0.3, -0.1)]
-    {
+    for (discordant, difference) in [
+        (0.02, 0.0),
+        (0.05, 0.0),
+        (0.1, 0.0),
+        (0.05, -0.05),
+        (0.1, -0.1),
+        (0.3, 0.0),
+        (0.3, -0.1),
+    ] {
         for rows in [10, 20, 50, 200] {
             let what = format!("{discordant} discordant, difference {difference}, {rows} rows");
             assert_covers(&what, difference, |random| {
-                let mut pairs = PairedShares { rows, ..PairedShares::default() };
+                let mut pairs = PairedShares {
+                    rows,
+                    ..PairedShares::default()
+                };
                 for _ in 0..rows {
                     let place = random.unit();
                     pairs.wins += u64::from(place < f64::midpoint(discordant, difference));
@@ -203,7 +224,10 @@ fn differences_of_scores() {
                         true => draw(random),
                         false => 0.0,
                     });
-                    changes.collect::<Moments>().uncertainty_within(-1.0, 1.0).ci95()
+                    changes
+                        .collect::<Moments>()
+                        .uncertainty_within(-1.0, 1.0)
+                        .ci95()
                 });
             }
         }

@@ -11,7 +11,9 @@ const STUDIES: u64 = 2_000;
 
 /// Returns the share of studies in percent for which `happens` is true.
 fn percent(mut happens: impl FnMut(&mut Random) -> bool) -> f64 {
-    let count = (0..STUDIES).filter(|seed| happens(&mut Random::new(*seed))).count();
+    let count = (0..STUDIES)
+        .filter(|seed| happens(&mut Random::new(*seed)))
+        .count();
     100.0 * count as f64 / STUDIES as f64
 }
 
@@ -38,7 +40,14 @@ fn wilson_intervals_of_bools_contain_the_truth_in_95_percent() {
     ] {
         let covered = percent(|random| {
             let successes = (0..rows).filter(|_| random.chance(rate)).count() as u64;
-            contains(Proportion { successes, trials: rows }.wilson(), rate)
+            contains(
+                Proportion {
+                    successes,
+                    trials: rows,
+                }
+                .wilson(),
+                rate,
+            )
         });
         assert_between(&format!("bool {rate}, {rows} rows"), covered, expected);
     }
@@ -52,7 +61,11 @@ fn skewed(random: &mut Random) -> f64 {
 #[test]
 fn t_intervals_of_skewed_scores_contain_the_truth_in_95_percent() {
     // With 20 rows too few from the tail are seen, and the headline adds "few rows".
-    for (rows, expected) in [(20, [91.0, 95.0]), (100, [93.5, 96.5]), (1_000, [93.5, 96.5])] {
+    for (rows, expected) in [
+        (20, [91.0, 95.0]),
+        (100, [93.5, 96.5]),
+        (1_000, [93.5, 96.5]),
+    ] {
         let covered = percent(|random| {
             let scores: Moments = (0..rows).map(|_| skewed(random)).collect();
             contains(scores.uncertainty().ci95(), 0.25)
@@ -67,10 +80,17 @@ fn bootstrap_intervals_of_skewed_scores_contain_the_truth_in_95_percent() {
     for (rows, expected) in [(20, [90.0, 94.0]), (100, [93.0, 96.5])] {
         let covered = percent(|random| {
             let scores: Vec<_> = (0..rows).map(|_| (skewed(random), 1)).collect();
-            let bootstrap = Bootstrap { resamples: 300, seed: random.next() };
+            let bootstrap = Bootstrap {
+                resamples: 300,
+                seed: random.next(),
+            };
             contains(bootstrap.mean(&scores).ci95(), 0.25)
         });
-        assert_between(&format!("skewed, bootstrap, {rows} rows"), covered, expected);
+        assert_between(
+            &format!("skewed, bootstrap, {rows} rows"),
+            covered,
+            expected,
+        );
     }
 }
 
@@ -90,8 +110,16 @@ fn trap_27_rows_that_are_copied_five_times_need_intervals_by_group() {
             by_group += u32::from(contains(clusters.uncertainty().ci95(), 0.5));
         }
         let share = |count: u32| 100.0 * f64::from(count) / STUDIES as f64;
-        assert_between(&format!("{groups} groups, by row"), share(by_row), [55.0, 70.0]);
-        assert_between(&format!("{groups} groups, by group"), share(by_group), [93.5, 96.5]);
+        assert_between(
+            &format!("{groups} groups, by row"),
+            share(by_row),
+            [55.0, 70.0],
+        );
+        assert_between(
+            &format!("{groups} groups, by group"),
+            share(by_group),
+            [93.5, 96.5],
+        );
     }
 }
 

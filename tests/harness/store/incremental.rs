@@ -78,7 +78,10 @@ impl Metric for Service {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec::new("service").with_version(self.version).with_cost_msats(9).with_async()
+        MetricSpec::new("service")
+            .with_version(self.version)
+            .with_cost_msats(9)
+            .with_async()
     }
 
     fn parameters(&self, all: &mut Vec<(String, String)>) {
@@ -92,7 +95,10 @@ impl Metric for Service {
     async fn evaluate(&self, gold: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
         self.calls.service.fetch_add(1, Ordering::SeqCst);
         let words = fs::read_to_string(&self.words).unwrap();
-        let number = gold.get("number").and_then(serde_json::Value::as_f64).unwrap();
+        let number = gold
+            .get("number")
+            .and_then(serde_json::Value::as_f64)
+            .unwrap();
         Ok(MetricScore::new(self.weight * number / (10 + words.len()) as f64).with_cost_msats(9))
     }
 }
@@ -133,8 +139,11 @@ impl Setup {
     async fn run(&self, store: &Path, out: &Path) -> ([u64; 4], Vec<u8>) {
         let calls = Arc::new(Calls::default());
         let reply = |request: &LmRequest| {
-            let length =
-                request.messages.iter().map(|message| message.content.len()).sum::<usize>();
+            let length = request
+                .messages
+                .iter()
+                .map(|message| message.content.len())
+                .sum::<usize>();
             format!("{{\"score\": {}}}", (length % 11) as f64 / 10.0)
         };
         let lm = Arc::new(ScriptedLm::new().named(self.model).otherwise(reply).cost(5));
@@ -145,7 +154,10 @@ impl Setup {
             words: self.words.clone(),
         };
         let evaluate: EvaluateBuilder<Example, Prediction> = Evaluate::builder();
-        let evaluate = evaluate.devset(self.rows.clone()).inputs(["question"]).metric(service);
+        let evaluate = evaluate
+            .devset(self.rows.clone())
+            .inputs(["question"])
+            .metric(service);
         let lm_of_judge = Arc::clone(&lm);
         let evaluate = match self.judge {
             "polite" => evaluate.metric(PoliteJudge::default().with_lm(lm_of_judge)),
@@ -163,17 +175,27 @@ impl Setup {
         let counted = Arc::clone(&calls);
         let program = move |inputs: Example| {
             counted.program.fetch_add(1, Ordering::SeqCst);
-            let question = inputs.get("question").and_then(|it| it.as_str()).unwrap().to_owned();
+            let question = inputs
+                .get("question")
+                .and_then(|it| it.as_str())
+                .unwrap()
+                .to_owned();
             async move {
                 prediction! { "answer" => format!("{question}, please") }
             }
         };
-        let evaluate = evaluate.repeats(self.repeats).store(store).save_as_jsonl(out);
+        let evaluate = evaluate
+            .repeats(self.repeats)
+            .store(store)
+            .save_as_jsonl(out);
         let result = evaluate.run(program).await.unwrap();
         assert_eq!(result.failed_rows, 0, "{result}");
         let [program, service] =
             [&calls.program, &calls.service].map(|it| it.load(Ordering::SeqCst));
-        ([program, service, DEAR.swap(0, Ordering::SeqCst), lm.calls()], fs::read(out).unwrap())
+        (
+            [program, service, DEAR.swap(0, Ordering::SeqCst), lm.calls()],
+            fs::read(out).unwrap(),
+        )
     }
 }
 
@@ -191,16 +213,36 @@ async fn a_change_pays_for_what_depends_on_it() {
     type Change = fn(&mut Setup);
     let changes: [(&str, Change, [u64; 4]); 15] = [
         ("nothing", |_| {}, [0, 0, 0, 0]),
-        ("input of a row", |it| it.rows[2] = question(2, "Two?"), [3, 3, 3, 3]),
-        ("gold of a row", |it| it.rows[2] = question(7, "What is 2?"), [0, 3, 3, 0]),
+        (
+            "input of a row",
+            |it| it.rows[2] = question(2, "Two?"),
+            [3, 3, 3, 3],
+        ),
+        (
+            "gold of a row",
+            |it| it.rows[2] = question(7, "What is 2?"),
+            [0, 3, 3, 0],
+        ),
         ("version of a metric", |it| it.version = "2", [0, 18, 0, 0]),
-        ("code of a metric", |it| it.has_other_code = true, [0, 0, 18, 0]),
+        (
+            "code of a metric",
+            |it| it.has_other_code = true,
+            [0, 0, 18, 0],
+        ),
         ("parameter", |it| it.weight = 0.25, [0, 18, 0, 0]),
         ("prompt of the judge", |it| it.judge = "kind", [0, 0, 0, 18]),
         ("model", |it| it.model = "p:other", [0, 0, 0, 18]),
         ("temperature", |it| it.judge = "warm", [0, 0, 0, 18]),
-        ("file of a metric", |it| fs::write(&it.words, "one\ntwo\n").unwrap(), [0, 18, 0, 0]),
-        ("version of the program", |it| it.program = Some("2"), [18, 0, 0, 0]),
+        (
+            "file of a metric",
+            |it| fs::write(&it.words, "one\ntwo\n").unwrap(),
+            [0, 18, 0, 0],
+        ),
+        (
+            "version of the program",
+            |it| it.program = Some("2"),
+            [18, 0, 0, 0],
+        ),
         ("no version", |it| it.program = None, [18, 0, 0, 0]),
         ("repeats 3 to 5", |it| it.repeats = 5, [12, 12, 12, 12]),
         ("row added", |it| it.rows.push(row(6)), [3, 3, 3, 3]),
@@ -216,9 +258,14 @@ async fn a_change_pays_for_what_depends_on_it() {
         assert_eq!(calls, [18; 4], "with an empty store");
         change(&mut setup);
         let (calls, found) = setup.run(&store, &out).await;
-        println!("{name:24} {:7}  {:7}  {:8}  {:5}", calls[0], calls[1], calls[2], calls[3]);
+        println!(
+            "{name:24} {:7}  {:7}  {:8}  {:5}",
+            calls[0], calls[1], calls[2], calls[3]
+        );
         assert_eq!(calls, expected, "{name}");
-        let (_, empty) = setup.run(&dir.path().join(format!("empty-{number}")), &out).await;
+        let (_, empty) = setup
+            .run(&dir.path().join(format!("empty-{number}")), &out)
+            .await;
         assert_eq!(String::from_utf8(found), String::from_utf8(empty), "{name}");
     }
 }

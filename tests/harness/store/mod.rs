@@ -61,7 +61,10 @@ impl Metric for Remote {
         tokio::task::yield_now().await;
         let number = gold.get("number").and_then(Value::as_u64).unwrap();
         match number % 7 {
-            0 => Err(MetricError::failed("remote", format!("no answer for {number}\n\u{1b}[31m"))),
+            0 => Err(MetricError::failed(
+                "remote",
+                format!("no answer for {number}\n\u{1b}[31m"),
+            )),
             1 => panic!("row {number}"),
             _ => Ok(MetricScore::new(1.0 / number as f64)
                 .with_details(format!("1 / {number}"))
@@ -125,7 +128,9 @@ async fn run(
     paid: &Arc<Paid>,
 ) -> Result<EvaluationResult, dsrs_metrics::runs::EvaluateError> {
     let paid = Arc::clone(paid);
-    evaluate.run(move |inputs: Example| program(Arc::clone(&paid), inputs)).await
+    evaluate
+        .run(move |inputs: Example| program(Arc::clone(&paid), inputs))
+        .await
 }
 
 /// The headlines and the result file of a run without a store.

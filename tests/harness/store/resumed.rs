@@ -15,14 +15,20 @@ async fn trap_22_a_stopped_run_continues_and_ends_with_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let expected = undisturbed(dir.path()).await;
     for stop_after in [1, 17, 40] {
-        let (store, out) =
-            (dir.path().join(format!("store-{stop_after}")), dir.path().join("out.jsonl"));
+        let (store, out) = (
+            dir.path().join(format!("store-{stop_after}")),
+            dir.path().join("out.jsonl"),
+        );
         let first = Paid::stopping_after(stop_after);
-        let result = run(builder(&first, &out).store(&store), &first).await.unwrap();
+        let result = run(builder(&first, &out).store(&store), &first)
+            .await
+            .unwrap();
         assert_eq!(result.ending, Ending::Stopped);
         assert_eq!(result.store.unwrap().found, 0);
         let second: Arc<Paid> = Arc::default();
-        let result = run(builder(&second, &out).store(&store), &second).await.unwrap();
+        let result = run(builder(&second, &out).store(&store), &second)
+            .await
+            .unwrap();
         assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
         let used = result.store.unwrap();
         assert_eq!(used.paid, second.programs() + second.metrics(), "{used:?}");
@@ -31,7 +37,10 @@ async fn trap_22_a_stopped_run_continues_and_ends_with_the_same_bytes() {
         assert!((ROWS..=ROWS + 5).contains(&programs), "{programs}");
         let metrics = first.metrics() + second.metrics();
         assert!((55..=55 + 17).contains(&metrics), "{metrics}");
-        assert!(used.found + 27 >= first.programs() + first.metrics(), "{used:?}");
+        assert!(
+            used.found + 27 >= first.programs() + first.metrics(),
+            "{used:?}"
+        );
     }
 }
 
@@ -47,17 +56,28 @@ async fn the_same_run_again_pays_for_nothing_but_failures() {
         assert_eq!(result.to_string(), expected.0);
         assert_eq!((paid.programs(), paid.metrics()), (programs, metrics));
         let used = result.store.unwrap();
-        assert_eq!((used.rows_as_before, used.paid), (as_before, programs + metrics));
+        assert_eq!(
+            (used.rows_as_before, used.paid),
+            (as_before, programs + metrics)
+        );
     }
     // Everything is paid for again on request.
     let paid: Arc<Paid> = Arc::default();
-    let versioned = builder(&paid, &out).store(&store).program_version("1").refresh(true);
+    let versioned = builder(&paid, &out)
+        .store(&store)
+        .program_version("1")
+        .refresh(true);
     let result = run(versioned, &paid).await.unwrap();
-    assert_eq!((paid.programs(), paid.metrics(), result.store.unwrap().found), (60, 55, 0));
+    assert_eq!(
+        (paid.programs(), paid.metrics(), result.store.unwrap().found),
+        (60, 55, 0)
+    );
     // Nothing is known about a program without a version, which runs again once a run has ended.
     for metrics in [17, 17] {
         let paid: Arc<Paid> = Arc::default();
-        let result = run(builder(&paid, &out).store(&store), &paid).await.unwrap();
+        let result = run(builder(&paid, &out).store(&store), &paid)
+            .await
+            .unwrap();
         assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
         assert_eq!((paid.programs(), paid.metrics()), (60, metrics));
     }
@@ -88,7 +108,10 @@ async fn a_dropped_run_continues() {
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
     // At most the four rows in progress are predicted again after each of the drops, and the five that fail each time.
-    assert!((ROWS..ROWS + (4 + 5) * 12).contains(&programs), "{programs}");
+    assert!(
+        (ROWS..ROWS + (4 + 5) * 12).contains(&programs),
+        "{programs}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,7 +129,10 @@ async fn repeats_are_restored_one_by_one() {
     let result = run(evaluate(&second).store(&store), &second).await.unwrap();
     assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
     let programs = first.programs() + second.programs();
-    assert!((3 * ROWS..=3 * ROWS + 3 * 5).contains(&programs), "{programs}");
+    assert!(
+        (3 * ROWS..=3 * ROWS + 3 * 5).contains(&programs),
+        "{programs}"
+    );
 }
 
 #[tokio::test]
@@ -120,9 +146,17 @@ async fn given_predictions_are_compared_and_scored_once() {
         })
     };
     let paid = Arc::default();
-    let result = builder(&paid, &out).store(&store).score(pairs().take(6)).await.unwrap();
+    let result = builder(&paid, &out)
+        .store(&store)
+        .score(pairs().take(6))
+        .await
+        .unwrap();
     assert_eq!((result.rows, paid.metrics()), (6, 6));
-    let result = builder(&paid, &out).store(&store).score(pairs()).await.unwrap();
+    let result = builder(&paid, &out)
+        .store(&store)
+        .score(pairs())
+        .await
+        .unwrap();
     // Rows 0 and 1 failed, and are scored again.
     assert_eq!((result.rows, paid.metrics()), (10, 12));
     assert_eq!(result.store.unwrap().rows_as_before, 4);
@@ -138,13 +172,19 @@ async fn untyped_strings_are_restored_as_such() {
         let near = typed_metric_fn("near", |_: &Example, pred: &Prediction| {
             f64::from(u8::from(pred.data.clone().textual() == pred.data))
         });
-        let evaluate = Evaluate::builder().devset([row]).inputs(["answer"]).metric(near);
+        let evaluate = Evaluate::builder()
+            .devset([row])
+            .inputs(["answer"])
+            .metric(near);
         let evaluate = evaluate.program_version("1").store(&store);
         evaluate.run(|inputs: Example| async move { Prediction::from(inputs.data) })
     };
     let (first, second) = (run().await.unwrap(), run().await.unwrap());
     assert_eq!(first.results, second.results);
-    assert_eq!((second.score, second.store.unwrap().rows_as_before), (Some(1.0), 1));
+    assert_eq!(
+        (second.score, second.store.unwrap().rows_as_before),
+        (Some(1.0), 1)
+    );
 }
 
 /// A metric reads the latency that was measured when the program ran.
@@ -153,7 +193,9 @@ async fn a_measured_latency_is_restored() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("store");
     let run = || {
-        let evaluate = Evaluate::builder().devset(super::devset(3)).inputs(["number"]);
+        let evaluate = Evaluate::builder()
+            .devset(super::devset(3))
+            .inputs(["number"]);
         let evaluate = evaluate.metric(dsrs_metrics::metrics::Latency);
         let paid: Arc<Paid> = Arc::default();
         evaluate

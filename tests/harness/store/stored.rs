@@ -15,7 +15,9 @@ async fn a_folder_that_cannot_be_created_is_an_error_before_the_first_row() {
     std::fs::write(dir.path().join("file"), "").unwrap();
     let (store, out) = (dir.path().join("file/store"), dir.path().join("out.jsonl"));
     let paid: Arc<Paid> = Arc::default();
-    let error = run(builder(&paid, &out).store(&store), &paid).await.unwrap_err();
+    let error = run(builder(&paid, &out).store(&store), &paid)
+        .await
+        .unwrap_err();
     let expected = format!(
         "store {}: Not a directory (os error 20); name another folder (--store, DSRS_STORE), or use none (--no-store)",
         store.display()
@@ -35,13 +37,20 @@ async fn a_store_that_cannot_be_written_ends_the_run() {
         BEGIN SELECT raise(FAIL, 'full'); END";
     connection.execute_batch(full).unwrap();
     let paid: Arc<Paid> = Arc::default();
-    let result = run(builder(&paid, &out).store(&store), &paid).await.unwrap();
+    let result = run(builder(&paid, &out).store(&store), &paid)
+        .await
+        .unwrap();
     let ending = format!("{:?}", result.ending);
-    assert!(ending.starts_with("OutputFailed") && ending.contains("full"), "{ending}");
+    assert!(
+        ending.starts_with("OutputFailed") && ending.contains("full"),
+        "{ending}"
+    );
     assert!(paid.programs() < 40, "{}", paid.programs());
     connection.execute_batch("DROP TRIGGER full").unwrap();
     let expected = super::undisturbed(dir.path()).await;
-    let result = run(builder(&paid, &out).store(&store), &paid).await.unwrap();
+    let result = run(builder(&paid, &out).store(&store), &paid)
+        .await
+        .unwrap();
     assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
 }
 
@@ -65,7 +74,10 @@ async fn a_call_under_a_budget_that_cannot_be_recorded_is_not_made() {
         "CREATE TRIGGER full BEFORE INSERT ON spending BEGIN SELECT raise(FAIL, 'full'); END";
     connection.execute_batch(full).unwrap();
     let scorer = ScorerBuilder::new().truth(Dear).budget_msats(1_000);
-    let scorer = scorer.evaluate(|run| run.store(dir.path())).build().unwrap();
+    let scorer = scorer
+        .evaluate(|run| run.store(dir.path()))
+        .build()
+        .unwrap();
     let row = |number: u64| {
         Pair::new(
             number.to_string(),
@@ -74,9 +86,16 @@ async fn a_call_under_a_budget_that_cannot_be_recorded_is_not_made() {
         )
     };
     let result = scorer.score_all((2..6).map(row), 1).await.unwrap();
-    assert!(format!("{:?}", result.ending).contains("full"), "{:?}", result.ending);
+    assert!(
+        format!("{:?}", result.ending).contains("full"),
+        "{:?}",
+        result.ending
+    );
     assert_eq!(DEAR.load(Ordering::SeqCst), 0);
     connection.execute_batch("DROP TRIGGER full").unwrap();
     let result = scorer.score_all((2..6).map(row), 1).await.unwrap();
-    assert_eq!((result.summary.mean, DEAR.load(Ordering::SeqCst)), (Some(1.0), 4));
+    assert_eq!(
+        (result.summary.mean, DEAR.load(Ordering::SeqCst)),
+        (Some(1.0), 4)
+    );
 }

@@ -39,7 +39,10 @@ fn share(verdicts: &str, items: usize, passing: &[char], empty: f64, quirks: All
         None => Found::Failed,
         Some(counted) if counted.is_empty() => nothing(empty, quirks),
         Some(counted) => {
-            let passed = counted.iter().filter(|verdict| passing.contains(verdict)).count();
+            let passed = counted
+                .iter()
+                .filter(|verdict| passing.contains(verdict))
+                .count();
             Found::Score(passed as f64 / counted.len() as f64)
         }
     }
@@ -53,12 +56,18 @@ fn counted(verdicts: &str, items: usize, quirks: AllQuirks) -> Option<Vec<char>>
 }
 
 fn nothing(score: f64, quirks: AllQuirks) -> Found {
-    if quirks[NOTHING] { Found::Score(score) } else { Found::Abstained }
+    if quirks[NOTHING] {
+        Found::Score(score)
+    } else {
+        Found::Abstained
+    }
 }
 
 fn average_precision(vector: &Vector, quirks: AllQuirks) -> Found {
     let (contexts, verdicts) = &vector.contexts;
-    let Some(useful) = counted(verdicts, *contexts, quirks) else { return Found::Failed };
+    let Some(useful) = counted(verdicts, *contexts, quirks) else {
+        return Found::Failed;
+    };
     let (mut hits, mut sum) = (0.0, 0.0);
     for (rank, _) in (1_u32..).zip(useful).filter(|(_, verdict)| *verdict == 'y') {
         hits += 1.0;
@@ -73,7 +82,12 @@ fn messages(vector: &Vector, quirks: AllQuirks) -> Vec<(usize, &Turn)> {
         Turn::User(_) => true,
         Turn::Reply(reply) => reply.has_text || quirks[TEXT],
     };
-    vector.turns.iter().enumerate().filter(|(_, turn)| is_seen(turn)).collect()
+    vector
+        .turns
+        .iter()
+        .enumerate()
+        .filter(|(_, turn)| is_seen(turn))
+        .collect()
 }
 
 fn replies(vector: &Vector, quirks: AllQuirks) -> Vec<(usize, &Reply)> {
@@ -81,13 +95,19 @@ fn replies(vector: &Vector, quirks: AllQuirks) -> Vec<(usize, &Reply)> {
         &Turn::User(_) => None,
         Turn::Reply(reply) => Some((at, reply)),
     };
-    messages(vector, quirks).into_iter().filter_map(reply).collect()
+    messages(vector, quirks)
+        .into_iter()
+        .filter_map(reply)
+        .collect()
 }
 
 /// The replies that are judged together: those of an interaction, which ends before a message of the user, or each alone.
 fn groups(vector: &Vector, quirks: AllQuirks) -> Vec<Vec<&Reply>> {
     if !quirks[INTERACTIONS] {
-        return replies(vector, quirks).into_iter().map(|(_, reply)| vec![reply]).collect();
+        return replies(vector, quirks)
+            .into_iter()
+            .map(|(_, reply)| vec![reply])
+            .collect();
     }
     let (mut groups, mut replies, mut has_user) = (Vec::new(), Vec::new(), false);
     let mut ends_with_reply = false;
@@ -114,10 +134,12 @@ fn groups(vector: &Vector, quirks: AllQuirks) -> Vec<Vec<&Reply>> {
 
 fn knowledge_retention(vector: &Vector, quirks: AllQuirks) -> Found {
     let is_fact = |turn: &Turn| matches!(turn, Turn::User(kind) if kind == "f");
-    let judged = replies(vector, quirks).into_iter().filter(|(at, _)| match quirks[FACTS] {
-        true => vector.turns[..*at].iter().any(is_fact),
-        false => true,
-    });
+    let judged = replies(vector, quirks)
+        .into_iter()
+        .filter(|(at, _)| match quirks[FACTS] {
+            true => vector.turns[..*at].iter().any(is_fact),
+            false => true,
+        });
     let verdicts: String = judged.map(|(_, reply)| reply.retained).collect();
     share(&verdicts, verdicts.len(), &['y'], 1.0, quirks)
 }
@@ -145,10 +167,18 @@ fn role_adherence(vector: &Vector, quirks: AllQuirks) -> Found {
 fn conversational_faithfulness(vector: &Vector, quirks: AllQuirks) -> Found {
     let groups = groups(vector, quirks);
     let claims = |groups: &[Vec<&Reply>]| -> String {
-        groups.iter().flatten().flat_map(|reply| reply.claims.chars()).collect()
+        groups
+            .iter()
+            .flatten()
+            .flat_map(|reply| reply.claims.chars())
+            .collect()
     };
     let of_group = |last: usize| {
-        let first = if quirks[AGAIN] { last.saturating_sub(9) } else { last };
+        let first = if quirks[AGAIN] {
+            last.saturating_sub(9)
+        } else {
+            last
+        };
         let claims = claims(&groups[first..=last]);
         match share(&claims, claims.len(), passing(quirks), 1.0, quirks) {
             Found::Score(score) => Some(score),
@@ -163,12 +193,20 @@ fn conversational_faithfulness(vector: &Vector, quirks: AllQuirks) -> Found {
 }
 
 fn passing(quirks: AllQuirks) -> &'static [char] {
-    if quirks[BORDERLINE] { &['y', 'b'] } else { &['y'] }
+    if quirks[BORDERLINE] {
+        &['y', 'b']
+    } else {
+        &['y']
+    }
 }
 
 fn task_completion(vector: &Vector, quirks: AllQuirks) -> Found {
     let is_grade = (0.0..=1.0).contains(&vector.completion);
-    if is_grade || quirks[GRADE] { Found::Score(vector.completion) } else { Found::Failed }
+    if is_grade || quirks[GRADE] {
+        Found::Score(vector.completion)
+    } else {
+        Found::Failed
+    }
 }
 
 fn topic_adherence(vector: &Vector, quirks: AllQuirks) -> Found {

@@ -44,8 +44,20 @@ const REASONS: [&str; 8] = [
 
 /// deepeval's score of a reply with these quirks; `None` if the row fails.
 fn deepeval(vector: &Vector, quirks: Quirks<8>) -> Option<f64> {
-    let [drops, last, scripts, beyond, written, any, no_integer, drawn] = quirks;
-    let grade = vector.raw.as_f64().or_else(|| vector.raw.as_str()?.parse().ok())?;
+    let [
+        drops,
+        last,
+        scripts,
+        beyond,
+        written,
+        any,
+        no_integer,
+        drawn,
+    ] = quirks;
+    let grade = vector
+        .raw
+        .as_f64()
+        .or_else(|| vector.raw.as_str()?.parse().ok())?;
     if !no_integer && vector.raw.as_u64().is_none_or(|raw| raw > 9) {
         return None;
     }
@@ -67,11 +79,21 @@ fn deepeval(vector: &Vector, quirks: Quirks<8>) -> Option<f64> {
     let own = (token.clone(), *logprob);
     let own = (!drawn && top.iter().all(|(other, _)| other != token)).then_some(&own);
     // No token with a space equals a grade.
-    let plain =
-        |token: &'_ str| if last { token.to_owned() } else { token.trim_start().to_owned() };
+    let plain = |token: &'_ str| {
+        if last {
+            token.to_owned()
+        } else {
+            token.trim_start().to_owned()
+        }
+    };
     let number = |token: &str| {
-        let is_digit =
-            |c: char| if scripts { c.is_numeric() && c != '\u{b2}' } else { c.is_ascii_digit() };
+        let is_digit = |c: char| {
+            if scripts {
+                c.is_numeric() && c != '\u{b2}'
+            } else {
+                c.is_ascii_digit()
+            }
+        };
         (!token.is_empty() && token.chars().all(is_digit)).then(|| decimal(token))
     };
     let weighed = top.iter().chain(own).filter_map(|(token, logprob)| {
@@ -88,12 +110,20 @@ fn deepeval(vector: &Vector, quirks: Quirks<8>) -> Option<f64> {
     if total < 0.5 && !any {
         return None;
     }
-    Some(weighed.iter().map(|(number, probability)| number * probability).sum::<f64>() / total)
+    Some(
+        weighed
+            .iter()
+            .map(|(number, probability)| number * probability)
+            .sum::<f64>()
+            / total,
+    )
 }
 
 /// The number that decimal digits write, also those of the Arabic script and of full width.
 fn decimal(token: &str) -> f64 {
-    token.chars().fold(0.0, |number, c| number * 10.0 + f64::from(c as u32 & 0xf))
+    token
+        .chars()
+        .fold(0.0, |number, c| number * 10.0 + f64::from(c as u32 & 0xf))
 }
 
 fn is_same(one: &Option<f64>, other: &Option<f64>) -> bool {
@@ -111,11 +141,17 @@ async fn the_score_by_probabilities_is_deepevals_but_for_its_quirks() {
     for vector in &vectors {
         let text: String = vector.tokens.iter().map(|(token, ..)| &**token).collect();
         let tokens = vector.tokens.iter().map(|(token, logprob, top)| {
-            TokenLogprobs::new(&**token, *logprob, top.iter().map(|(token, p)| (&**token, *p)))
+            TokenLogprobs::new(
+                &**token,
+                *logprob,
+                top.iter().map(|(token, p)| (&**token, *p)),
+            )
         });
         let reply = LmReply::new(text).with_logprobs(tokens.collect());
         let judge = GradedJudge::default().with_lm(ScriptedLm::new().otherwise(reply));
-        let score = judge.evaluate(&example! {}, &prediction! { "text" => "" }).await;
+        let score = judge
+            .evaluate(&example! {}, &prediction! { "text" => "" })
+            .await;
         let ours = score.ok().map(|score| score.value);
         let theirs = vector
             .score
@@ -123,18 +159,36 @@ async fn the_score_by_probabilities_is_deepevals_but_for_its_quirks() {
             .or_else(|| vector.raw.as_str()?.parse().ok());
         let defined = deepeval(vector, [true; 8]);
         assert!(is_same(&defined, &theirs), "{vector:?}: {defined:?}");
-        explain(&mut counts, REASONS, &ours, |quirks| deepeval(vector, quirks), is_same);
+        explain(
+            &mut counts,
+            REASONS,
+            &ours,
+            |quirks| deepeval(vector, quirks),
+            is_same,
+        );
     }
     let counts: Vec<_> = counts.into_iter().collect();
     let counted = [
-        ("a grade that is not an integer of the scale is a score", 120),
-        ("alternatives with a probability under 0.01 are dropped", 211),
+        (
+            "a grade that is not an integer of the scale is a score",
+            120,
+        ),
+        (
+            "alternatives with a probability under 0.01 are dropped",
+            211,
+        ),
         ("digits of other scripts count", 24),
         ("numbers of two digits count", 143),
         (SEVERAL, 458),
         ("the grade as written, if no token equals it", 93),
-        ("the last token that equals the grade is taken, also of the reason", 32),
-        ("the token that was drawn counts only as one of the most probable", 19),
+        (
+            "the last token that equals the grade is taken, also of the reason",
+            32,
+        ),
+        (
+            "the token that was drawn counts only as one of the most probable",
+            19,
+        ),
         ("the values may have any probability together", 479),
     ];
     assert_eq!(counts, counted);

@@ -159,9 +159,15 @@ fn of_turn(
     let vector = Arc::clone(vector);
     ScriptedLm::new().otherwise(move |request: &LmRequest| {
         let inputs = Prompt::parse(&request.messages[1].content).unwrap();
-        let shown = inputs.iter().find(|input| input.name == "conversation").unwrap();
+        let shown = inputs
+            .iter()
+            .find(|input| input.name == "conversation")
+            .unwrap();
         let last = shown.content.unwrap().lines().last().unwrap();
-        let (_, at) = last.trim_end_matches('"').rsplit_once("\"message ").unwrap();
+        let (_, at) = last
+            .trim_end_matches('"')
+            .rsplit_once("\"message ")
+            .unwrap();
         match &vector.turns[at.parse::<usize>().unwrap()] {
             Turn::User(_) => panic!("a message of the user is judged: {last}"),
             Turn::Reply(judged) => reply(request, judged),
@@ -191,31 +197,58 @@ async fn found(
 async fn of_conversation(vector: &Arc<Vector>) -> Vec<(&'static str, Found)> {
     let gold = example! { "role" => "a guide", "topics" => ["travel"] };
     let rows = &(gold, prediction! { "conversation" => conversation(vector) });
-    let retained =
-        of_turn(vector, |_, reply| json!({ "reasoning": "", "retained": word(reply.retained) }));
-    let adheres = of_turn(vector, |_, reply| json!({ "reasoning": "", "adheres": reply.adheres }));
-    let relevant =
-        of_turn(vector, |_, reply| json!({ "reasoning": "", "relevant": word(reply.relevant) }));
-    let faithful =
-        of_turn(vector, |request, reply| match request.purpose.ends_with("step claims") {
+    let retained = of_turn(
+        vector,
+        |_, reply| json!({ "reasoning": "", "retained": word(reply.retained) }),
+    );
+    let adheres = of_turn(
+        vector,
+        |_, reply| json!({ "reasoning": "", "adheres": reply.adheres }),
+    );
+    let relevant = of_turn(
+        vector,
+        |_, reply| json!({ "reasoning": "", "relevant": word(reply.relevant) }),
+    );
+    let faithful = of_turn(vector, |request, reply| {
+        match request.purpose.ends_with("step claims") {
             true => json!({ "claims": vec!["A claim."; reply.claims.len()] }),
             false => verdicts(&reply.claims, "supported"),
-        });
-    let intentions = [("intentions", json!(vec!["An intention."; vector.intentions.len()]))];
+        }
+    });
+    let intentions = [(
+        "intentions",
+        json!(vec!["An intention."; vector.intentions.len()]),
+    )];
     let complete = lm(intentions, verdicts(&vector.intentions, "fulfilled"));
     let topic = |(answered, allowed): &(bool, bool)| json!({ "reason": "", "answered": answered, "allowed": allowed });
     let topics = lm(
         [("topics", named(&vector.topics))],
         json!({ "verdicts": items(&vector.topics, topic) }),
     );
-    let topics = TopicAdherence::builder().headline(TopicScore::Accuracy).with_lm(topics).build();
+    let topics = TopicAdherence::builder()
+        .headline(TopicScore::Accuracy)
+        .with_lm(topics)
+        .build();
     vec![
-        ("knowledge_retention", found(KnowledgeRetention::default().with_lm(retained), rows).await),
-        ("role_adherence", found(RoleAdherence::default().with_lm(adheres), rows).await),
-        ("turn_relevancy", found(TurnRelevancy::default().with_lm(relevant), rows).await),
+        (
+            "knowledge_retention",
+            found(KnowledgeRetention::default().with_lm(retained), rows).await,
+        ),
+        (
+            "role_adherence",
+            found(RoleAdherence::default().with_lm(adheres), rows).await,
+        ),
+        (
+            "turn_relevancy",
+            found(TurnRelevancy::default().with_lm(relevant), rows).await,
+        ),
         (
             "conversational_faithfulness",
-            found(ConversationalFaithfulness::default().with_lm(faithful), rows).await,
+            found(
+                ConversationalFaithfulness::default().with_lm(faithful),
+                rows,
+            )
+            .await,
         ),
         (
             "conversation_completeness",
@@ -240,7 +273,10 @@ async fn of_answer(vector: &Vector) -> Vec<(&'static str, Found)> {
     let supported: Arc<dyn LanguageModel> =
         lm(statements(vector.claims.0), support(&vector.claims.1));
     let useful = lm([], verdicts(&vector.contexts.1, "useful"));
-    let recalled = lm(statements(vector.reference.len()), support(&vector.reference));
+    let recalled = lm(
+        statements(vector.reference.len()),
+        support(&vector.reference),
+    );
     let all = vector.context_statements.concat();
     let of_contexts = lm(statements(all.len()), verdicts(&all, "relevant"));
     // A borderline statement supports a relevant one.
@@ -248,7 +284,10 @@ async fn of_answer(vector: &Vector) -> Vec<(&'static str, Found)> {
     let relevant = lm(statements(vector.statements.0), relevant);
     let faithful = || Faithfulness::default().with_lm(Arc::clone(&supported));
     vec![
-        ("task_completion", found(TaskCompletion::default().with_lm(completed), rows).await),
+        (
+            "task_completion",
+            found(TaskCompletion::default().with_lm(completed), rows).await,
+        ),
         (
             "argument_correctness",
             found(ArgumentCorrectness::default().with_lm(correct), rows).await,
@@ -259,7 +298,10 @@ async fn of_answer(vector: &Vector) -> Vec<(&'static str, Found)> {
             "context_precision",
             found(ContextPrecision::default().with_lm(useful), in_contexts).await,
         ),
-        ("context_recall", found(ContextRecall::default().with_lm(recalled), rows).await),
+        (
+            "context_recall",
+            found(ContextRecall::default().with_lm(recalled), rows).await,
+        ),
         (
             "context_relevancy",
             found(RelevantContextsJudge::default().with_lm(of_contexts), rows).await,
@@ -282,35 +324,87 @@ async fn every_score_is_deepevals_but_for_the_documented_differences() {
             let theirs = |quirks| deepeval(name, &vector, quirks);
             let committed = Found::Score(vector.scores[name]);
             let computed = theirs([true; REASONS.len()]);
-            assert!(computed.is_close(&committed), "{name}: {computed:?} {committed:?} {vector:?}");
-            explain(counts.entry(name).or_default(), REASONS, &ours, theirs, Found::is_close);
+            assert!(
+                computed.is_close(&committed),
+                "{name}: {computed:?} {committed:?} {vector:?}"
+            );
+            explain(
+                counts.entry(name).or_default(),
+                REASONS,
+                &ours,
+                theirs,
+                Found::is_close,
+            );
         }
     }
-    let [nothing, word, number, borderline, facts, listed, interactions, again, text, grade] =
-        REASONS;
+    let [
+        nothing,
+        word,
+        number,
+        borderline,
+        facts,
+        listed,
+        interactions,
+        again,
+        text,
+        grade,
+    ] = REASONS;
     let expected: [(&str, &[(&str, usize)]); 14] = [
-        ("answer_relevancy", &[(word, 22), (number, 30), (nothing, 77)]),
-        ("argument_correctness", &[(word, 30), (number, 31), (nothing, 92)]),
+        (
+            "answer_relevancy",
+            &[(word, 22), (number, 30), (nothing, 77)],
+        ),
+        (
+            "argument_correctness",
+            &[(word, 30), (number, 31), (nothing, 92)],
+        ),
         ("context_precision", &[(word, 24), (number, 25)]),
         ("context_recall", &[(word, 30), (nothing, 80)]),
         ("context_relevancy", &[(word, 28), (nothing, 57)]),
         ("conversation_completeness", &[(word, 25), (nothing, 88)]),
         (
             "conversational_faithfulness",
-            &[(borderline, 52), (again, 15), (interactions, 6), (nothing, 79), (SEVERAL, 231)],
+            &[
+                (borderline, 52),
+                (again, 15),
+                (interactions, 6),
+                (nothing, 79),
+                (SEVERAL, 231),
+            ],
         ),
-        ("faithfulness", &[(borderline, 166), (word, 32), (number, 22), (nothing, 75)]),
-        ("faithfulness_strict", &[(word, 32), (number, 22), (nothing, 75)]),
+        (
+            "faithfulness",
+            &[(borderline, 166), (word, 32), (number, 22), (nothing, 75)],
+        ),
+        (
+            "faithfulness_strict",
+            &[(word, 32), (number, 22), (nothing, 75)],
+        ),
         (
             "knowledge_retention",
-            &[(text, 57), (facts, 69), (word, 20), (nothing, 34), (SEVERAL, 48)],
+            &[
+                (text, 57),
+                (facts, 69),
+                (word, 20),
+                (nothing, 34),
+                (SEVERAL, 48),
+            ],
         ),
-        ("role_adherence", &[(listed, 16), (text, 112), (nothing, 29), (SEVERAL, 15)]),
+        (
+            "role_adherence",
+            &[(listed, 16), (text, 112), (nothing, 29), (SEVERAL, 15)],
+        ),
         ("task_completion", &[(grade, 50)]),
         ("topic_adherence", &[(nothing, 86)]),
         (
             "turn_relevancy",
-            &[(text, 28), (interactions, 73), (word, 20), (nothing, 31), (SEVERAL, 65)],
+            &[
+                (text, 28),
+                (interactions, 73),
+                (word, 20),
+                (nothing, 31),
+                (SEVERAL, 65),
+            ],
         ),
     ];
     let expected = expected.map(|(name, counts)| (name, counts.iter().copied().collect()));

@@ -25,10 +25,14 @@ async fn draws_are_several_answers_of_each_model_and_the_score_is_their_mean() {
     let judge = DrawnJudge::default().with_lm(Arc::clone(&lm));
     let scored = scored(&judge).await;
     assert_eq!((scored.score.value, scored.score.cost_msats), (5.0, 8));
-    let answers = scored.metadata().unwrap()["judges"][0]["answers"].as_array().map(Vec::len);
+    let answers = scored.metadata().unwrap()["judges"][0]["answers"]
+        .as_array()
+        .map(Vec::len);
     assert_eq!(answers, Some(4));
     let requests = lm.requests();
-    let sampled = requests.iter().map(|it| (it.draw, it.sampling.seed, it.sampling.temperature));
+    let sampled = requests
+        .iter()
+        .map(|it| (it.draw, it.sampling.seed, it.sampling.temperature));
     let expected = [42, 43, 44, 45].map(|seed| (seed as u32 - 42, Some(seed), Some(1.0)));
     assert_eq!(sampled.collect::<Vec<_>>(), expected);
     assert!(requests.iter().all(|request| request.logprobs.is_none()));
@@ -39,7 +43,9 @@ async fn equal_models_of_a_panel_have_other_draws() {
     let lm = Arc::new(
         ScriptedLm::new().otherwise(|request: &LmRequest| json!({ "grade": request.draw })),
     );
-    let judge = DrawnJudge::builder().models([Arc::clone(&lm), Arc::clone(&lm)]).build();
+    let judge = DrawnJudge::builder()
+        .models([Arc::clone(&lm), Arc::clone(&lm)])
+        .build();
     let score = judge.evaluate(&example! {}, &pred()).await.unwrap();
     assert_eq!(score.value, f64::midpoint(1.5, 5.5));
     let mut draws: Vec<_> = lm.requests().iter().map(|request| request.draw).collect();
@@ -52,7 +58,10 @@ async fn equal_models_of_a_panel_have_other_draws() {
 async fn repeats_of_a_row_have_other_draws() {
     let lm = Arc::new(ScriptedLm::new().otherwise(json!({ "grade": 1 })));
     let judge = DrawnJudge::default().with_lm(Arc::clone(&lm));
-    let evaluate = Evaluate::builder().devset([example! {}]).metric(judge).repeats(3);
+    let evaluate = Evaluate::builder()
+        .devset([example! {}])
+        .metric(judge)
+        .repeats(3);
     let evaluate = evaluate.build().unwrap();
     let result = evaluate.run(|_: Example| async { pred() }).await.unwrap();
     assert_eq!(result.score, Some(1.0));

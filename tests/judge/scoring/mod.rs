@@ -60,8 +60,15 @@ fn pred() -> Prediction {
 
 /// A token with its alternatives, by their probabilities.
 fn token(text: &str, top: &[(&str, f64)]) -> TokenLogprobs {
-    let own = top.iter().find(|(token, _)| *token == text).map_or(1.0, |(_, p)| *p);
-    TokenLogprobs::new(text, own.ln(), top.iter().map(|(token, p)| (*token, p.ln())))
+    let own = top
+        .iter()
+        .find(|(token, _)| *token == text)
+        .map_or(1.0, |(_, p)| *p);
+    TokenLogprobs::new(
+        text,
+        own.ln(),
+        top.iter().map(|(token, p)| (*token, p.ln())),
+    )
 }
 
 /// A reply whose tokens are its text.
@@ -86,16 +93,26 @@ fn graded(top: &[(&str, f64)]) -> LmReply {
 }
 
 async fn scored(judge: &impl Metric) -> Scored {
-    judge.answer(MetricCall::new(&example! {}, &pred())).await.unwrap()
+    judge
+        .answer(MetricCall::new(&example! {}, &pred()))
+        .await
+        .unwrap()
 }
 
 async fn error_of(judge: impl Metric) -> String {
-    judge.evaluate(&example! {}, &pred()).await.unwrap_err().to_string()
+    judge
+        .evaluate(&example! {}, &pred())
+        .await
+        .unwrap_err()
+        .to_string()
 }
 
 #[track_caller]
 fn assert_close(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 1e-12, "expected {expected}, found {found}");
+    assert!(
+        (found - expected).abs() < 1e-12,
+        "expected {expected}, found {found}"
+    );
 }
 
 #[tokio::test]
@@ -106,18 +123,27 @@ async fn the_score_is_the_mean_by_the_probabilities_of_the_values() {
     let judge = GradedJudge::default().with_lm(Arc::clone(&lm));
     let score = judge.evaluate(&example! {}, &pred()).await.unwrap();
     assert_close(score.value, (0.5 * 7.0 + 0.2 * 8.0 + 0.1 * 6.0) / 0.8);
-    assert_eq!(score.details.as_deref(), Some("probabilities of grade: 7 0.50, 8 0.20, 6 0.10"));
+    assert_eq!(
+        score.details.as_deref(),
+        Some("probabilities of grade: 7 0.50, 8 0.20, 6 0.10")
+    );
     assert_eq!(lm.requests()[0].logprobs, Some(Logprobs::of("grade")));
     let scored = scored(&judge).await;
     let judge = &scored.metadata().unwrap()["judges"][0];
-    assert_eq!(judge["answers"], json!([{ "grade": 7, "comment": "1 of 9" }]));
+    assert_eq!(
+        judge["answers"],
+        json!([{ "grade": 7, "comment": "1 of 9" }])
+    );
     assert_close(judge["probabilities"][0]["8"].as_f64().unwrap(), 0.2);
 }
 
 #[tokio::test]
 async fn a_bool_has_its_probability_and_a_threshold_decides() {
     let reply = reply(vec![
-        token("{\"reasoning\": \"`polite` is \\\"polite\\\": false\", ", &[]),
+        token(
+            "{\"reasoning\": \"`polite` is \\\"polite\\\": false\", ",
+            &[],
+        ),
         token("\"polite\"", &[]),
         token(":", &[]),
         token(" false", &[(" false", 0.6), (" true", 0.4)]),
@@ -128,14 +154,22 @@ async fn a_bool_has_its_probability_and_a_threshold_decides() {
     assert_close(scored.score.value, 0.4);
     assert_eq!(scored.passed, Some(false));
     assert_eq!(
-        (judge.spec().range.map(|it| (it.min, it.max)), judge.spec().threshold),
+        (
+            judge.spec().range.map(|it| (it.min, it.max)),
+            judge.spec().threshold
+        ),
         (Some((0.0, 1.0)), Some(0.5))
     );
 }
 
 #[tokio::test]
 async fn an_enum_is_scored_value_by_value() {
-    let top = [("\"F", 0.25), ("\"Rude\"", 0.25), ("\"", 0.125), (" \"Neutral", 0.25)];
+    let top = [
+        ("\"F", 0.25),
+        ("\"Rude\"", 0.25),
+        ("\"", 0.125),
+        (" \"Neutral", 0.25),
+    ];
     let reply = reply(vec![
         token("{ \"tone\": ", &[]),
         token("\"F", &top),
@@ -145,8 +179,14 @@ async fn an_enum_is_scored_value_by_value() {
     let judge = ToneScoreJudge::default().with_lm(replies(&reply));
     let score = judge.evaluate(&example! {}, &pred()).await.unwrap();
     assert_close(score.value, (0.25 + 0.5 * 0.25) / 0.75);
-    let judge = ToneScoreJudge::builder().at_neutral(0.0).with_lm(replies(&reply)).build();
-    assert_close(judge.evaluate(&example! {}, &pred()).await.unwrap().value, 0.25 / 0.75);
+    let judge = ToneScoreJudge::builder()
+        .at_neutral(0.0)
+        .with_lm(replies(&reply))
+        .build();
+    assert_close(
+        judge.evaluate(&example! {}, &pred()).await.unwrap().value,
+        0.25 / 0.75,
+    );
 }
 
 /// The quotation mark may be a token of its own.
@@ -174,7 +214,10 @@ async fn only_the_end_of_a_reply_needs_tokens() {
         token(".0}\n```", &[]),
     ];
     let judge = GradedJudge::default().with_lm(replies(&LmReply::new(text).with_logprobs(end)));
-    assert_close(judge.evaluate(&example! {}, &pred()).await.unwrap().value, 6.0);
+    assert_close(
+        judge.evaluate(&example! {}, &pred()).await.unwrap().value,
+        6.0,
+    );
 }
 
 #[tokio::test]
@@ -182,7 +225,10 @@ async fn a_reply_without_probabilities_of_its_values_fails() {
     let instead =
         "; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`";
     let cases = [
-        (LmReply::new(r#"{"grade":7,"comment":""}"#), "the reply has no log probabilities"),
+        (
+            LmReply::new(r#"{"grade":7,"comment":""}"#),
+            "the reply has no log probabilities",
+        ),
         (
             LmReply::new(r#"{"grade":7,"comment":""}"#).with_logprobs(vec![token("8", &[])]),
             "the tokens of the reply are not its text",
@@ -225,7 +271,10 @@ async fn a_reply_without_probabilities_of_its_values_fails() {
 async fn an_impossible_token_has_no_weight() {
     let reply = graded(&[("7", 1.0), ("8", 0.0)]);
     let judge = GradedJudge::default().with_lm(replies(&reply));
-    assert_close(judge.evaluate(&example! {}, &pred()).await.unwrap().value, 7.0);
+    assert_close(
+        judge.evaluate(&example! {}, &pred()).await.unwrap().value,
+        7.0,
+    );
 }
 
 #[tokio::test]
@@ -233,20 +282,35 @@ async fn a_repaired_reply_is_weighed() {
     let first = graded(&[("a", 1.0)]);
     let lm = Arc::new(ScriptedLm::new().replies([first, graded(&[("7", 0.5), ("9", 0.5)])]));
     let judge = GradedJudge::default().with_lm(Arc::clone(&lm));
-    assert_close(judge.evaluate(&example! {}, &pred()).await.unwrap().value, 8.0);
+    assert_close(
+        judge.evaluate(&example! {}, &pred()).await.unwrap().value,
+        8.0,
+    );
     assert_eq!(lm.requests()[1].logprobs, Some(Logprobs::of("grade")));
 }
 
 #[tokio::test]
 async fn each_judge_of_a_panel_is_weighed() {
-    let models = [[("7", 0.5), ("9", 0.5)], [("1", 0.75), ("5", 0.25)], [("3", 1.0), ("4", 0.0)]];
+    let models = [
+        [("7", 0.5), ("9", 0.5)],
+        [("1", 0.75), ("5", 0.25)],
+        [("3", 1.0), ("4", 0.0)],
+    ];
     let models = models.map(|top| replies(&graded(&top)));
     let judge = |aggregation| {
-        GradedJudge::builder().models(models.clone()).aggregation(aggregation).build()
+        GradedJudge::builder()
+            .models(models.clone())
+            .aggregation(aggregation)
+            .build()
     };
-    for (aggregation, expected) in [(Aggregation::Median, 3.0), (Aggregation::Average, 13.0 / 3.0)]
-    {
-        let score = judge(aggregation).evaluate(&example! {}, &pred()).await.unwrap();
+    for (aggregation, expected) in [
+        (Aggregation::Median, 3.0),
+        (Aggregation::Average, 13.0 / 3.0),
+    ] {
+        let score = judge(aggregation)
+            .evaluate(&example! {}, &pred())
+            .await
+            .unwrap();
         assert_close(score.value, expected);
     }
 }
@@ -265,7 +329,11 @@ struct Better {
 #[tokio::test]
 async fn both_orders_of_a_pair_are_weighed() {
     let reply = |top: &[(&str, f64)]| {
-        reply(vec![token("{\"better\":\"", &[]), token(top[0].0, top), token("\"}", &[])])
+        reply(vec![
+            token("{\"better\":\"", &[]),
+            token(top[0].0, top),
+            token("\"}", &[]),
+        ])
     };
     let orders = [
         reply(&[("first", 0.7), ("second", 0.2), ("tie", 0.1)]),
@@ -299,7 +367,11 @@ async fn turns_and_judges_of_several_calls_are_weighed_in_their_last_call() {
             true => &[("true", 0.9), ("false", 0.1)],
             false => &[("false", 0.6), ("true", 0.4)],
         };
-        reply(vec![token("{\"polite\":", &[]), token(top[0].0, top), token("}", &[])])
+        reply(vec![
+            token("{\"polite\":", &[]),
+            token(top[0].0, top),
+            token("}", &[]),
+        ])
     }));
     let judge = PoliteTurnsJudge::default().with_lm(Arc::clone(&lm));
     let messages = ["Hello", "Wait.", "Why?", "Wait, please."].iter().enumerate().map(|(at, text)| {
@@ -308,7 +380,13 @@ async fn turns_and_judges_of_several_calls_are_weighed_in_their_last_call() {
     let pred = prediction! { "conversation" => messages.collect::<Value>() };
     let score = judge.evaluate(&example! {}, &pred).await.unwrap();
     assert_close(score.value, f64::midpoint(0.4, 0.9));
-    assert_eq!(lm.requests().iter().filter(|it| it.logprobs.is_some()).count(), 2);
+    assert_eq!(
+        lm.requests()
+            .iter()
+            .filter(|it| it.logprobs.is_some())
+            .count(),
+        2
+    );
 }
 
 #[judge_output]
@@ -329,8 +407,15 @@ struct QualityScore {
 #[tokio::test]
 async fn values_of_an_enum_that_begin_alike_are_an_error_before_the_first_row() {
     let judge = QualityScoreJudge::default().with_lm(ScriptedLm::new());
-    let evaluate = Evaluate::builder().devset([example! {}]).metric(judge).build().unwrap();
-    let error = evaluate.run(|_: Example| async { pred() }).await.unwrap_err();
+    let evaluate = Evaluate::builder()
+        .devset([example! {}])
+        .metric(judge)
+        .build()
+        .unwrap();
+    let error = evaluate
+        .run(|_: Example| async { pred() })
+        .await
+        .unwrap_err();
     assert!(matches!(error, EvaluateError::NotReady { .. }));
     let expected = "`scoring = logprobs` needs values of `quality` that begin differently, since the first token decides: `Good` and `Great` begin alike; rename one";
     assert!(error.to_string().contains(expected), "{error}");
@@ -368,7 +453,10 @@ fn the_scoring_is_part_of_the_identity_of_a_judge() {
     ];
     for (one, other) in [(0, 1), (0, 2), (1, 2)] {
         let places = identities[one].differences(&identities[other]);
-        assert!(places.iter().any(|it| it.place == "`prompts`"), "{one} and {other}: {places:?}");
+        assert!(
+            places.iter().any(|it| it.place == "`prompts`"),
+            "{one} and {other}: {places:?}"
+        );
     }
 }
 

@@ -56,15 +56,24 @@ fn trees_that_differ_in_a_branch_or_a_leaf_are_different_metrics() {
     };
     let partly = "parameter `Structure.has_headings: yes, heading_order: Partly`";
     let wrong = "parameter `Structure.has_headings: yes, heading_order: Wrong`";
-    assert_eq!(shown(&other::Structure), [format!(r#"{partly} "0.5" "0.75""#)]);
+    assert_eq!(
+        shown(&other::Structure),
+        [format!(r#"{partly} "0.5" "0.75""#)]
+    );
     assert_eq!(
         shown(&swapped::Structure),
-        [format!(r#"{partly} "0.5" "0""#), format!(r#"{wrong} "0" "0.5""#)]
+        [
+            format!(r#"{partly} "0.5" "0""#),
+            format!(r#"{wrong} "0" "0.5""#)
+        ]
     );
     let [difference] = &identity(&same::Blended).differences(&identity(&other::Blended))[..] else {
         panic!("a component differs");
     };
     assert_eq!(difference.place, partly);
     let inline = identity(&Blended).to_string();
-    assert!(inline.contains("; Blended.expression = weighted(structure in "), "{inline}");
+    assert!(
+        inline.contains("; Blended.expression = weighted(structure in "),
+        "{inline}"
+    );
 }

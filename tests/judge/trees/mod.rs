@@ -18,14 +18,19 @@ use super::setup::user;
 /// A model that answers with the word after its name and `=` in the first input of the row.
 fn model(id: &'static str) -> ScriptedLm {
     let name = id.strip_prefix("x:").unwrap();
-    ScriptedLm::new().named(id).cost(7).otherwise(move |request: &LmRequest| reply(request, name))
+    ScriptedLm::new()
+        .named(id)
+        .cost(7)
+        .otherwise(move |request: &LmRequest| reply(request, name))
 }
 
 fn reply(request: &LmRequest, name: &str) -> Result<serde_json::Value, LmError> {
     let inputs = Prompt::parse(user(request)).unwrap();
     let content = inputs[0].content.unwrap_or_default();
     let mut words = content.split(' ').filter_map(|word| word.split_once('='));
-    let word = words.find(|(key, _)| *key == name).map_or("", |(_, word)| word);
+    let word = words
+        .find(|(key, _)| *key == name)
+        .map_or("", |(_, word)| word);
     let answer = match word {
         "fail" => {
             let limit = std::time::Duration::from_secs(1);
@@ -137,7 +142,12 @@ struct Blended;
 struct OrWorst;
 
 async fn scored(metric: &impl Metric, pred: &Prediction) -> dsrs_metrics::Result<Scored> {
-    metric.answer(MetricCall::new(&example! { "summary" => "first=Wrong" }, pred)).await
+    metric
+        .answer(MetricCall::new(
+            &example! { "summary" => "first=Wrong" },
+            pred,
+        ))
+        .await
 }
 
 fn pred(summary: &str) -> Prediction {
@@ -156,12 +166,19 @@ async fn path(metric: &impl Metric, pred: Prediction) -> (f64, u64, String, Vec<
 async fn each_path_asks_and_pays_its_nodes_alone() {
     let no = ["has_headings".to_owned()];
     let (value, cost, details, asked) = path(&Structure, pred("has=no order=Correct")).await;
-    assert_eq!((value, cost, &*details, &*asked), (-0.25, 7, "has_headings: no", &no[..]));
-    for (word, value, answer) in
-        [("Correct", 1.0, "Correct"), ("Partly", 0.5, "Partly"), ("wrong_order", 0.0, "Wrong")]
-    {
+    assert_eq!(
+        (value, cost, &*details, &*asked),
+        (-0.25, 7, "has_headings: no", &no[..])
+    );
+    for (word, value, answer) in [
+        ("Correct", 1.0, "Correct"),
+        ("Partly", 0.5, "Partly"),
+        ("wrong_order", 0.0, "Wrong"),
+    ] {
         let found = path(&Structure, pred(&format!("has=yes order={word}"))).await;
-        let asked = ["has_headings", "heading_order"].map(str::to_owned).to_vec();
+        let asked = ["has_headings", "heading_order"]
+            .map(str::to_owned)
+            .to_vec();
         let details = format!("has_headings: yes, heading_order: {answer}");
         assert_eq!(found, (value, 14, details, asked));
     }
@@ -173,12 +190,25 @@ async fn a_branch_may_be_a_metric_or_a_combination() {
         prediction! { "summary" => summary, "length" => length, "covered" => 0.75 }
     };
     let (value, cost, details, _) = path(&Detailed, row(5, "has=no")).await;
-    assert_eq!((value, cost, &*details), (0.75, 7, "brief: yes, has_headings: no"));
+    assert_eq!(
+        (value, cost, &*details),
+        (0.75, 7, "brief: yes, has_headings: no")
+    );
     let (value, cost, details, asked) = path(&Detailed, row(200, "order=Correct")).await;
-    assert_eq!((value, cost, &*details), (0.375, 7, "brief: no, heading_order: Correct"));
-    assert_eq!(asked, ["brief", "covered", "heading_order"], "in the order of the expression");
+    assert_eq!(
+        (value, cost, &*details),
+        (0.375, 7, "brief: no, heading_order: Correct")
+    );
+    assert_eq!(
+        asked,
+        ["brief", "covered", "heading_order"],
+        "in the order of the expression"
+    );
     let (value, _, details, asked) = path(&Detailed, row(200, "order=Partly")).await;
-    assert_eq!((value, &*details), (0.0, "brief: no, heading_order: Partly"));
+    assert_eq!(
+        (value, &*details),
+        (0.0, "brief: no, heading_order: Partly")
+    );
     assert_eq!(asked, ["brief", "heading_order"]);
     let passed = scored(&Detailed, &row(5, "has=yes")).await.unwrap().passed;
     assert_eq!(passed, Some(true));
@@ -188,9 +218,16 @@ async fn a_branch_may_be_a_metric_or_a_combination() {
 fn the_spec_has_the_dearest_path_and_the_range_of_all_ends() {
     let of = |spec: MetricSpec<'static>| (spec.cost_msats, spec.range.map(|it| (it.min, it.max)));
     assert_eq!(of(Structure::SPEC), (30, Some((-0.25, 1.0))));
-    assert_eq!(of(Detailed::SPEC), (20, Some((-1.0, 2.0))), "10 and 20 msat are on two paths");
+    assert_eq!(
+        of(Detailed::SPEC),
+        (20, Some((-1.0, 2.0))),
+        "10 and 20 msat are on two paths"
+    );
     assert_eq!(of(Blended::SPEC), (30, Some((-0.125, 1.0))));
-    assert_eq!((Structure::SPEC.tier, Structure::SPEC.is_async), (MetricTier::Truth, true));
+    assert_eq!(
+        (Structure::SPEC.tier, Structure::SPEC.is_async),
+        (MetricTier::Truth, true)
+    );
     assert_eq!(Structure::SPEC.threshold, None);
     // One repair of each judge.
     assert_eq!(Structure.cost_estimate(), 60);
@@ -201,13 +238,17 @@ fn the_spec_has_the_dearest_path_and_the_range_of_all_ends() {
 
 #[tokio::test]
 async fn a_node_without_a_score_fails_the_row_with_its_name() {
-    let error = scored(&Structure, &pred("has=yes order=fail")).await.unwrap_err();
+    let error = scored(&Structure, &pred("has=yes order=fail"))
+        .await
+        .unwrap_err();
     let MetricErrorKind::MissingComponent { component, .. } = error.kind() else {
         panic!("{error}");
     };
     assert_eq!(component, "heading_order");
     assert!(error.cost_msats() >= 7, "the first node is paid");
-    let error = scored(&Structure, &pred("has=fail order=Correct")).await.unwrap_err();
+    let error = scored(&Structure, &pred("has=fail order=Correct"))
+        .await
+        .unwrap_err();
     assert!(
         error
             .to_string()
@@ -227,7 +268,11 @@ async fn an_abstaining_node_or_end_makes_the_tree_abstain() {
 
 #[tokio::test]
 async fn on_missing_replaces_an_end_and_never_an_answer() {
-    assert_eq!(path(&OrWorst, pred("has=yes")).await.0, -1.0, "the worst score of `covered`");
+    assert_eq!(
+        path(&OrWorst, pred("has=yes")).await.0,
+        -1.0,
+        "the worst score of `covered`"
+    );
     assert!(scored(&OrWorst, &pred("has=fail")).await.is_err());
 }
 
@@ -235,11 +280,20 @@ async fn on_missing_replaces_an_end_and_never_an_answer() {
 async fn a_panel_answers_with_the_answer_of_more_than_half() {
     let voted = |row: &'static str| async move { path(&Voted, pred(row)).await };
     let (value, cost, details, _) = voted("a=Partly b=Correct c=Partly").await;
-    assert_eq!((value, cost, &*details), (0.5, 21, "order_by_three: Partly"));
+    assert_eq!(
+        (value, cost, &*details),
+        (0.5, 21, "order_by_three: Partly")
+    );
     assert_eq!(voted("a=Correct b=Correct c=fail").await.0, 1.0);
     for (row, votes) in [
-        ("a=Partly b=Correct c=fail", "2 judges: 1 `Partly`, 1 `Correct`"),
-        ("a=Partly b=Correct c=wrong_order", "3 judges: 1 `Partly`, 1 `Correct`, 1 `Wrong`"),
+        (
+            "a=Partly b=Correct c=fail",
+            "2 judges: 1 `Partly`, 1 `Correct`",
+        ),
+        (
+            "a=Partly b=Correct c=wrong_order",
+            "3 judges: 1 `Partly`, 1 `Correct`, 1 `Wrong`",
+        ),
     ] {
         let error = scored(&Voted, &pred(row)).await.unwrap_err();
         assert_eq!(
@@ -256,7 +310,9 @@ async fn a_panel_answers_with_the_answer_of_more_than_half() {
 async fn both_orders_of_a_pair_must_have_one_answer() {
     let gold = |word: &str| example! { "summary" => format!("first={word}") };
     let evaluate = |ours: &'static str, theirs: &'static str| async move {
-        Paired.evaluate(&gold(theirs), &pred(&format!("first={ours}"))).await
+        Paired
+            .evaluate(&gold(theirs), &pred(&format!("first={ours}")))
+            .await
     };
     assert_eq!(evaluate("Partly", "Partly").await.unwrap().value, 0.5);
     let error = evaluate("Correct", "wrong_order").await.unwrap_err();
@@ -293,11 +349,18 @@ struct Lexical;
 #[tokio::test]
 async fn the_offline_stand_in_answers_and_an_empty_row_does_not() {
     let offline = Settings::new().with(Models::offline());
-    let scored = offline
-        .scope(async { (scored(&Lexical, &pred("a")).await, scored(&Lexical, &pred(" ")).await) });
+    let scored = offline.scope(async {
+        (
+            scored(&Lexical, &pred("a")).await,
+            scored(&Lexical, &pred(" ")).await,
+        )
+    });
     let (answered, empty) = scored.await;
     let answered = answered.unwrap();
-    assert_eq!((answered.score.value, answered.is_judged_offline()), (0.5, true));
+    assert_eq!(
+        (answered.score.value, answered.is_judged_offline()),
+        (0.5, true)
+    );
     assert_eq!(
         empty.unwrap_err().to_string(),
         "metric `lexical`: its component `lexical_order` has no score: it was scored without an answer, and the tree branches on the answer"
@@ -319,15 +382,24 @@ struct IfComplete;
 #[tokio::test]
 async fn a_judge_beside_its_tree_is_called_once() {
     let lm = std::sync::Arc::new(
-        ScriptedLm::new().remember(8).otherwise(json!({ "reasoning": "", "complete": true })),
+        ScriptedLm::new()
+            .remember(8)
+            .otherwise(json!({ "reasoning": "", "complete": true })),
     );
-    let result = Settings::new().with(Models::new(std::sync::Arc::clone(&lm))).scope(async {
-        let rows = ["a", "b"].map(|id| Pair::new(id, example! {}, pred(id)));
-        let evaluate = Evaluate::builder().metric(CompleteJudge::default()).metric(IfComplete);
-        evaluate.build().unwrap().score(rows).await
-    });
+    let result = Settings::new()
+        .with(Models::new(std::sync::Arc::clone(&lm)))
+        .scope(async {
+            let rows = ["a", "b"].map(|id| Pair::new(id, example! {}, pred(id)));
+            let evaluate = Evaluate::builder()
+                .metric(CompleteJudge::default())
+                .metric(IfComplete);
+            evaluate.build().unwrap().score(rows).await
+        });
     let result = result.await.unwrap();
-    assert_eq!(result.metrics.iter().map(|it| it.mean).collect::<Vec<_>>(), [Some(1.0); 2]);
+    assert_eq!(
+        result.metrics.iter().map(|it| it.mean).collect::<Vec<_>>(),
+        [Some(1.0); 2]
+    );
     assert_eq!(lm.requests().len(), 2, "once a row");
 }
 
@@ -335,7 +407,10 @@ async fn a_judge_beside_its_tree_is_called_once() {
 fn an_estimate_needs_the_models_of_all_nodes() {
     let mut requirements = Vec::new();
     Metric::<Example, Prediction>::requirements(&Structure, &mut requirements);
-    let ids = requirements.iter().filter_map(|it| it.lm()).map(|lm| lm.id().to_owned());
+    let ids = requirements
+        .iter()
+        .filter_map(|it| it.lm())
+        .map(|lm| lm.id().to_owned());
     assert_eq!(ids.collect::<Vec<_>>(), ["x:has", "x:order"]);
 }
 
@@ -385,5 +460,11 @@ proptest! {
 /// The range of a tree whose ends are one metric is the range of this metric.
 #[test]
 fn a_tree_may_end_in_one_metric() {
-    assert_eq!(OrWorst::SPEC.range, Some(ScoreRange { min: -1.0, max: 2.0 }));
+    assert_eq!(
+        OrWorst::SPEC.range,
+        Some(ScoreRange {
+            min: -1.0,
+            max: 2.0
+        })
+    );
 }

@@ -27,11 +27,18 @@ struct Row {
 /// 720 rows: every combination of a few values of each field.
 fn rows() -> Vec<Row> {
     let names = |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
-    let entities = [names(&[]), names(&["louvre"]), names(&["louvre", "paris", "orsay"])];
+    let entities = [
+        names(&[]),
+        names(&["louvre"]),
+        names(&["louvre", "paris", "orsay"]),
+    ];
     let mut rows = Vec::new();
     for intent in ["temporal", " Temporal", "relational", ""] {
         for expected in &entities {
-            for found in entities.iter().chain([&names(&["paris", "rome"]), &names(&["rome"])]) {
+            for found in entities
+                .iter()
+                .chain([&names(&["paris", "rome"]), &names(&["rome"])])
+            {
                 for sparql in ["SELECT ?x WHERE { ?x ?y ?z }", "select ?x where {", ""] {
                     for answer in ["Paris", ""] {
                         for sources in [names(&["h:louvre"]), names(&[])] {
@@ -108,7 +115,10 @@ fn heritage_rag() -> Composite {
         (component(AnswerPresent), 0.15),
         (component(SourcesUsed), 0.15),
     ]);
-    Composite::builder("heritage_rag", whole).threshold(0.8).build().unwrap()
+    Composite::builder("heritage_rag", whole)
+        .threshold(0.8)
+        .build()
+        .unwrap()
 }
 
 fn heritage_rag_strict() -> Composite {
@@ -118,12 +128,18 @@ fn heritage_rag_strict() -> Composite {
         component(SparqlSyntaxValid).at_least(1.0),
         component(AnswerPresent),
     ]);
-    Composite::builder("heritage_rag_strict", whole).build().unwrap()
+    Composite::builder("heritage_rag_strict", whole)
+        .build()
+        .unwrap()
 }
 
 fn call(composite: &dyn Metric, row: &Row) -> dsrs_metrics::Scored {
     let (gold, pred) = (row.gold(), row.pred());
-    composite.answer(MetricCall::new(&gold, &pred)).ready().expect("synchronous").unwrap()
+    composite
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .expect("synchronous")
+        .unwrap()
 }
 
 #[test]
@@ -139,14 +155,25 @@ fn the_heritage_composite_gives_the_documents_values() {
             assert_eq!(scored.passed, Some(expected >= 0.8), "{value} {expected}");
             passed += usize::from(scored.passed == Some(true));
         }
-        assert!((20..700).contains(&passed), "the rows tell passing from failing: {passed}");
+        assert!(
+            (20..700).contains(&passed),
+            "the rows tell passing from failing: {passed}"
+        );
     }
     let required: Vec<_> = HeritageRag::SPEC.required_fields().collect();
     let gold = ["gold.expected_intent", "gold.expected_entities"];
-    let pred =
-        ["pred.intent", "pred.entities", "pred.sparql_query", "pred.answer", "pred.sources_used"];
+    let pred = [
+        "pred.intent",
+        "pred.entities",
+        "pred.sparql_query",
+        "pred.answer",
+        "pred.sources_used",
+    ];
     assert_eq!(required, [&gold[..], &pred].concat());
-    assert_eq!(set_up.spec().required_fields().collect::<Vec<_>>(), required);
+    assert_eq!(
+        set_up.spec().required_fields().collect::<Vec<_>>(),
+        required
+    );
 }
 
 #[test]
@@ -165,7 +192,10 @@ fn the_strict_composite_gives_the_documents_verdicts() {
 
 /// The values of the document's metrics, by the number of four checks that pass.
 fn quarters(checks: [bool; 4]) -> f64 {
-    checks.iter().map(|&passes| if passes { 0.25 } else { 0.0 }).sum()
+    checks
+        .iter()
+        .map(|&passes| if passes { 0.25 } else { 0.0 })
+        .sum()
 }
 
 fn either(is_first: bool, first: Value, second: Value) -> Value {
@@ -197,7 +227,10 @@ fn adjutants_combined_metric_is_sixty_forty() {
         };
         let expected = 0.6 * quarters(plan) + 0.4 * quarters(reply);
         let found = Combined.score(&example! {}, &pred).unwrap().value;
-        assert!((found - expected).abs() < 1e-12, "{step}: {found} {expected}");
+        assert!(
+            (found - expected).abs() < 1e-12,
+            "{step}: {found} {expected}"
+        );
         assert_eq!(score(&set_up, &pred).unwrap().score.value, found);
     }
 }
@@ -230,7 +263,12 @@ fn on_real_rows_only_the_queries_are_judged_otherwise() {
                 .unwrap()
                 .unwrap();
             let truth = |is_so| if is_so { 1.0 } else { 0.0 };
-            assert_eq!(component_value(&scored, "intent_accuracy"), formula.intent, "{}", pair.id);
+            assert_eq!(
+                component_value(&scored, "intent_accuracy"),
+                formula.intent,
+                "{}",
+                pair.id
+            );
             assert!(
                 (component_value(&scored, "entity_f1") - formula.entities).abs() < 1e-12,
                 "{}",
@@ -252,19 +290,38 @@ fn on_real_rows_only_the_queries_are_judged_otherwise() {
             rows += 1;
             refused += usize::from(parsed < formula.sparql);
             fine += usize::from(parsed > formula.sparql);
-            let expected = Formula { sparql: parsed, ..formula };
-            assert!((scored.score.value - expected.heritage_rag()).abs() < 1e-12, "{}", pair.id);
-            let strict = HeritageRagStrict.score(&pair.gold, &pair.pred).unwrap().value;
+            let expected = Formula {
+                sparql: parsed,
+                ..formula
+            };
+            assert!(
+                (scored.score.value - expected.heritage_rag()).abs() < 1e-12,
+                "{}",
+                pair.id
+            );
+            let strict = HeritageRagStrict
+                .score(&pair.gold, &pair.pred)
+                .unwrap()
+                .value;
             assert_eq!(strict, truth(expected.heritage_rag_strict()), "{}", pair.id);
         }
-        assert_eq!((rows, refused, fine), (142, refused_by_the_parser, fine_for_the_parser));
+        assert_eq!(
+            (rows, refused, fine),
+            (142, refused_by_the_parser, fine_for_the_parser)
+        );
     }
 }
 
 fn formula_of(gold: &Example, pred: &Prediction) -> Formula {
     let text = |value: Option<&Value>| value.unwrap().as_str().unwrap().to_owned();
     let list = |value: Option<&Value>| -> Vec<String> {
-        value.unwrap().as_array().unwrap().iter().map(|item| text(Some(item))).collect()
+        value
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| text(Some(item)))
+            .collect()
     };
     Formula {
         intent: document::intent_accuracy(
@@ -287,7 +344,11 @@ mod document {
 
     pub(super) fn intent_accuracy(expected: &str, predicted: &str) -> f64 {
         let normal = |intent: &str| intent.to_lowercase().trim().to_owned();
-        if normal(expected) == normal(predicted) { 1.0 } else { 0.0 }
+        if normal(expected) == normal(predicted) {
+            1.0
+        } else {
+            0.0
+        }
     }
 
     pub(super) fn entity_f1(expected: &[String], predicted: &[String]) -> f64 {

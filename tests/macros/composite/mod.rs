@@ -31,7 +31,11 @@ pub(crate) fn length(#[pred] length: f64) -> f64 {
 #[metric(tier = truth, cost = "100 msat", range = 0.0..=1.0, threshold = 0.5)]
 pub(crate) async fn judged(#[pred] judged: f64) -> Result<f64, String> {
     tokio::task::yield_now().await;
-    if judged < 0.0 { Err("the judge is away".to_owned()) } else { Ok(judged) }
+    if judged < 0.0 {
+        Err("the judge is away".to_owned())
+    } else {
+        Ok(judged)
+    }
 }
 
 /// A lower-is-better metric.
@@ -49,5 +53,8 @@ pub(crate) fn words(#[pred] words: f64) -> f64 {
 /// Scores a row with a composite without asynchronous components.
 fn score(composite: &impl Metric, pred: &Prediction) -> dsrs_metrics::Result<dsrs_metrics::Scored> {
     let gold = example! {};
-    composite.answer(MetricCall::new(&gold, pred)).ready().expect("all components are synchronous")
+    composite
+        .answer(MetricCall::new(&gold, pred))
+        .ready()
+        .expect("all components are synchronous")
 }

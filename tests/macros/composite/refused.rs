@@ -12,17 +12,27 @@ fn refusal(whole: Expression) -> String {
 }
 
 fn refusal_of(builder: dsrs_metrics::composite::CompositeBuilder) -> String {
-    let error = builder.build().map(|composite| composite.name().to_owned()).unwrap_err();
+    let error = builder
+        .build()
+        .map(|composite| composite.name().to_owned())
+        .unwrap_err();
     error.to_string()
 }
 
 #[test]
 fn weights_must_sum_to_one_and_the_message_says_the_sum() {
-    let parts = [(component(Overlap), 0.1), (component(Length), 0.2), (component(FormatOk), 0.65)];
+    let parts = [
+        (component(Overlap), 0.1),
+        (component(Length), 0.2),
+        (component(FormatOk), 0.65),
+    ];
     let expected = "composite `c`: the weights sum to 0.95; they must sum to 1";
     assert_eq!(refusal(weighted(parts)), expected);
     let tenths = (0..10).map(|_| (component(Overlap), 0.1));
-    assert!(Composite::builder("c", weighted(tenths)).build().is_ok(), "rounding is no mistake");
+    assert!(
+        Composite::builder("c", weighted(tenths)).build().is_ok(),
+        "rounding is no mistake"
+    );
 }
 
 #[test]
@@ -42,7 +52,10 @@ fn a_name_can_stand_on_a_command_line() {
         let expected = format!(
             "composite `{name}`: expected a metric name in ASCII snake case that starts with a letter"
         );
-        assert_eq!(refusal_of(Composite::builder(name, component(Overlap))), expected);
+        assert_eq!(
+            refusal_of(Composite::builder(name, component(Overlap))),
+            expected
+        );
     }
 }
 
@@ -52,27 +65,44 @@ fn nothing_is_made_of_nothing() {
         refusal(weighted([])),
         "composite `c`: `weighted` has no components; add at least one"
     );
-    assert_eq!(refusal(all([])), "composite `c`: `all` has no components; add at least one");
+    assert_eq!(
+        refusal(all([])),
+        "composite `c`: `all` has no components; add at least one"
+    );
     let truths: [Expression; 0] = [];
     let whole = gate([component(FormatOk)], 0.5, truths);
-    assert_eq!(refusal(whole), "composite `c`: `truth` has no components; add at least one");
+    assert_eq!(
+        refusal(whole),
+        "composite `c`: `truth` has no components; add at least one"
+    );
 }
 
 #[test]
 fn a_component_stands_once_in_a_combination() {
     let twice = component(Length);
     let whole = all([twice.clone(), component(FormatOk), twice.at_least(0.9)]);
-    assert_eq!(refusal(whole), "composite `c`: duplicate component `length` in `all`; use it once");
+    assert_eq!(
+        refusal(whole),
+        "composite `c`: duplicate component `length` in `all`; use it once"
+    );
 }
 
 #[test]
 fn proxies_and_truths_have_their_places() {
-    let whole = gate([component(FormatOk), component(Judged)], 0.5, [component(Judged)]);
+    let whole = gate(
+        [component(FormatOk), component(Judged)],
+        0.5,
+        [component(Judged)],
+    );
     assert_eq!(
         refusal(whole),
         "composite `c`: `judged` is a truth metric, found among the proxies of the gate; move it to the truths"
     );
-    let whole = gate([component(FormatOk)], 0.5, [component(Judged), component(Length)]);
+    let whole = gate(
+        [component(FormatOk)],
+        0.5,
+        [component(Judged), component(Length)],
+    );
     assert_eq!(
         refusal(whole),
         "composite `c`: `length` is a proxy metric, found among the truths of the gate; move it to the proxies"
@@ -97,20 +127,32 @@ fn costs_above_the_budget_are_said_with_both_numbers() {
         refusal_of(builder),
         "composite `c`: the components cost up to 100 msat per row, but the budget is 99 msat; raise the budget or remove a component"
     );
-    let fits = Composite::builder("c", whole).budget_msats(100).build().unwrap();
-    assert_eq!((fits.spec().cost_msats, fits.spec().tier), (100, MetricTier::Truth));
+    let fits = Composite::builder("c", whole)
+        .budget_msats(100)
+        .build()
+        .unwrap();
+    assert_eq!(
+        (fits.spec().cost_msats, fits.spec().tier),
+        (100, MetricTier::Truth)
+    );
     assert!(fits.spec().is_async);
 }
 
 #[test]
 fn a_lower_is_better_component_needs_invert() {
     let expected = "composite `c`: `error_rate` is lower-is-better; write `invert(error_rate)`";
-    assert_eq!(refusal(min([component(ErrorRate), component(Overlap)])), expected);
+    assert_eq!(
+        refusal(min([component(ErrorRate), component(Overlap)])),
+        expected
+    );
     assert_eq!(refusal(component(ErrorRate)), expected);
     let whole = min([invert(component(ErrorRate)), component(Overlap)]);
     let spec = Composite::builder("c", whole).build().unwrap();
     assert!(spec.spec().higher_is_better());
-    assert_eq!(spec.spec().range.map(|range| (range.min, range.max)), Some((0.0, 1.0)));
+    assert_eq!(
+        spec.spec().range.map(|range| (range.min, range.max)),
+        Some((0.0, 1.0))
+    );
 }
 
 #[test]
@@ -129,7 +171,10 @@ fn thresholds_lie_inside_ranges() {
     let expected = "composite `c`: the threshold 1.5 of `overlap` is outside its range 0.0..=1.0; set one within it";
     assert_eq!(refusal(any([component(Overlap).at_least(1.5)])), expected);
     let expected = "composite `c`: the threshold 2 of `proxy(..)` is outside its range 0.0..=1.0; set one within it";
-    assert_eq!(refusal(gate([component(FormatOk)], 2.0, [component(Judged)])), expected);
+    assert_eq!(
+        refusal(gate([component(FormatOk)], 2.0, [component(Judged)])),
+        expected
+    );
 }
 
 #[test]
@@ -163,7 +208,10 @@ fn verdicts_need_verdicts() {
         "composite `c`: `the composite` is true or false, so it takes no threshold; remove the threshold and `strict`"
     );
     let builder = Composite::builder("c", component(Overlap)).strict();
-    assert_eq!(refusal_of(builder), "composite `c`: `strict` requires a threshold; set one");
+    assert_eq!(
+        refusal_of(builder),
+        "composite `c`: `strict` requires a threshold; set one"
+    );
 }
 
 #[test]
@@ -183,12 +231,21 @@ fn every_combination_needs_the_range_of_its_components() {
         refusal(any([component(FormatOk), component(Words).at_least(3.0)])),
         expected("any")
     );
-    assert_eq!(refusal(min([component(Overlap), component(Words)])), expected("min"));
+    assert_eq!(
+        refusal(min([component(Overlap), component(Words)])),
+        expected("min")
+    );
     assert_eq!(refusal(max([component(Words)])), expected("max"));
     assert_eq!(refusal(invert(component(Words))), expected("invert"));
-    assert_eq!(refusal(gate([component(Words)], 3.0, [component(Judged)])), expected("proxy"));
+    assert_eq!(
+        refusal(gate([component(Words)], 3.0, [component(Judged)])),
+        expected("proxy")
+    );
     let nested = weighted([(min([component(Words)]), 1.0)]);
     assert_eq!(refusal(nested), expected("min"));
     let closure = dsrs_metrics::metric_fn("words", |_, _| 125.0);
-    assert_eq!(refusal(weighted([(component(closure), 1.0)])), expected("weighted"));
+    assert_eq!(
+        refusal(weighted([(component(closure), 1.0)])),
+        expected("weighted")
+    );
 }

@@ -84,7 +84,12 @@ fn a_component_of_a_nested_composite_is_asked_once() {
 
 #[test]
 fn one_composite_may_name_a_component_in_two_combinations() {
-    let inner = || weighted([(component(Counted::default()), 0.5), (component(FormatOk), 0.5)]);
+    let inner = || {
+        weighted([
+            (component(Counted::default()), 0.5),
+            (component(FormatOk), 0.5),
+        ])
+    };
     let whole = weighted([(inner(), 0.5), (inner(), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     assert_eq!(score(&composite, &row(1)).unwrap().score.value, 0.75);
@@ -115,9 +120,15 @@ fn composites_that_the_compiler_checked_share_their_components() {
 
 #[tokio::test]
 async fn all_metrics_of_a_run_share_what_they_have_in_common() {
-    let evaluate = Evaluate::builder().metric(Dear).metric(Dearest).metric(Counted::default());
+    let evaluate = Evaluate::builder()
+        .metric(Dear)
+        .metric(Dearest)
+        .metric(Counted::default());
     let evaluate = evaluate.metric(Outer).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(31))]).await.unwrap();
+    let result = evaluate
+        .score([Pair::new("a", example! {}, row(31))])
+        .await
+        .unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(0.5), Some(0.375), Some(0.5), Some(0.375)]);
     assert_eq!(calls(31), 3, "the judge, and the counter in two scales");
@@ -147,20 +158,46 @@ fn adjusted(
     #[param(default)] settings: &Settings,
 ) -> f64 {
     CALLS[test].fetch_add(1, Ordering::SeqCst);
-    let factor = if mode == Mode::Twice || settings.mode == Mode::Twice { 2.0 } else { 1.0 };
+    let factor = if mode == Mode::Twice || settings.mode == Mode::Twice {
+        2.0
+    } else {
+        1.0
+    };
     length * factor / 2.0 + settings.offset
 }
 
 /// Parameters of any type are compared by their own equality.
 #[tokio::test]
 async fn trap_35_metrics_with_enum_and_struct_parameters_are_evaluated_once() {
-    let settings = || Settings { mode: Mode::Twice, offset: 0.25 };
-    let custom = || Adjusted::builder().mode(Mode::Twice).settings(settings()).build();
+    let settings = || Settings {
+        mode: Mode::Twice,
+        offset: 0.25,
+    };
+    let custom = || {
+        Adjusted::builder()
+            .mode(Mode::Twice)
+            .settings(settings())
+            .build()
+    };
     let first = half("first", Adjusted::default(), custom());
     let second = half("second", custom(), Adjusted::default());
-    let evaluate = Evaluate::builder().metric(first).metric(second).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(35))]).await.unwrap();
-    assert_eq!(result.metrics.iter().map(|metric| metric.mean).collect::<Vec<_>>(), [Some(0.5); 2]);
+    let evaluate = Evaluate::builder()
+        .metric(first)
+        .metric(second)
+        .build()
+        .unwrap();
+    let result = evaluate
+        .score([Pair::new("a", example! {}, row(35))])
+        .await
+        .unwrap();
+    assert_eq!(
+        result
+            .metrics
+            .iter()
+            .map(|metric| metric.mean)
+            .collect::<Vec<_>>(),
+        [Some(0.5); 2]
+    );
     assert_eq!(calls(35), 2, "two configurations in four places");
 }
 
@@ -168,13 +205,20 @@ async fn trap_35_metrics_with_enum_and_struct_parameters_are_evaluated_once() {
 fn another_configuration_is_another_metric() {
     let halved = Counted { scale: 0.5 };
     let outer = half("outer", half("inner", Counted::default(), FormatOk), halved);
-    assert_eq!(score(&outer, &row(2)).unwrap().score.value, 0.5 * 0.75 + 0.5 * 0.25);
+    assert_eq!(
+        score(&outer, &row(2)).unwrap().score.value,
+        0.5 * 0.75 + 0.5 * 0.25
+    );
     assert_eq!(calls(2), 2);
 
     let opaque = |by| Closed { by: Opaque(by) };
     let outer = half("outer", half("inner", opaque(0.0), FormatOk), opaque(1.0));
     assert_eq!(score(&outer, &row(3)).unwrap().score.value, 0.75);
-    assert_eq!(calls(3), 2, "what cannot be compared is never taken to be the same");
+    assert_eq!(
+        calls(3),
+        2,
+        "what cannot be compared is never taken to be the same"
+    );
 }
 
 #[test]
@@ -186,7 +230,11 @@ fn one_value_in_two_places_is_one_metric_whatever_it_is() {
         0.5
     });
     let closure = Arc::new(closure.with_range(0.0, 1.0));
-    let outer = half("outer", half("inner", Arc::clone(&closure), FormatOk), closure);
+    let outer = half(
+        "outer",
+        half("inner", Arc::clone(&closure), FormatOk),
+        closure,
+    );
     assert_eq!(score(&outer, &row(4)).unwrap().score.value, 0.625);
     assert_eq!(made.load(Ordering::SeqCst), 1);
 }
@@ -196,7 +244,10 @@ async fn an_awaited_component_is_asked_and_paid_once() {
     let outer = half("outer", half("inner", Judge, FormatOk), Judge);
     let (gold, pred) = (example! {}, row(5));
     let scored = outer.answer(MetricCall::new(&gold, &pred)).await.unwrap();
-    assert_eq!((scored.score.value, scored.score.cost_msats), (0.5 * 0.625 + 0.5 * 0.25, 70));
+    assert_eq!(
+        (scored.score.value, scored.score.cost_msats),
+        (0.5 * 0.625 + 0.5 * 0.25, 70)
+    );
     assert_eq!(calls(5), 1);
     // A different row is evaluated again.
     let other = row(5);
@@ -217,9 +268,17 @@ async fn metrics_of_one_run_share_at_any_concurrency() {
             .unwrap();
         let result = evaluate.score(pairs.collect::<Vec<_>>()).await.unwrap();
         assert_eq!(calls(test), 100);
-        let costs: Vec<u64> = result.metrics.iter().map(|metric| metric.cost_msats).collect();
+        let costs: Vec<u64> = result
+            .metrics
+            .iter()
+            .map(|metric| metric.cost_msats)
+            .collect();
         assert_eq!(costs, [7_000, 0, 0], "the first one pays");
-        let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean.unwrap()).collect();
+        let means: Vec<_> = result
+            .metrics
+            .iter()
+            .map(|metric| metric.mean.unwrap())
+            .collect();
         assert_eq!(means, [0.625, 0.25, 0.5 + 0.5 * 0.375]);
     }
 }
@@ -229,7 +288,11 @@ async fn a_scorer_asks_and_pays_once_a_rollout() {
     let mut set: MetricSet = MetricSet::new();
     set.add(Judge);
     set.add(half("composite", Judge, FormatOk));
-    let scorer = Scorer::builder().metrics(set.all().cloned()).budget_msats(1_000).build().unwrap();
+    let scorer = Scorer::builder()
+        .metrics(set.all().cloned())
+        .budget_msats(1_000)
+        .build()
+        .unwrap();
     let row = scorer.score_rollouts(&example! {}, &[row(8), row(8)]).await;
     assert_eq!(calls(8), 2, "each rollout is a row of its own");
     assert_eq!(row.spending.spent_msats, 140);
@@ -245,11 +308,19 @@ async fn a_component_that_fails_or_panics_fails_everywhere_and_is_asked_once() {
     ] {
         let mut pred = row(test);
         pred.data.insert("judged".to_owned(), judged);
-        let evaluate = Evaluate::builder().metric(half("whole", Judge, FormatOk)).metric(Judge);
+        let evaluate = Evaluate::builder()
+            .metric(half("whole", Judge, FormatOk))
+            .metric(Judge);
         let evaluate = evaluate.build().unwrap();
-        let result = evaluate.score(vec![Pair::new("0", example! {}, pred)]).await.unwrap();
-        let errors: Vec<_> =
-            result.results[0].outcomes.iter().map(|it| it.error().unwrap()).collect();
+        let result = evaluate
+            .score(vec![Pair::new("0", example! {}, pred)])
+            .await
+            .unwrap();
+        let errors: Vec<_> = result.results[0]
+            .outcomes
+            .iter()
+            .map(|it| it.error().unwrap())
+            .collect();
         assert_eq!(
             errors[0],
             format!("metric `whole`: its component `judge` has no score: {said}")
@@ -269,18 +340,35 @@ async fn a_paid_call_that_fails_is_charged() {
     assert_eq!(error.to_string(), "metric `judge`: the judge is away");
 
     let whole = half("whole", Judge, FormatOk);
-    let error = whole.answer(MetricCall::new(&gold, &pred)).await.unwrap_err();
-    assert_eq!(error.cost_msats(), 70, "a composite has paid for its components");
+    let error = whole
+        .answer(MetricCall::new(&gold, &pred))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.cost_msats(),
+        70,
+        "a composite has paid for its components"
+    );
 
     let evaluate = Evaluate::builder().metric(Judge).build().unwrap();
     let rows = vec![Pair::new("0", example! {}, pred.clone())];
     let result = evaluate.score(rows).await.unwrap();
-    assert_eq!((result.metrics[0].failed, result.metrics[0].cost_msats), (1, 70));
+    assert_eq!(
+        (result.metrics[0].failed, result.metrics[0].cost_msats),
+        (1, 70)
+    );
 
-    let scorer = Scorer::builder().metric(Judge).budget_msats(100).build().unwrap();
+    let scorer = Scorer::builder()
+        .metric(Judge)
+        .budget_msats(100)
+        .build()
+        .unwrap();
     let row = scorer.score_row(&gold, &pred).await;
     assert_eq!((row.score(), row.spending.spent_msats), (None, 70));
-    assert_eq!((scorer.budget().spent, scorer.budget().available()), (70, Some(30)));
+    assert_eq!(
+        (scorer.budget().spent, scorer.budget().available()),
+        (70, Some(30))
+    );
     assert_eq!(calls(20), 4);
 }
 
@@ -310,10 +398,19 @@ impl Metric for Instead {
 #[tokio::test]
 async fn an_answer_is_shared_only_by_calls_about_the_same_rows() {
     let instead = Instead(prediction! { "format" => true, "length" => 0.0 });
-    let whole =
-        weighted([(component(Length), 0.25), (component(Least), 0.25), (component(instead), 0.5)]);
+    let whole = weighted([
+        (component(Length), 0.25),
+        (component(Least), 0.25),
+        (component(instead), 0.5),
+    ]);
     let composite = Composite::builder("c", whole).build().unwrap();
-    let (gold, pred) = (example! {}, prediction! { "format" => true, "length" => 1.0 });
-    let scored = composite.answer(MetricCall::new(&gold, &pred)).await.unwrap();
+    let (gold, pred) = (
+        example! {},
+        prediction! { "format" => true, "length" => 1.0 },
+    );
+    let scored = composite
+        .answer(MetricCall::new(&gold, &pred))
+        .await
+        .unwrap();
     assert_eq!(scored.score.value, 0.5);
 }

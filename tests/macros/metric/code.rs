@@ -5,7 +5,10 @@ mod moved;
 use dsrs_metrics::contract::MetricIdentity;
 use dsrs_metrics::prelude::*;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/docs/guide/identity.md");
+const PAGE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../dsrs-metrics/docs/guide/identity.md"
+);
 
 const HEAD: &str = "\
 | edit | fingerprint |
@@ -174,29 +177,78 @@ fn edits_of_a_function_change_its_fingerprint_as_the_guide_says() {
     let base = code(Tidy::SPEC);
     let helper = (code(helper::Tidy::SPEC), code(helper::later::Tidy::SPEC));
     let edits = [
-        ("another operator: `<=` for `<`", base, code(operator::Tidy::SPEC)),
-        ("another constant: `101` for `100`", base, code(constant::Tidy::SPEC)),
+        (
+            "another operator: `<=` for `<`",
+            base,
+            code(operator::Tidy::SPEC),
+        ),
+        (
+            "another constant: `101` for `100`",
+            base,
+            code(constant::Tidy::SPEC),
+        ),
         ("another string", base, code(string::Tidy::SPEC)),
-        ("another form of a number: `0x64` for `100`", base, code(literal_form::Tidy::SPEC)),
-        ("a variable renamed", base, code(renamed_variable::Tidy::SPEC)),
-        ("another type of a parameter", base, code(signature::Tidy::SPEC)),
+        (
+            "another form of a number: `0x64` for `100`",
+            base,
+            code(literal_form::Tidy::SPEC),
+        ),
+        (
+            "a variable renamed",
+            base,
+            code(renamed_variable::Tidy::SPEC),
+        ),
+        (
+            "another type of a parameter",
+            base,
+            code(signature::Tidy::SPEC),
+        ),
         ("a comment added", base, code(comment::Tidy::SPEC)),
         ("another layout", base, code(layout::Tidy::SPEC)),
         ("documentation added", base, code(documentation::Tidy::SPEC)),
-        ("a trailing comma added", base, code(trailing_comma::Tidy::SPEC)),
-        ("written by a `macro_rules` macro", base, code(in_a_macro::Tidy::SPEC)),
-        ("moved to another file, and made public", base, code(moved::Tidy::SPEC)),
-        ("`#[allow(..)]` or `#[inline]` added", base, code(other_attributes::Tidy::SPEC)),
-        ("another setting of `#[metric]`, such as the version", base, code(settings::Tidy::SPEC)),
+        (
+            "a trailing comma added",
+            base,
+            code(trailing_comma::Tidy::SPEC),
+        ),
+        (
+            "written by a `macro_rules` macro",
+            base,
+            code(in_a_macro::Tidy::SPEC),
+        ),
+        (
+            "moved to another file, and made public",
+            base,
+            code(moved::Tidy::SPEC),
+        ),
+        (
+            "`#[allow(..)]` or `#[inline]` added",
+            base,
+            code(other_attributes::Tidy::SPEC),
+        ),
+        (
+            "another setting of `#[metric]`, such as the version",
+            base,
+            code(settings::Tidy::SPEC),
+        ),
         ("a function that it calls edited", helper.0, helper.1),
     ];
     let row = |(edit, before, after): (&str, u64, u64)| {
-        format!("| {edit} | {} |\n", if before == after { "the same" } else { "changes" })
+        format!(
+            "| {edit} | {} |\n",
+            if before == after {
+                "the same"
+            } else {
+                "changes"
+            }
+        )
     };
     let table: String = edits.into_iter().map(row).collect();
     let page = std::fs::read_to_string(PAGE).unwrap();
     let (before, rest) = page.split_once(HEAD).expect("the table has its head");
-    let after = rest.split_once("\n\n").map_or(String::new(), |(_, after)| format!("\n{after}"));
+    let after = rest
+        .split_once("\n\n")
+        .map_or(String::new(), |(_, after)| format!("\n{after}"));
     let expected = format!("{before}{HEAD}{table}{after}");
     if std::env::var_os("DSRS_METRICS_RECORD").is_some() {
         std::fs::write(PAGE, expected).unwrap();
@@ -276,7 +328,9 @@ fn the_code_of_a_composite_is_its_expression_and_its_components() {
 
 #[test]
 fn a_closure_has_no_code_and_an_instance_the_code_of_its_metric() {
-    let closure = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    let closure = metric_fn("same", |gold, pred| {
+        gold.get("answer") == pred.get("answer")
+    });
     let identity = |metric: &dyn Metric| serde_json::to_value(MetricIdentity::of(metric)).unwrap();
     assert_eq!(identity(&closure).get("code"), None);
     let expected = format!("{:016x}", code(Tidy::SPEC));
@@ -288,7 +342,10 @@ fn a_closure_has_no_code_and_an_instance_the_code_of_its_metric() {
 fn code_is_compared_unless_it_is_unknown_or_the_version_says_that_it_changed() {
     let identity = |metric: &dyn Metric| MetricIdentity::of(metric);
     let places = |one: &MetricIdentity, other: &MetricIdentity| {
-        one.differences(other).into_iter().map(|it| it.place).collect::<Vec<_>>()
+        one.differences(other)
+            .into_iter()
+            .map(|it| it.place)
+            .collect::<Vec<_>>()
     };
     let (one, other) = (identity(&Tidy), identity(&operator::Tidy));
     assert_eq!(places(&one, &other), ["`code`"]);

@@ -31,11 +31,17 @@ fn explain_same(answer: &str, guess: &str, score: f64) -> String {
 const WHY: &str = "expected Paris, found Lyon: 0";
 
 fn row() -> (Example, Prediction) {
-    (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" })
+    (
+        example! { "answer" => "Paris" },
+        prediction! { "answer" => "Lyon" },
+    )
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 #[test]
@@ -46,21 +52,42 @@ fn the_score_and_the_feedback_have_the_explanation() {
 
 fn the_explanation_is_returned() {
     let (gold, pred) = row();
-    assert_eq!(Same.score(&gold, &pred).unwrap().details.as_deref(), Some(WHY));
+    assert_eq!(
+        Same.score(&gold, &pred).unwrap().details.as_deref(),
+        Some(WHY)
+    );
     let score = block_on(Same.evaluate(&gold, &pred)).unwrap();
     assert_eq!(score.details.as_deref(), Some(WHY));
     let scores = block_on(Same.evaluate_batch(&[(gold.clone(), pred.clone())]));
     assert_eq!(scores[0].as_ref().unwrap().details.as_deref(), Some(WHY));
-    assert_eq!(block_on(Same.feedback_metric(&gold, &pred)).unwrap().feedback, WHY);
+    assert_eq!(
+        block_on(Same.feedback_metric(&gold, &pred))
+            .unwrap()
+            .feedback,
+        WHY
+    );
     let objectives = block_on(Same.multi_objective_metric(&gold, &pred)).unwrap();
     assert_eq!(
-        (objectives[0].feedback.as_str(), &objectives[0].metadata["details"]),
+        (
+            objectives[0].feedback.as_str(),
+            &objectives[0].metadata["details"]
+        ),
         (WHY, &WHY.into())
     );
-    let scored = Same.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
-    assert_eq!((scored.score.details.as_deref(), scored.feedback()), (Some(WHY), None));
+    let scored = Same
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (scored.score.details.as_deref(), scored.feedback()),
+        (Some(WHY), None)
+    );
     let with_threshold = Same.with_cost_msats(5).score(&gold, &pred).unwrap();
-    assert_eq!((with_threshold.cost_msats, with_threshold.details.as_deref()), (5, Some(WHY)));
+    assert_eq!(
+        (with_threshold.cost_msats, with_threshold.details.as_deref()),
+        (5, Some(WHY))
+    );
 }
 
 #[test]
@@ -108,7 +135,10 @@ fn a_run_explains_the_rows_that_it_keeps_writes_or_passes_to_an_observer() {
         serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let score = &line["scores"]["same"];
     // The text is written once.
-    assert_eq!((score["details"].as_str(), score["feedback"].as_str()), (Some(WHY), None));
+    assert_eq!(
+        (score["details"].as_str(), score["feedback"].as_str()),
+        (Some(WHY), None)
+    );
 }
 
 /// Whether the guess is short.
@@ -132,7 +162,10 @@ fn a_composite_passes_it_on_to_its_components() {
     let call = MetricCall::new(&gold, &pred).without_explanation();
     let count = explained(|| {
         let scored = Both.answer(call).ready().unwrap().unwrap();
-        assert_eq!((scored.score.value, scored.into_score().details), (0.0, None));
+        assert_eq!(
+            (scored.score.value, scored.into_score().details),
+            (0.0, None)
+        );
     });
     assert_eq!(count, 0);
 }
@@ -156,7 +189,9 @@ fn all<T: Clone + std::fmt::Debug + serde::de::DeserializeOwned + Send + Sync, c
     #[param(default)] words: &[String],
     #[gold] generic: T,
 ) -> f64 {
-    let _ = (gold, trace, pred_name, absent, optional, named, field, words, generic);
+    let _ = (
+        gold, trace, pred_name, absent, optional, named, field, words, generic,
+    );
     if owned.len() == N { 0.75 } else { 0.25 }
 }
 
@@ -190,10 +225,15 @@ fn the_explanation_reads_every_kind_of_parameter() {
     let gold = example! { "generic" => true };
     let pred = prediction! { "owned" => ["a", "b"], "named" => 7 };
     let trace = Trace::default();
-    let call = MetricCall::new(&gold, &pred).with_trace(&trace).with_predictor("step", &trace);
+    let call = MetricCall::new(&gold, &pred)
+        .with_trace(&trace)
+        .with_predictor("step", &trace);
     let scored = metric.answer(call).ready().unwrap().unwrap();
     let expected = r#"1 true Some("step") ["a", "b"] 2 None 7 named ["w"] true 2 1"#;
-    assert_eq!((scored.score.value, scored.score.details.as_deref()), (1.0, Some(expected)));
+    assert_eq!(
+        (scored.score.value, scored.score.details.as_deref()),
+        (1.0, Some(expected))
+    );
 }
 
 struct Question {
@@ -216,9 +256,13 @@ const fn explain_later(_: &str, _: &str, score: f64) -> Option<&'static str> {
 
 #[test]
 fn details_of_the_metric_itself_become_its_feedback() {
-    let question = Question { answer: "Paris".to_owned() };
+    let question = Question {
+        answer: "Paris".to_owned(),
+    };
     let scored = |answer: &str| {
-        let reply = Reply { answer: answer.to_owned() };
+        let reply = Reply {
+            answer: answer.to_owned(),
+        };
         let scored = block_on(async { Later.answer(MetricCall::new(&question, &reply)).await });
         let scored = scored.unwrap();
         (scored.feedback().map(String::from), scored.score.details)
@@ -242,10 +286,17 @@ fn explain_failure(_: &str, score: f64) -> String {
 #[test]
 fn a_failure_is_not_explained() {
     let count = explained(|| {
-        let error = Failure.score(&example! {}, &prediction! { "answer" => "six" }).unwrap_err();
+        let error = Failure
+            .score(&example! {}, &prediction! { "answer" => "six" })
+            .unwrap_err();
         assert_eq!(error.to_string(), "metric `failure`: not a number");
     });
     assert_eq!(count, 0);
-    let score = Failure.score(&example! {}, &prediction! { "answer" => "6" }).unwrap();
-    assert_eq!((score.value, score.details.as_deref()), (6.0, Some("it is 6")));
+    let score = Failure
+        .score(&example! {}, &prediction! { "answer" => "6" })
+        .unwrap();
+    assert_eq!(
+        (score.value, score.details.as_deref()),
+        (6.0, Some("it is 6"))
+    );
 }

@@ -25,16 +25,24 @@ fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool 
 fn the_function_stays_and_the_metric_stands_beside_it() {
     assert!(intent_accuracy("Temporal", "temporal "));
     let gold = example! { "expected_intent" => "Temporal" };
-    let score = IntentAccuracy.score(&gold, &prediction! { "intent" => "temporal " }).unwrap();
+    let score = IntentAccuracy
+        .score(&gold, &prediction! { "intent" => "temporal " })
+        .unwrap();
     assert_eq!(score, MetricScore::new(1.0));
     assert_eq!(IntentAccuracy.name(), "intent_accuracy");
-    assert!(IntentAccuracy::SPEC.doc.starts_with("Case-insensitive intent match."));
+    assert!(
+        IntentAccuracy::SPEC
+            .doc
+            .starts_with("Case-insensitive intent match.")
+    );
 }
 
 #[test]
 fn a_missing_field_names_metric_side_field_and_what_is_there() {
     let gold = example! { "intent" => "x", "answer" => "y" };
-    let error = IntentAccuracy.score(&gold, &prediction! { "intent" => "x" }).unwrap_err();
+    let error = IntentAccuracy
+        .score(&gold, &prediction! { "intent" => "x" })
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `intent_accuracy`: no field `gold.expected_intent`; it has `intent`, `answer`"
@@ -45,7 +53,9 @@ fn a_missing_field_names_metric_side_field_and_what_is_there() {
 #[test]
 fn a_wrong_type_names_what_was_expected_and_found() {
     let gold = example! { "expected_intent" => "x" };
-    let error = IntentAccuracy.score(&gold, &prediction! { "intent" => 5 }).unwrap_err();
+    let error = IntentAccuracy
+        .score(&gold, &prediction! { "intent" => 5 })
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `intent_accuracy`: field `pred.intent`: expected a string, found the number 5"
@@ -75,12 +85,27 @@ fn all_forms(
     #[pred(default = &[])] list_default: &[String],
     #[pred] r#type: &str,
 ) -> Scores {
-    assert_eq!((text, owned.as_str(), list), ("t", "o", &["a".to_owned(), "b".to_owned()][..]));
-    assert_eq!((borrowed_list, numbers.as_slice()), (&["x"][..], &[1.0, 2.5][..]));
-    assert_eq!((raw, map.get("k"), renamed), (&json!({"deep": [1]}), Some(&3), -4));
-    assert_eq!((flag, absent, absent_list, present), (true, None, None, Some(9)));
+    assert_eq!(
+        (text, owned.as_str(), list),
+        ("t", "o", &["a".to_owned(), "b".to_owned()][..])
+    );
+    assert_eq!(
+        (borrowed_list, numbers.as_slice()),
+        (&["x"][..], &[1.0, 2.5][..])
+    );
+    assert_eq!(
+        (raw, map.get("k"), renamed),
+        (&json!({"deep": [1]}), Some(&3), -4)
+    );
+    assert_eq!(
+        (flag, absent, absent_list, present),
+        (true, None, None, Some(9))
+    );
     assert_eq!((nothing.len(), seven, text_default), (0, 7, "none"));
-    assert_eq!((owned_default.as_str(), list_default, r#type), ("owned", &[][..], "k"));
+    assert_eq!(
+        (owned_default.as_str(), list_default, r#type),
+        ("owned", &[][..], "k")
+    );
     Scores::new("all", 1.0).with("half", 0.5)
 }
 
@@ -90,16 +115,29 @@ fn all_forms_rows() -> (Example, Prediction) {
         "numbers" => [1.0, 2.5], "raw" => json!({"deep": [1]}), "map" => json!({"k": 3}),
         "not an identifier" => -4,
     };
-    (gold, prediction! { "flag" => true, "present" => 9, "type" => "k", "absent" => Value::Null })
+    (
+        gold,
+        prediction! { "flag" => true, "present" => 9, "type" => "k", "absent" => Value::Null },
+    )
 }
 
 #[test]
 fn every_parameter_form_is_bound() {
     let (gold, pred) = all_forms_rows();
     assert_eq!(AllForms.score(&gold, &pred).unwrap().value, 1.0);
-    let optional = ["absent", "absent_list", "present", "nothing", "seven", "text_default"];
-    let not_required =
-        AllForms::SPEC.pred.iter().filter(|field| !field.required).map(|field| field.name);
+    let optional = [
+        "absent",
+        "absent_list",
+        "present",
+        "nothing",
+        "seven",
+        "text_default",
+    ];
+    let not_required = AllForms::SPEC
+        .pred
+        .iter()
+        .filter(|field| !field.required)
+        .map(|field| field.name);
     let not_required: Vec<_> = not_required.collect();
     assert_eq!(not_required[..6], optional);
     assert_eq!(not_required[6..], ["other", "list_default"]);
@@ -127,7 +165,13 @@ fn whole_rows(example: &Example, pred: &Prediction) -> Option<bool> {
 #[test]
 fn whole_dynamic_rows_and_abstention() {
     let row = prediction! { "answer" => 1 };
-    assert_eq!(WholeRows.score(&example! { "answer" => 1 }, &row).unwrap().value, 1.0);
+    assert_eq!(
+        WholeRows
+            .score(&example! { "answer" => 1 }, &row)
+            .unwrap()
+            .value,
+        1.0
+    );
     let error = WholeRows.score(&example! {}, &row).unwrap_err();
     assert_eq!(error, MetricError::abstained("whole_rows"));
     assert_eq!(Outcome::from(error), Outcome::Abstained);
@@ -142,12 +186,18 @@ fn fallible(#[pred] number: &str) -> std::result::Result<f64, std::num::ParseFlo
 fn the_functions_own_error_fails_the_row() {
     let score = |text: &str| Fallible.score(&example! {}, &prediction! { "number" => text });
     assert_eq!(score("2.5").unwrap().value, 2.5);
-    assert_eq!(score("x").unwrap_err().to_string(), "metric `fallible`: invalid float literal");
+    assert_eq!(
+        score("x").unwrap_err().to_string(),
+        "metric `fallible`: invalid float literal"
+    );
     assert_eq!(
         score("NaN").unwrap_err().to_string(),
         "metric `fallible`: the score NaN is not a finite number"
     );
-    assert!(matches!(score("inf").unwrap_err().kind(), MetricErrorKind::NotFinite { .. }));
+    assert!(matches!(
+        score("inf").unwrap_err().kind(),
+        MetricErrorKind::NotFinite { .. }
+    ));
 }
 
 #[metric(range = 0..=5)]
@@ -157,12 +207,20 @@ fn rating(#[pred] stars: i64) -> i64 {
 
 #[test]
 fn trap_04_a_score_outside_its_range_is_a_failure_not_clamped() {
-    let error = Rating.score(&example! {}, &prediction! { "stars" => 6 }).unwrap_err();
+    let error = Rating
+        .score(&example! {}, &prediction! { "stars" => 6 })
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `rating`: the score 6.0 is outside the declared range 0.0..=5.0"
     );
-    assert_eq!(Rating.score(&example! {}, &prediction! { "stars" => 5 }).unwrap().value, 5.0);
+    assert_eq!(
+        Rating
+            .score(&example! {}, &prediction! { "stars" => 5 })
+            .unwrap()
+            .value,
+        5.0
+    );
 }
 
 #[metric(cost = "0.01 usd")]
@@ -184,12 +242,21 @@ fn with_feedback(#[gold] answer: &str, #[pred("answer")] given: &str) -> Feedbac
 
 #[tokio::test]
 async fn feedback_reaches_the_feedback_evaluator() -> Result<()> {
-    let (gold, pred) = (example! { "answer" => "a" }, prediction! { "answer" => "b" });
+    let (gold, pred) = (
+        example! { "answer" => "a" },
+        prediction! { "answer" => "b" },
+    );
     let feedback = WithFeedback.feedback_metric(&gold, &pred).await?;
-    assert_eq!((feedback.score, feedback.feedback.as_str()), (0.0, "expected a, got b"));
+    assert_eq!(
+        (feedback.score, feedback.feedback.as_str()),
+        (0.0, "expected a, got b")
+    );
     assert_eq!(feedback.metadata["len"], 3);
     let spec = WithFeedback::SPEC;
-    assert_eq!((spec.name, spec.tier, spec.cost_msats), ("explained", MetricTier::Truth, 100));
+    assert_eq!(
+        (spec.name, spec.tier, spec.cost_msats),
+        ("explained", MetricTier::Truth, 100)
+    );
     assert_eq!(spec.version, "3");
     assert_eq!(WithFeedback.score(&gold, &pred)?.cost_msats, 100);
     Ok(())
@@ -219,9 +286,14 @@ async fn slow_match(
 #[tokio::test]
 async fn async_metrics_are_awaited() -> Result<()> {
     let gold = example! { "answer" => "b" };
-    let score = SlowMatch.evaluate(&gold, &prediction! { "given" => ["a", "b"] }).await?;
+    let score = SlowMatch
+        .evaluate(&gold, &prediction! { "given" => ["a", "b"] })
+        .await?;
     assert_eq!(score.value, 1.0);
-    let error = SlowMatch.evaluate(&gold, &prediction! {}).await.unwrap_err();
+    let error = SlowMatch
+        .evaluate(&gold, &prediction! {})
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), "metric `slow_match`: nothing was given");
     let pred = prediction! { "given" => ["b"] };
     let call = MetricCall::new(&gold, &pred);
@@ -247,13 +319,21 @@ async fn the_five_argument_call_reaches_the_function() -> Result<()> {
         inputs: example! {},
         outputs: prediction! {},
     };
-    let whole = Trace { steps: vec![step.clone(), step.clone()] };
+    let whole = Trace {
+        steps: vec![step.clone(), step.clone()],
+    };
     let part = Trace { steps: vec![step] };
     let (gold, pred) = (example! {}, prediction! {});
     let call = MetricCall::new(&gold, &pred);
-    assert_eq!(SeenByOptimizer.grade(call).await?, Grade::Score(MetricScore::new(0.0)));
+    assert_eq!(
+        SeenByOptimizer.grade(call).await?,
+        Grade::Score(MetricScore::new(0.0))
+    );
     let call = call.with_trace(&whole).with_predictor("rewrite", &part);
-    assert_eq!(SeenByOptimizer.grade(call).await?, Grade::Score(MetricScore::new(211.0)));
+    assert_eq!(
+        SeenByOptimizer.grade(call).await?,
+        Grade::Score(MetricScore::new(211.0))
+    );
     Ok(())
 }
 
@@ -271,21 +351,43 @@ fn longest<'a, const LIMIT: usize>(
     #[gold] b: &'a str,
 ) -> Result<bool, &'a str> {
     let longest = if a.len() > b.len() { a } else { b };
-    if longest.is_empty() { Err(longest) } else { Ok(longest.len() <= LIMIT) }
+    if longest.is_empty() {
+        Err(longest)
+    } else {
+        Ok(longest.len() <= LIMIT)
+    }
 }
 
 #[test]
 fn generics_and_lifetimes() {
-    let (gold, pred) = (example! { "value" => [1, 2] }, prediction! { "value" => [1, 2] });
-    assert_eq!(Same::<Vec<u8>>::default().score(&gold, &pred).unwrap().value, 1.0);
+    let (gold, pred) = (
+        example! { "value" => [1, 2] },
+        prediction! { "value" => [1, 2] },
+    );
+    assert_eq!(
+        Same::<Vec<u8>>::default()
+            .score(&gold, &pred)
+            .unwrap()
+            .value,
+        1.0
+    );
     let error = Same::<String>::default().score(&gold, &pred).unwrap_err();
     assert!(matches!(
         error.kind(),
-        MetricErrorKind::Field { side: Side::Gold, error: FieldError::WrongType { .. } }
+        MetricErrorKind::Field {
+            side: Side::Gold,
+            error: FieldError::WrongType { .. }
+        }
     ));
     let gold = example! { "a" => "abc", "b" => "ab" };
-    assert_eq!(Longest::<2>::default().score(&gold, &pred).unwrap().value, 0.0);
-    assert_eq!(Longest::<3>::default().score(&gold, &pred).unwrap().value, 1.0);
+    assert_eq!(
+        Longest::<2>::default().score(&gold, &pred).unwrap().value,
+        0.0
+    );
+    assert_eq!(
+        Longest::<3>::default().score(&gold, &pred).unwrap().value,
+        1.0
+    );
 }
 
 #[metric(struct = Renamed)]
@@ -329,7 +431,10 @@ fn listed(#[pred] answer: &str, #[param(default = "a b")] words: &str) -> bool {
 #[tokio::test]
 async fn a_metric_with_defaults_is_a_value_by_its_name() {
     const BOUNDED: Bounded = Bounded;
-    let (gold, pred) = (example! { "answer" => "abcd" }, prediction! { "answer" => "abcd" });
+    let (gold, pred) = (
+        example! { "answer" => "abcd" },
+        prediction! { "answer" => "abcd" },
+    );
     assert_eq!(Bounded.score(&gold, &pred).unwrap().value, 1.0);
     assert_eq!(BOUNDED.bound, Bound::Most);
     // A default that is not constant is called.

@@ -44,7 +44,9 @@ fn pred(value: f64) -> Prediction {
 }
 
 async fn scored(metric: &impl Metric, value: f64) -> Result<Scored> {
-    metric.answer(MetricCall::new(&example! {}, &pred(value))).await
+    metric
+        .answer(MetricCall::new(&example! {}, &pred(value)))
+        .await
 }
 
 /// The result of one row, or the error of the run.
@@ -52,10 +54,15 @@ async fn run(
     metrics: Vec<Box<dyn Metric>>,
     value: f64,
 ) -> std::result::Result<EvaluationResult, String> {
-    let evaluate =
-        Evaluate::builder().metrics(metrics).build().map_err(|error| error.to_string())?;
+    let evaluate = Evaluate::builder()
+        .metrics(metrics)
+        .build()
+        .map_err(|error| error.to_string())?;
     let rows = [Pair::new("a", example! {}, pred(value))];
-    evaluate.score(rows).await.map_err(|error| error.to_string())
+    evaluate
+        .score(rows)
+        .await
+        .map_err(|error| error.to_string())
 }
 
 /// The score and the verdict.
@@ -65,7 +72,9 @@ async fn both(metric: &impl Metric, value: f64) -> (f64, Option<bool>) {
 }
 
 async fn accepts(metric: &dyn AcceptanceTest, value: f64) -> Result<bool> {
-    metric.accepts(&example! {}, &pred(value), &Trace::default()).await
+    metric
+        .accepts(&example! {}, &pred(value), &Trace::default())
+        .await
 }
 
 #[tokio::test]
@@ -91,9 +100,15 @@ async fn an_instance_has_its_own_threshold_strictness_and_cost() {
         both(&Share::builder().by(0.5).build().with_threshold(0.4), 0.9).await,
         (0.45, Some(true))
     );
-    assert_eq!(both(&Unbounded.with_threshold(-3.0), -3.0).await, (-3.0, Some(true)));
+    assert_eq!(
+        both(&Unbounded.with_threshold(-3.0), -3.0).await,
+        (-3.0, Some(true))
+    );
     let outside = scored(&strict, 1.5).await.unwrap_err().to_string();
-    assert!(outside.contains("0.0..=1.0"), "the range is checked first: {outside}");
+    assert!(
+        outside.contains("0.0..=1.0"),
+        "the range is checked first: {outside}"
+    );
 }
 
 /// The raw score is compared, not the 0 or 1 of the attribute.
@@ -109,17 +124,26 @@ async fn a_strict_metric_compares_its_raw_score_with_another_threshold() {
 #[tokio::test]
 async fn a_composite_uses_the_verdicts_and_scores_of_its_instances() {
     let composite = |name: &str, threshold: f64| {
-        Composite::builder(name, all([component(Share::default().with_threshold(threshold))]))
-            .build()
-            .unwrap()
+        Composite::builder(
+            name,
+            all([component(Share::default().with_threshold(threshold))]),
+        )
+        .build()
+        .unwrap()
     };
     assert_eq!(both(&composite("low", 0.5), 0.7).await, (1.0, Some(true)));
     assert_eq!(both(&composite("high", 0.8), 0.7).await, (0.0, Some(false)));
     let strict = weighted([
-        (component(Share::default().with_threshold(0.5).strict()), 0.5),
+        (
+            component(Share::default().with_threshold(0.5).strict()),
+            0.5,
+        ),
         (component(Awaited), 0.5),
     ]);
-    let strict = Composite::builder("strict", strict).threshold(0.8).build().unwrap();
+    let strict = Composite::builder("strict", strict)
+        .threshold(0.8)
+        .build()
+        .unwrap();
     assert_eq!(both(&strict, 0.6).await, (0.8, Some(true)));
     // The settings of a composite differ from the settings of its components.
     assert_eq!(both(&Blend, 0.7).await, (0.7, Some(false)));
@@ -208,16 +232,25 @@ async fn an_invalid_setting_is_reported_before_the_first_row_and_by_every_call()
 
 #[tokio::test]
 async fn closures_check_their_threshold_in_any_order_of_the_setters() {
-    let closure =
-        || metric_fn("share", |_, pred| pred.get("value").and_then(serde_json::Value::as_f64));
+    let closure = || {
+        metric_fn("share", |_, pred| {
+            pred.get("value").and_then(serde_json::Value::as_f64)
+        })
+    };
     let wide = closure().with_threshold(5.0).with_range(0.0, 10.0);
     assert_eq!(both(&wide, 5.0).await, (5.0, Some(true)));
     assert_eq!(both(&wide.strict(), 4.0).await, (0.0, Some(false)));
     let narrow = closure().with_threshold(5.0).with_range(0.0, 1.0);
     let error = scored(&narrow, 0.5).await.unwrap_err().to_string();
     assert!(error.contains("range 0.0..=1.0, found 5.0"), "{error}");
-    let error = scored(&closure().strict(), 0.5).await.unwrap_err().to_string();
-    assert!(error.contains("expected a threshold for `strict`"), "{error}");
+    let error = scored(&closure().strict(), 0.5)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("expected a threshold for `strict`"),
+        "{error}"
+    );
     let error = run(vec![Box::new(narrow)], 0.5).await.unwrap_err();
     assert!(error.contains("found 5.0; write one within it"), "{error}");
 }
@@ -232,12 +265,15 @@ impl Metric for ByHand {
 
     fn spec(&self) -> MetricSpec<'_> {
         let spec = MetricSpec::new("by_hand").with_range(0.0, 1.0);
-        self.0.map_or(spec, |threshold| spec.with_threshold(threshold))
+        self.0
+            .map_or(spec, |threshold| spec.with_threshold(threshold))
     }
 
     async fn evaluate(&self, _: &Example, pred: &Prediction) -> Result<MetricScore> {
         Ok(MetricScore::new(
-            pred.get("value").and_then(serde_json::Value::as_f64).unwrap_or_default(),
+            pred.get("value")
+                .and_then(serde_json::Value::as_f64)
+                .unwrap_or_default(),
         ))
     }
 }
@@ -246,10 +282,14 @@ impl AcceptanceTest for ByHand {}
 
 #[tokio::test]
 async fn every_metric_with_a_threshold_is_an_acceptance_test() {
-    let closure =
-        metric_fn("share", |_, pred| pred.get("value").and_then(serde_json::Value::as_f64));
+    let closure = metric_fn("share", |_, pred| {
+        pred.get("value").and_then(serde_json::Value::as_f64)
+    });
     let composite = weighted([(component(Share::default()), 1.0)]);
-    let composite = Composite::builder("blend", composite).threshold(0.6).build().unwrap();
+    let composite = Composite::builder("blend", composite)
+        .threshold(0.6)
+        .build()
+        .unwrap();
     let tests: [Box<dyn AcceptanceTest>; 4] = [
         Box::new(ByHand(Some(0.6))),
         Box::new(closure.with_threshold(0.6)),
@@ -264,5 +304,8 @@ async fn every_metric_with_a_threshold_is_an_acceptance_test() {
     let verdict = metric_fn("same", |gold, pred| gold.get("value") == pred.get("value"));
     assert!(!accepts(&verdict, 0.5).await.unwrap());
     let error = accepts(&ByHand(None), 1.0).await.unwrap_err().to_string();
-    assert!(error.ends_with("expected a verdict, found a score only; set a threshold"), "{error}");
+    assert!(
+        error.ends_with("expected a verdict, found a score only; set a threshold"),
+        "{error}"
+    );
 }

@@ -8,7 +8,11 @@ use dsrs_metrics::{MetricError, contract::FieldSpec};
 use serde_json::Value;
 
 fn answer<M: Metric>(metric: &M, gold: &Example, pred: &Prediction) -> dsrs_metrics::Scored {
-    metric.answer(MetricCall::new(gold, pred)).ready().unwrap().unwrap()
+    metric
+        .answer(MetricCall::new(gold, pred))
+        .ready()
+        .unwrap()
+        .unwrap()
 }
 
 /// Whether the answers are equal.
@@ -45,7 +49,10 @@ fn tags(
     #[pred] hint: Option<&str>,
 ) -> FeedbackMetric {
     let count = tags.len() as f64;
-    FeedbackMetric::new(count, format!("{language}, {}, {}", note.is_some(), hint.is_some()))
+    FeedbackMetric::new(
+        count,
+        format!("{language}, {}, {}", note.is_some(), hint.is_some()),
+    )
 }
 
 #[test]
@@ -60,7 +67,10 @@ fn a_prediction_without_a_required_field_is_an_error_of_a_metric_without_the_key
         error(prediction! { "answer" => () }),
         "metric `same`: field `pred.answer`: expected a string, found null"
     );
-    assert_eq!((Same::SPEC.missing, Same::SPEC.pred[0].may_be_missing), (None, false));
+    assert_eq!(
+        (Same::SPEC.missing, Same::SPEC.pred[0].may_be_missing),
+        (None, false)
+    );
 }
 
 #[test]
@@ -68,18 +78,32 @@ fn a_prediction_without_a_required_field_has_the_score_of_the_key_without_a_call
 {
     let gold = example! { "answer" => "" };
     let scored = answer(&SameOrFalse, &gold, &prediction! { "id" => 7 });
-    assert_eq!((scored.score.value, scored.passed, scored.score.cost_msats), (0.0, Some(false), 0));
+    assert_eq!(
+        (scored.score.value, scored.passed, scored.score.cost_msats),
+        (0.0, Some(false), 0)
+    );
     assert_eq!(scored.missing_fields(), ["answer", "source"]);
     let words = "the prediction has no field `answer`; the prediction has no field `source`";
     assert_eq!(scored.score.details.as_deref(), Some(words));
     assert_eq!(scored.feedback().as_deref(), Some(words));
 
-    let scored = answer(&SameOrFalse, &gold, &prediction! { "answer" => (), "source" => "a" });
-    assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["answer"]));
+    let scored = answer(
+        &SameOrFalse,
+        &gold,
+        &prediction! { "answer" => (), "source" => "a" },
+    );
+    assert_eq!(
+        (scored.score.value, scored.missing_fields()),
+        (0.0, vec!["answer"])
+    );
     let words = "the field `answer` of the prediction is null";
     assert_eq!(scored.score.details.as_deref(), Some(words));
 
-    let scored = answer(&SameOrFalse, &gold, &prediction! { "answer" => "", "source" => "a" });
+    let scored = answer(
+        &SameOrFalse,
+        &gold,
+        &prediction! { "answer" => "", "source" => "a" },
+    );
     assert_eq!((scored.score.value, scored.score.cost_msats), (1.0, 5));
     assert!(scored.missing_fields().is_empty() && scored.score.details.is_none());
 }
@@ -87,13 +111,28 @@ fn a_prediction_without_a_required_field_has_the_score_of_the_key_without_a_call
 #[test]
 fn a_missing_gold_field_and_a_value_of_another_type_stay_errors() {
     let pred = prediction! { "answer" => "4", "source" => "a" };
-    let error = SameOrFalse.score(&example! {}, &pred).unwrap_err().to_string();
-    assert_eq!(error, "metric `same_or_false`: no field `gold.answer`; it has no fields");
+    let error = SameOrFalse
+        .score(&example! {}, &pred)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "metric `same_or_false`: no field `gold.answer`; it has no fields"
+    );
     // The gold row is read first.
-    let error = SameOrFalse.score(&example! {}, &prediction! {}).unwrap_err().to_string();
-    assert_eq!(error, "metric `same_or_false`: no field `gold.answer`; it has no fields");
+    let error = SameOrFalse
+        .score(&example! {}, &prediction! {})
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "metric `same_or_false`: no field `gold.answer`; it has no fields"
+    );
     let gold = example! { "answer" => "4" };
-    let error = SameOrFalse.score(&gold, &prediction! { "answer" => 4 }).unwrap_err().to_string();
+    let error = SameOrFalse
+        .score(&gold, &prediction! { "answer" => 4 })
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "metric `same_or_false`: field `pred.answer`: expected a string, found the number 4"
@@ -107,17 +146,30 @@ fn the_score_follows_the_spec_of_the_instance() {
     assert_eq!((scored.score.value, scored.passed), (80.0, Some(false)));
     assert_eq!(scored.missing_fields(), ["headline"]);
     let strict = metric.strict();
-    assert_eq!(answer(&strict, &example! {}, &prediction! {}).score.value, 0.0);
+    assert_eq!(
+        answer(&strict, &example! {}, &prediction! {}).score.value,
+        0.0
+    );
     // A field whose name is configured has no value either if it is null.
     let null = prediction! { "title" => () };
     let scored = answer(&TitleLength::default(), &example! {}, &null);
-    assert_eq!((scored.score.value, scored.missing_fields()), (80.0, vec!["title"]));
+    assert_eq!(
+        (scored.score.value, scored.missing_fields()),
+        (80.0, vec!["title"])
+    );
 }
 
 #[test]
 fn a_value_takes_the_place_of_a_missing_field_and_the_row_is_marked() {
-    let scored = answer(&Tags, &example! {}, &prediction! { "language" => (), "tags" => ["a"] });
-    assert_eq!((scored.score.value, scored.missing_fields()), (1.0, vec!["language", "note"]));
+    let scored = answer(
+        &Tags,
+        &example! {},
+        &prediction! { "language" => (), "tags" => ["a"] },
+    );
+    assert_eq!(
+        (scored.score.value, scored.missing_fields()),
+        (1.0, vec!["language", "note"])
+    );
     assert_eq!(
         scored.feedback().as_deref(),
         // The function gets `None` for `note`.
@@ -148,7 +200,10 @@ fn rows_without_the_field_can_be_evaluated_and_the_spec_states_it() {
     assert_eq!(SameOrFalse::SPEC.missing, Some(0.0));
     assert_eq!(TitleLength::SPEC.missing, Some(80.0));
     assert_eq!(fields(SameOrFalse::SPEC), [(true, true), (true, true)]);
-    assert_eq!(fields(Tags::SPEC), [(true, true), (true, true), (true, true), (false, false)]);
+    assert_eq!(
+        fields(Tags::SPEC),
+        [(true, true), (true, true), (true, true), (false, false)]
+    );
     assert!(!SameOrFalse::SPEC.gold[0].may_be_missing);
 }
 
@@ -161,18 +216,29 @@ fn a_record_has_no_value_where_an_option_is_none() {
         note: Option<String>,
         hint: Option<String>,
     }
-    let reply =
-        Reply { tags: None, language: "de".to_owned(), note: Some(String::new()), hint: None };
+    let reply = Reply {
+        tags: None,
+        language: "de".to_owned(),
+        note: Some(String::new()),
+        hint: None,
+    };
     let gold = example! {};
     let call = MetricCall::new(&gold, &reply);
     let scored = Tags.answer(call).ready().unwrap().unwrap();
-    assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["tags"]));
+    assert_eq!(
+        (scored.score.value, scored.missing_fields()),
+        (0.0, vec!["tags"])
+    );
     assert_eq!(
         scored.feedback().as_deref(),
         Some("the field `tags` of the prediction is null\nde, true, false")
     );
     let shared = Arc::new(reply);
-    let scored = Tags.answer(MetricCall::new(&gold, &shared)).ready().unwrap().unwrap();
+    let scored = Tags
+        .answer(MetricCall::new(&gold, &shared))
+        .ready()
+        .unwrap()
+        .unwrap();
     assert_eq!(scored.missing_fields(), ["tags"]);
 }
 
@@ -187,7 +253,11 @@ struct Tolerant;
 #[test]
 fn a_composite_collects_the_missing_fields_of_its_components() {
     let gold = example! { "answer" => "4" };
-    let scored = answer(&Tolerant, &gold, &prediction! { "language" => "de", "note" => "" });
+    let scored = answer(
+        &Tolerant,
+        &gold,
+        &prediction! { "language" => "de", "note" => "" },
+    );
     assert_eq!((scored.score.value, scored.passed), (0.0, Some(false)));
     assert_eq!(scored.missing_fields(), ["answer", "source", "tags"]);
     let field = |spec: MetricSpec<'static>, name: &str| {
@@ -200,8 +270,14 @@ fn a_composite_collects_the_missing_fields_of_its_components() {
     let runtime = Composite::builder("mixed", all([component(Same), component(SameOrFalse)]));
     let runtime = runtime.build().unwrap();
     let spec = runtime.spec();
-    assert_eq!((spec.pred[0].name, spec.pred[0].may_be_missing), ("answer", false));
-    assert_eq!((spec.pred[1].name, spec.pred[1].may_be_missing), ("source", true));
+    assert_eq!(
+        (spec.pred[0].name, spec.pred[0].may_be_missing),
+        ("answer", false)
+    );
+    assert_eq!(
+        (spec.pred[1].name, spec.pred[1].may_be_missing),
+        ("source", true)
+    );
     let error = Mixed.score(&gold, &prediction! {}).unwrap_err();
     assert!(error.is_missing_from_prediction(), "{error}");
 }
@@ -213,14 +289,30 @@ async fn an_acceptance_test_rejects_a_prediction_without_a_field() {
     for pred in [&lacks, &null] {
         assert_eq!(Same.accepts(&gold, pred, &trace).await, Ok(false));
         assert_eq!(Mixed.accepts(&gold, pred, &trace).await, Ok(false));
-        assert_eq!(Same.with_cost_msats(3).accepts(&gold, pred, &trace).await, Ok(false));
+        assert_eq!(
+            Same.with_cost_msats(3).accepts(&gold, pred, &trace).await,
+            Ok(false)
+        );
         let runtime = Composite::builder("both", all([component(Same), component(SameOrFalse)]));
-        assert_eq!(runtime.build().unwrap().accepts(&gold, pred, &trace).await, Ok(false));
+        assert_eq!(
+            runtime.build().unwrap().accepts(&gold, pred, &trace).await,
+            Ok(false)
+        );
     }
-    assert_eq!(Same.accepts(&gold, &prediction! { "answer" => "4" }, &trace).await, Ok(true));
+    assert_eq!(
+        Same.accepts(&gold, &prediction! { "answer" => "4" }, &trace)
+            .await,
+        Ok(true)
+    );
     let text = |error: MetricError| error.to_string();
-    let error = Same.accepts(&example! {}, &lacks, &trace).await.map_err(text);
-    assert_eq!(error, Err("metric `same`: no field `gold.answer`; it has no fields".to_owned()));
+    let error = Same
+        .accepts(&example! {}, &lacks, &trace)
+        .await
+        .map_err(text);
+    assert_eq!(
+        error,
+        Err("metric `same`: no field `gold.answer`; it has no fields".to_owned())
+    );
     let number = prediction! { "answer" => 4 };
     let error = Same.accepts(&gold, &number, &trace).await.map_err(text);
     let expected = "metric `same`: field `pred.answer`: expected a string, found the number 4";
@@ -245,7 +337,16 @@ async fn an_acceptance_test_over_typed_rows_rejects_a_dynamic_prediction_without
     let accepts = async |pred: Prediction| IsBrief.accepts(&gold, &pred, &trace).await;
     assert_eq!(accepts(prediction! { "answer" => "4" }).await, Ok(true));
     assert_eq!(accepts(prediction! {}).await, Ok(false));
-    assert_eq!(accepts(prediction! { "answer" => Value::Null }).await, Ok(false));
-    let error = accepts(prediction! { "answer" => 4 }).await.unwrap_err().to_string();
-    assert!(error.contains("invalid type: integer `4`, expected a string"), "{error}");
+    assert_eq!(
+        accepts(prediction! { "answer" => Value::Null }).await,
+        Ok(false)
+    );
+    let error = accepts(prediction! { "answer" => 4 })
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("invalid type: integer `4`, expected a string"),
+        "{error}"
+    );
 }

@@ -25,7 +25,10 @@ fn emoji(#[pred("🦀 score")] crab: u8, #[pred("C++")] plus: u8, #[pred("C#")] 
 
 #[test]
 fn names_need_not_be_ascii() {
-    let row = Ответ { ответ: "да".to_owned(), größe: 1.0 };
+    let row = Ответ {
+        ответ: "да".to_owned(),
+        größe: 1.0,
+    };
     assert_eq!(Совпадение.score(&row, &row).unwrap().value, 1.0);
     let pred = prediction! { "🦀 score" => 1, "C++" => 2, "C#" => 3 };
     assert_eq!(Emoji.score(&example! {}, &pred).unwrap().value, 1.0);

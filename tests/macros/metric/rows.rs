@@ -34,8 +34,19 @@ struct Answer<T> {
 
 fn rows() -> (Gold, Answer<String>) {
     let answers = vec!["Paris".to_owned(), "Paris, France".to_owned()];
-    let gold = Gold { answers, founded: 1793, note: None, weight: 0.5 };
-    (gold, Answer { answer: "Paris".to_owned(), extra: Value::from(3) })
+    let gold = Gold {
+        answers,
+        founded: 1793,
+        note: None,
+        weight: 0.5,
+    };
+    (
+        gold,
+        Answer {
+            answer: "Paris".to_owned(),
+            extra: Value::from(3),
+        },
+    )
 }
 
 fn dynamic_rows() -> (Example, Prediction) {
@@ -62,7 +73,11 @@ fn reads_a_record(
         (borrowed, owned.as_str(), extra),
         (&["Paris", "Paris, France"][..], answer, &Value::from(3))
     );
-    if answers.iter().any(|gold| gold == answer) { weight } else { 0.0 }
+    if answers.iter().any(|gold| gold == answer) {
+        weight
+    } else {
+        0.0
+    }
 }
 
 #[test]
@@ -73,9 +88,19 @@ fn one_metric_scores_records_and_dynamic_rows_alike() -> Result<()> {
     assert_eq!(ReadsARecord.score(&dynamic_gold, &dynamic_pred)?.value, 0.5);
     assert_eq!(ReadsARecord.score(&gold, &dynamic_pred)?.value, 0.5);
     let as_object: &dyn Metric<Gold, Answer<String>> = &ReadsARecord;
-    assert_eq!(as_object.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?.score.value, 0.5);
-    let names: Vec<_> =
-        <Gold as Record>::FIELDS.iter().map(|field| (field.name, field.ty)).collect();
+    assert_eq!(
+        as_object
+            .answer(MetricCall::new(&gold, &pred))
+            .ready()
+            .unwrap()?
+            .score
+            .value,
+        0.5
+    );
+    let names: Vec<_> = <Gold as Record>::FIELDS
+        .iter()
+        .map(|field| (field.name, field.ty))
+        .collect();
     let expected = [
         ("answers", "Vec<String>"),
         ("year", "i32"),
@@ -99,7 +124,12 @@ fn a_reference_borrows_from_the_row_without_a_copy() -> Result<()> {
         b: &'static str,
     }
     let text = "shared";
-    assert_eq!(SameText.score(&Text { a: text, b: "" }, &Text { a: "", b: text })?.value, 1.0);
+    assert_eq!(
+        SameText
+            .score(&Text { a: text, b: "" }, &Text { a: "", b: text })?
+            .value,
+        1.0
+    );
     Ok(())
 }
 
@@ -112,7 +142,10 @@ fn typed(
     #[pred("answer")] owned: String,
     gold: &Gold,
 ) -> f64 {
-    assert_eq!((gold.founded, note, owned.as_str()), (year, gold.note.as_deref(), answer));
+    assert_eq!(
+        (gold.founded, note, owned.as_str()),
+        (year, gold.note.as_deref(), answer)
+    );
     f64::from(u8::from(answers.iter().any(|gold| gold == answer)))
 }
 
@@ -141,7 +174,12 @@ fn borrowing_row(pred: &FileAnswer<'_>) -> bool {
 fn typed_rows_are_read_directly() -> Result<()> {
     let (gold, pred) = rows();
     assert_eq!(Typed.score(&gold, &pred)?.value, 1.0);
-    assert_eq!(BorrowingRow.score(&example! {}, &FileAnswer { answer: "Paris" })?.value, 1.0);
+    assert_eq!(
+        BorrowingRow
+            .score(&example! {}, &FileAnswer { answer: "Paris" })?
+            .value,
+        1.0
+    );
     Ok(())
 }
 
@@ -153,14 +191,32 @@ fn typed_at_once(#[gold] answers: &[String], #[pred] answer: &str) -> bool {
 #[test]
 fn score_of_a_metric_over_typed_rows_accepts_dynamic_rows_and_pointers() -> Result<()> {
     let (dynamic_gold, dynamic_pred) = dynamic_rows();
-    let gold = || FileGold { answers: vec!["Paris".to_owned()] };
+    let gold = || FileGold {
+        answers: vec!["Paris".to_owned()],
+    };
     let value = |score: MetricScore| score.value;
-    assert_eq!(TypedAtOnce.score(&dynamic_gold, &dynamic_pred).map(value)?, 1.0);
+    assert_eq!(
+        TypedAtOnce.score(&dynamic_gold, &dynamic_pred).map(value)?,
+        1.0
+    );
     assert_eq!(TypedAtOnce.score(&gold(), &dynamic_pred).map(value)?, 1.0);
-    assert_eq!(TypedAtOnce.score(&Box::new(gold()), &rows().1).map(value)?, 1.0);
-    assert_eq!(TypedAtOnce.score(&Arc::new(dynamic_gold), &rows().1).map(value)?, 1.0);
-    assert_eq!(BorrowingRow.score(&example! {}, &dynamic_pred).map(value)?, 1.0);
-    let error = TypedAtOnce.score(&example! { "answers" => 3 }, &dynamic_pred).unwrap_err();
+    assert_eq!(
+        TypedAtOnce.score(&Box::new(gold()), &rows().1).map(value)?,
+        1.0
+    );
+    assert_eq!(
+        TypedAtOnce
+            .score(&Arc::new(dynamic_gold), &rows().1)
+            .map(value)?,
+        1.0
+    );
+    assert_eq!(
+        BorrowingRow.score(&example! {}, &dynamic_pred).map(value)?,
+        1.0
+    );
+    let error = TypedAtOnce
+        .score(&example! { "answers" => 3 }, &dynamic_pred)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "metric `typed_at_once`: the gold row is not a `FileGold`: invalid type: integer `3`, expected a sequence"
@@ -180,8 +236,16 @@ struct Limits {
 #[test]
 fn values_of_settings_may_contain_braces() -> Result<()> {
     let spec = BracesInValues::SPEC;
-    assert_eq!((spec.threshold, spec.range), (Some(0.5), Some(ScoreRange { min: 0.0, max: 1.0 })));
-    assert_eq!(BracesInValues.score(&example! {}, &prediction! { "share" => 0.5 })?.value, 0.5);
+    assert_eq!(
+        (spec.threshold, spec.range),
+        (Some(0.5), Some(ScoreRange { min: 0.0, max: 1.0 }))
+    );
+    assert_eq!(
+        BracesInValues
+            .score(&example! {}, &prediction! { "share" => 0.5 })?
+            .value,
+        0.5
+    );
     Ok(())
 }
 
@@ -216,7 +280,12 @@ fn from_text(
 
 #[test]
 fn cells_of_text_are_read_as_what_the_parameter_is() -> Result<()> {
-    let cells = [("number", "2.5"), ("list", "[\"a\",\"b\"]"), ("absent", ""), ("text", "308")];
+    let cells = [
+        ("number", "2.5"),
+        ("list", "[\"a\",\"b\"]"),
+        ("absent", ""),
+        ("text", "308"),
+    ];
     let row = Example::from(Fields::from_iter(cells).textual());
     assert_eq!(FromText.score(&row, &prediction! {})?.value, 2.5);
     let strict = Example::from_iter(cells);
@@ -242,8 +311,17 @@ fn known_words(
     #[param(default)] fold: bool,
 ) -> f64 {
     assert_eq!(owned, "x");
-    let fold_case = |word: &str| if fold { word.to_lowercase() } else { word.to_owned() };
-    let found = answer.split(separator).map(fold_case).take(limit.unwrap_or(usize::MAX));
+    let fold_case = |word: &str| {
+        if fold {
+            word.to_lowercase()
+        } else {
+            word.to_owned()
+        }
+    };
+    let found = answer
+        .split(separator)
+        .map(fold_case)
+        .take(limit.unwrap_or(usize::MAX));
     weight * found.filter(|word| words.contains(word)).count() as f64
 }
 
@@ -253,8 +331,16 @@ fn parameters_are_fields_with_a_builder() -> Result<()> {
     let words = vec!["eiffel".to_owned(), "tower".to_owned()];
     let metric = KnownWords::builder().words(words.clone()).build();
     assert_eq!(metric.score(&example! {}, &pred)?.value, 0.5);
-    let metric = KnownWords::builder().words(words).weight(2.0).fold(true).limit(2usize).build();
-    assert_eq!((metric.weight, metric.limit, metric.separator.as_str()), (2.0, Some(2), " "));
+    let metric = KnownWords::builder()
+        .words(words)
+        .weight(2.0)
+        .fold(true)
+        .limit(2usize)
+        .build();
+    assert_eq!(
+        (metric.weight, metric.limit, metric.separator.as_str()),
+        (2.0, Some(2), " ")
+    );
     assert_eq!(metric.score(&example! {}, &pred)?.value, 2.0);
     Ok(())
 }
@@ -272,7 +358,10 @@ fn brief(
 #[test]
 fn a_setter_of_a_parameter_with_into_converts_its_argument() {
     let score = |metric: Brief| {
-        metric.score(&example! {}, &prediction! { "answer" => "Paris" }).unwrap().value
+        metric
+            .score(&example! {}, &prediction! { "answer" => "Paris" })
+            .unwrap()
+            .value
     };
     assert_eq!(score(Brief::builder().most(5_u32).build()), 1.0);
     assert_eq!(score(Brief::builder().most(Some(4)).build()), 0.0);
@@ -287,7 +376,12 @@ fn defaulted(_gold: &Example, #[param(default = 0.8)] similarity: f64) -> f64 {
 
 #[test]
 fn a_metric_whose_parameters_all_have_defaults_has_one_itself() -> Result<()> {
-    assert_eq!(Defaulted::default().score(&example! {}, &prediction! {})?.value, 0.8);
+    assert_eq!(
+        Defaulted::default()
+            .score(&example! {}, &prediction! {})?
+            .value,
+        0.8
+    );
     Ok(())
 }
 
@@ -295,16 +389,31 @@ fn a_metric_whose_parameters_all_have_defaults_has_one_itself() -> Result<()> {
 fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::contract::ParamError> {
     let params = |pairs: &[(&str, &str)]| {
         let mut params = Params::default();
-        pairs.iter().for_each(|(name, value)| params.insert(*name, *value));
+        pairs
+            .iter()
+            .for_each(|(name, value)| params.insert(*name, *value));
         params
     };
-    let given =
-        params(&[("words", "[\"a\"]"), ("separator", "5"), ("limit", "3"), ("fold", "true")]);
+    let given = params(&[
+        ("words", "[\"a\"]"),
+        ("separator", "5"),
+        ("limit", "3"),
+        ("fold", "true"),
+    ]);
     let metric = KnownWords::configure(&given)?;
-    assert_eq!((metric.words, metric.separator.as_str()), (vec!["a".to_owned()], "5"));
-    assert_eq!((metric.limit, metric.fold, metric.weight), (Some(3), true, 0.5));
-    let message =
-        |pairs: &[(&str, &str)]| KnownWords::configure(&params(pairs)).unwrap_err().to_string();
+    assert_eq!(
+        (metric.words, metric.separator.as_str()),
+        (vec!["a".to_owned()], "5")
+    );
+    assert_eq!(
+        (metric.limit, metric.fold, metric.weight),
+        (Some(3), true, 0.5)
+    );
+    let message = |pairs: &[(&str, &str)]| {
+        KnownWords::configure(&params(pairs))
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(
         message(&[]),
         "metric `known_words` needs its parameter `words` (a list of strings): --param known_words.words=VALUE"
@@ -319,7 +428,10 @@ fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::contract::Par
         )
     );
     let spec = KnownWords::SPEC.params[0];
-    assert_eq!((spec.doc, spec.default), ("Words that count, in lower case.", None));
+    assert_eq!(
+        (spec.doc, spec.default),
+        ("Words that count, in lower case.", None)
+    );
     assert_eq!(KnownWords::SPEC.params[1].default, Some("0.5"));
     Ok(())
 }
@@ -330,7 +442,10 @@ fn the_error_of_a_missing_field_carries_its_side() {
     let error = ReadsARecord.score(&gold, &prediction! {}).unwrap_err();
     assert!(matches!(
         error.kind(),
-        MetricErrorKind::Field { side: Side::Pred, error: FieldError::Missing { .. } }
+        MetricErrorKind::Field {
+            side: Side::Pred,
+            error: FieldError::Missing { .. }
+        }
     ));
 }
 
@@ -357,16 +472,37 @@ fn reads_note(#[gold] note: Option<&str>, #[pred] answer: &str) -> bool {
 fn references_and_smart_pointers_of_a_row_are_rows() -> Result<()> {
     let (gold, pred) = rows();
     let (dynamic_gold, dynamic_pred) = dynamic_rows();
-    let (shared, boxed) = (Arc::new(dynamic_gold.clone()), Box::new(dynamic_pred.clone()));
+    let (shared, boxed) = (
+        Arc::new(dynamic_gold.clone()),
+        Box::new(dynamic_pred.clone()),
+    );
     let (local, lent) = (Rc::new(gold.clone()), &pred);
     assert_eq!(ReadsARecord.score(&shared, &boxed)?.value, 0.5);
     assert_eq!(ReadsARecord.score(&local, &lent)?.value, 0.5);
-    assert_eq!(ReadsARecord.score(&Rc::new(dynamic_gold.clone()), &&dynamic_pred)?.value, 0.5);
-    assert_eq!(ReadsARecord.score(&&Arc::new(gold.clone()), &Box::new(pred.clone()))?.value, 0.5);
+    assert_eq!(
+        ReadsARecord
+            .score(&Rc::new(dynamic_gold.clone()), &&dynamic_pred)?
+            .value,
+        0.5
+    );
+    assert_eq!(
+        ReadsARecord
+            .score(&&Arc::new(gold.clone()), &Box::new(pred.clone()))?
+            .value,
+        0.5
+    );
     assert_eq!(BothRead.score(&shared, &boxed)?.value, 1.0);
     let as_object: &dyn Metric<Arc<Gold>, Box<Answer<String>>> = &ReadsARecord;
     let (gold, pred) = (Arc::new(gold), Box::new(pred));
-    assert_eq!(as_object.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?.score.value, 0.5);
+    assert_eq!(
+        as_object
+            .answer(MetricCall::new(&gold, &pred))
+            .ready()
+            .unwrap()?
+            .score
+            .value,
+        0.5
+    );
     assert_eq!(<Arc<Gold> as Record>::FIELDS.len(), 4);
     Ok(())
 }
@@ -379,15 +515,32 @@ struct Reply {
 #[test]
 fn configured_fields_are_found_behind_pointers() -> Result<()> {
     let metric = TextOfField::builder().field("answer").build();
-    let (gold, pred) = (example! { "answer" => "a" }, Reply { answer: "b".to_owned() });
-    assert_eq!(metric.score(&Arc::new(gold.clone()), &Rc::new(pred))?.value, 0.0);
-    assert_eq!(metric.score(&Rc::new(gold.clone()), &Box::new(gold))?.value, 1.0);
+    let (gold, pred) = (
+        example! { "answer" => "a" },
+        Reply {
+            answer: "b".to_owned(),
+        },
+    );
+    assert_eq!(
+        metric.score(&Arc::new(gold.clone()), &Rc::new(pred))?.value,
+        0.0
+    );
+    assert_eq!(
+        metric.score(&Rc::new(gold.clone()), &Box::new(gold))?.value,
+        1.0
+    );
     Ok(())
 }
 
 #[test]
 fn a_missing_field_behind_a_pointer_is_named() {
-    let error = ReadsNote.score(&Arc::new(example! {}), &Arc::new(prediction! { "text" => "" }));
+    let error = ReadsNote.score(
+        &Arc::new(example! {}),
+        &Arc::new(prediction! { "text" => "" }),
+    );
     let message = error.unwrap_err().to_string();
-    assert_eq!(message, "metric `reads_note`: no field `pred.answer`; it has `text`");
+    assert_eq!(
+        message,
+        "metric `reads_note`: no field `pred.answer`; it has `text`"
+    );
 }

@@ -2,7 +2,10 @@
 //! compares the same file with the expansion.
 
 #[path = "../../../dsrs-metrics-macros/tests/spec_lines/metrics.rs"]
-#[allow(clippy::needless_pass_by_value, reason = "the cases show what may be written")]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "the cases show what may be written"
+)]
 mod metrics;
 
 use dsrs_metrics::contract::{MetricSpec, Side};

@@ -36,7 +36,13 @@ fn from_constants(#[pred] value: f64) -> f64 {
 async fn grade<M: Metric>(metric: M, pred: &Prediction, tracing: bool) -> Result<Grade> {
     let (gold, trace) = (example! {}, Trace::default());
     let call = MetricCall::new(&gold, pred);
-    metric.grade(if tracing { call.with_trace(&trace) } else { call }).await
+    metric
+        .grade(if tracing {
+            call.with_trace(&trace)
+        } else {
+            call
+        })
+        .await
 }
 
 async fn accepts<M: AcceptanceTest>(metric: M, pred: &Prediction) -> Result<bool> {
@@ -46,13 +52,19 @@ async fn accepts<M: AcceptanceTest>(metric: M, pred: &Prediction) -> Result<bool
 #[tokio::test]
 async fn trap_01_a_rejection_is_false_and_a_threshold_of_zero_counts() -> Result<()> {
     let rejected = prediction! { "found" => false, "delta" => -0.25 };
-    assert_eq!(grade(Matches, &rejected, true).await?, Grade::Verdict(false));
+    assert_eq!(
+        grade(Matches, &rejected, true).await?,
+        Grade::Verdict(false)
+    );
     assert_eq!(grade(Gain, &rejected, true).await?, Grade::Verdict(false));
     assert!(!accepts(Matches, &rejected).await?);
     assert!(!accepts(Gain, &rejected).await?);
     let kept = prediction! { "found" => true, "delta" => 0.0 };
     assert_eq!(grade(Gain, &kept, true).await?, Grade::Verdict(true));
-    assert_eq!(grade(Gain, &kept, false).await?, Grade::Score(MetricScore::new(0.0)));
+    assert_eq!(
+        grade(Gain, &kept, false).await?,
+        Grade::Score(MetricScore::new(0.0))
+    );
     assert!(accepts(Matches, &kept).await? && accepts(Gain, &kept).await?);
     Ok(())
 }
@@ -60,10 +72,16 @@ async fn trap_01_a_rejection_is_false_and_a_threshold_of_zero_counts() -> Result
 #[tokio::test]
 async fn trap_05_an_error_rate_passes_below_its_threshold() -> Result<()> {
     let spec = ErrorRate::SPEC;
-    assert_eq!((spec.direction, spec.higher_is_better()), (Direction::LowerIsBetter, false));
+    assert_eq!(
+        (spec.direction, spec.higher_is_better()),
+        (Direction::LowerIsBetter, false)
+    );
     assert!(accepts(ErrorRate, &prediction! { "rate" => 0.1 }).await?);
     assert!(!accepts(ErrorRate, &prediction! { "rate" => 0.2 }).await?);
-    assert_eq!((spec.is_success(0.05), spec.is_success(0.9)), (Some(true), Some(false)));
+    assert_eq!(
+        (spec.is_success(0.05), spec.is_success(0.9)),
+        (Some(true), Some(false))
+    );
     Ok(())
 }
 
@@ -73,8 +91,14 @@ fn a_strict_score_is_one_or_zero_before_anything_else_sees_it() -> Result<()> {
     assert_eq!((score(0.05)?.value, score(0.5)?.value), (1.0, 0.0));
     let spec = StrictErrorRate::SPEC;
     assert!(spec.strict_mode() && spec.higher_is_better());
-    assert_eq!((spec.is_success(1.0), spec.is_success(0.0)), (Some(true), Some(false)));
-    assert!(score(1.5).is_err(), "the range is checked before the score becomes strict");
+    assert_eq!(
+        (spec.is_success(1.0), spec.is_success(0.0)),
+        (Some(true), Some(false))
+    );
+    assert!(
+        score(1.5).is_err(),
+        "the range is checked before the score becomes strict"
+    );
     Ok(())
 }
 
@@ -96,11 +120,15 @@ fn the_input_spec_has_side_type_and_requirement_of_every_field() {
         given == Some(answer)
     }
     let fields = Same::SPEC.get_input_spec();
-    let fields: Vec<_> =
-        fields.map(|(side, field)| (side, field.name, field.ty, field.required)).collect();
+    let fields: Vec<_> = fields
+        .map(|(side, field)| (side, field.name, field.ty, field.required))
+        .collect();
     assert_eq!(
         fields,
-        [(Side::Gold, "answer", "&str", true), (Side::Pred, "text", "Option<&str>", false)]
+        [
+            (Side::Gold, "answer", "&str", true),
+            (Side::Pred, "text", "Option<&str>", false)
+        ]
     );
     let names: Vec<_> = Same::SPEC.get_input_fields().collect();
     assert_eq!(names, ["gold.answer", "pred.text"]);
@@ -113,21 +141,34 @@ async fn trap_03_no_metric_has_a_threshold_that_nobody_wrote() -> Result<()> {
     fn length(#[pred] answer: &str) -> usize {
         answer.chars().count()
     }
-    assert_eq!((Length::SPEC.threshold, Length::SPEC.is_success(0.0)), (None, None));
+    assert_eq!(
+        (Length::SPEC.threshold, Length::SPEC.is_success(0.0)),
+        (None, None)
+    );
     let pred = prediction! { "answer" => "" };
-    assert_eq!(grade(Length, &pred, true).await?, Grade::Score(MetricScore::new(0.0)));
+    assert_eq!(
+        grade(Length, &pred, true).await?,
+        Grade::Score(MetricScore::new(0.0))
+    );
     Ok(())
 }
 
 #[tokio::test]
 async fn closures_and_hand_written_metrics_have_verdicts_too() -> Result<()> {
-    let near = metric_fn("near", |_, pred| pred.get("x").and_then(serde_json::Value::as_f64));
+    let near = metric_fn("near", |_, pred| {
+        pred.get("x").and_then(serde_json::Value::as_f64)
+    });
     let near = near.with_threshold(0.5).with_range(0.0, 1.0);
     let scored = |x: f64| {
         let (gold, pred) = (example! {}, prediction! { "x" => x });
-        near.answer(MetricCall::new(&gold, &pred)).ready().expect("a closure is synchronous")
+        near.answer(MetricCall::new(&gold, &pred))
+            .ready()
+            .expect("a closure is synchronous")
     };
-    assert_eq!((scored(0.75)?.passed, scored(0.25)?.passed), (Some(true), Some(false)));
+    assert_eq!(
+        (scored(0.75)?.passed, scored(0.25)?.passed),
+        (Some(true), Some(false))
+    );
     assert_eq!(
         scored(2.0).unwrap_err().to_string(),
         "metric `near`: the score 2.0 is outside the declared range 0.0..=1.0"

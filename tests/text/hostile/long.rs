@@ -12,9 +12,17 @@ use serde_json::{Value, json};
 const MEGABYTE: usize = 1_000_000;
 
 fn call(metric: &dyn Metric, gold: &str, pred: &str) -> Result<f64, String> {
-    let (gold, pred) = (example! { "answer" => gold }, prediction! { "answer" => pred });
-    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap();
-    scored.map(|scored| scored.score.value).map_err(|error| error.to_string())
+    let (gold, pred) = (
+        example! { "answer" => gold },
+        prediction! { "answer" => pred },
+    );
+    let scored = metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap();
+    scored
+        .map(|scored| scored.score.value)
+        .map_err(|error| error.to_string())
 }
 
 /// Words that start with this letter, so that strings of different letters share none.
@@ -25,14 +33,21 @@ fn megabyte(letter: char) -> String {
 #[test]
 fn a_megabyte_is_scored_in_linear_time() {
     let (gold, pred) = (megabyte('a'), megabyte('b'));
-    let metrics: [&dyn Metric; 4] =
-        [&Bleu::default(), &Chrf::default(), &Rouge1::default(), &F1::default()];
+    let metrics: [&dyn Metric; 4] = [
+        &Bleu::default(),
+        &Chrf::default(),
+        &Rouge1::default(),
+        &F1::default(),
+    ];
     for metric in metrics {
         assert_eq!(call(metric, &gold, &pred), Ok(0.0), "{}", metric.name());
     }
     let long_word = "y".repeat(MEGABYTE);
     let stemmed = Rouge1::builder().use_stemmer(true).build();
-    assert_eq!(call(&stemmed, &long_word, &format!("{long_word}s")), Ok(1.0));
+    assert_eq!(
+        call(&stemmed, &long_word, &format!("{long_word}s")),
+        Ok(1.0)
+    );
 }
 
 #[test]
@@ -72,7 +87,10 @@ fn a_megabyte_with_one_edit_is_scored() {
     pred.replace_range(600_000..600_001, "b");
     assert_eq!(call(&Wer::default(), &gold, &pred), Ok(1.0 / 500_000.0));
     assert_eq!(call(&Cer::default(), &gold, &pred), Ok(1.0 / 999_999.0));
-    assert_eq!(call(&EditSimilarity::default(), &gold, &pred), Ok(999_999.0 / 1_000_000.0));
+    assert_eq!(
+        call(&EditSimilarity::default(), &gold, &pred),
+        Ok(999_999.0 / 1_000_000.0)
+    );
     assert_eq!(call(&Cer::default(), &gold, ""), Ok(1.0));
 }
 
@@ -80,14 +98,17 @@ fn entities(expected: &[String], predicted: &[String]) -> Result<f64, String> {
     let gold = example! { "expected_entities" => expected.to_vec() };
     let lists = EntityF1::builder().distinct(false).build();
     let scored = lists.score(&gold, &prediction! { "entities" => predicted.to_vec() });
-    scored.map(|score| score.value).map_err(|error| error.to_string())
+    scored
+        .map(|score| score.value)
+        .map_err(|error| error.to_string())
 }
 
 #[test]
 fn thousands_of_entities_are_matched() {
     let same = vec!["name".to_owned(); 2000];
-    let half: Vec<String> =
-        (0..2000).map(|at| if at < 1000 { "name" } else { "other!" }.to_owned()).collect();
+    let half: Vec<String> = (0..2000)
+        .map(|at| if at < 1000 { "name" } else { "other!" }.to_owned())
+        .collect();
     assert_eq!(entities(&same, &same), Ok(1.0));
     assert_eq!(entities(&same, &half), Ok(0.5));
 }
@@ -113,7 +134,9 @@ fn nested(levels: usize) -> Value {
 
 #[test]
 fn lists_in_any_order_are_bounded() {
-    let unordered = JsonFieldAccuracy::builder().lists(ListOrder::Unordered).build();
+    let unordered = JsonFieldAccuracy::builder()
+        .lists(ListOrder::Unordered)
+        .build();
     let numbers = |count: usize| json!((0..count).collect::<Vec<_>>()).to_string();
     let reversed = json!((0..500).rev().collect::<Vec<_>>()).to_string();
     assert_eq!(call(&unordered, &numbers(500), &reversed), Ok(1.0));
@@ -129,6 +152,9 @@ fn lists_in_any_order_are_bounded() {
         Err("metric `json_field_accuracy`: too many values to compare in any order: 121 predicted, 121 expected, in lists up to 60 \
              deep; set lists=ordered or compare some of the fields".to_owned())
     );
-    assert_eq!(call(&unordered, &nested(8).to_string(), &nested(8).to_string()), Ok(1.0));
+    assert_eq!(
+        call(&unordered, &nested(8).to_string(), &nested(8).to_string()),
+        Ok(1.0)
+    );
     assert_eq!(call(&JsonFieldAccuracy::default(), &deep, &deep), Ok(1.0));
 }

@@ -11,21 +11,35 @@ use serde_json::{Value, json};
 fn value(metric: &dyn Metric, relevant: &Value, retrieved: &Value) -> f64 {
     let gold = example! { "relevant" => relevant.clone() };
     let pred = prediction! { "retrieved" => retrieved.clone() };
-    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
+    metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap()
+        .score
+        .value
 }
 
 #[test]
 fn grades_that_are_not_finite_fail() {
-    for (grade, said) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+    for (grade, said) in [
+        (f64::NAN, "NaN"),
+        (f64::INFINITY, "inf"),
+        (f64::NEG_INFINITY, "-inf"),
+    ] {
         assert_eq!(
             Relevant::graded([("a", grade)]).unwrap_err().to_string(),
             format!("expected a finite grade of `a`, found {said}")
         );
     }
     let gold = example! { "relevant" => json!({"a": "NaN"}) };
-    let error = Ndcg::default().score(&gold, &prediction! { "retrieved" => ["a"] }).unwrap_err();
+    let error = Ndcg::default()
+        .score(&gold, &prediction! { "retrieved" => ["a"] })
+        .unwrap_err();
     assert!(
-        error.to_string().starts_with("metric `ndcg`: field `gold.relevant`: expected "),
+        error
+            .to_string()
+            .starts_with("metric `ndcg`: field `gold.relevant`: expected "),
         "{error}"
     );
 }
@@ -36,7 +50,10 @@ fn a_negative_grade_counts_zero() {
     let at_rank_two = 1.0 / 3.0_f64.log2();
     assert!((value(&Ndcg::default(), &relevant, &retrieved) - at_rank_two).abs() < 1e-12);
     assert_eq!(value(&RecallAtK::default(), &relevant, &retrieved), 1.0);
-    assert_eq!(value(&ReciprocalRank::default(), &relevant, &retrieved), 0.5);
+    assert_eq!(
+        value(&ReciprocalRank::default(), &relevant, &retrieved),
+        0.5
+    );
 }
 
 #[test]
@@ -63,7 +80,11 @@ fn trap_06_the_same_hit_ten_times_is_one_hit() {
     ];
     for (metric, expected) in cases {
         let found = value(metric, &relevant, &retrieved);
-        assert!((found - expected).abs() < 1e-12, "{}: {found}, not {expected}", metric.name());
+        assert!(
+            (found - expected).abs() < 1e-12,
+            "{}: {found}, not {expected}",
+            metric.name()
+        );
     }
 }
 
@@ -77,7 +98,9 @@ fn rank_zero_is_rejected_before_any_row() {
     assert!(error.contains(said), "{error}");
     let mut params = Params::default();
     params.insert("depth", "0");
-    let error = AveragePrecision::configure(&params).unwrap_err().to_string();
+    let error = AveragePrecision::configure(&params)
+        .unwrap_err()
+        .to_string();
     let said = "metric `map`: parameter `depth` should be a whole number, 1 or more; found `0`";
     assert_eq!(error, said);
 }
@@ -89,6 +112,10 @@ fn a_ranking_of_a_hundred_thousand_is_scored() {
     let k = Cutoffs::new([100_000, usize::MAX]).unwrap();
     let ndcg = Ndcg::builder().k(k).build();
     assert!((value(&ndcg, &json!(relevant), &json!(retrieved)) - 1.0).abs() < 1e-9);
-    let average = value(&AveragePrecision::default(), &json!(relevant), &json!(retrieved));
+    let average = value(
+        &AveragePrecision::default(),
+        &json!(relevant),
+        &json!(retrieved),
+    );
     assert!((average - 1.0).abs() < 1e-9, "{average}");
 }

@@ -9,8 +9,17 @@ use dsrs_metrics::text::{Profile, RougeTokens};
 use serde_json::json;
 
 fn value(metric: &dyn Metric, gold: &str, pred: &str) -> f64 {
-    let (gold, pred) = (example! { "answer" => gold }, prediction! { "answer" => pred });
-    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
+    let (gold, pred) = (
+        example! { "answer" => gold },
+        prediction! { "answer" => pred },
+    );
+    metric
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap()
+        .score
+        .value
 }
 
 #[test]
@@ -20,7 +29,10 @@ fn empty_sides_have_the_values_of_the_formula() {
         (&Bleu::default(), [0.0, 0.0, 0.0]),
         (&Chrf::default(), [0.0, 0.0, 0.0]),
         (&Rouge1::default(), [0.0, 0.0, 0.0]),
-        (&Rouge2::builder().use_stemmer(true).build(), [0.0, 0.0, 0.0]),
+        (
+            &Rouge2::builder().use_stemmer(true).build(),
+            [0.0, 0.0, 0.0],
+        ),
         (&RougeL::default(), [0.0, 0.0, 0.0]),
         (&RougeLsum::default(), [0.0, 0.0, 0.0]),
         (&Wer::default(), [2.0, 1.0, 0.0]),
@@ -38,14 +50,25 @@ fn empty_sides_have_the_values_of_the_formula() {
 #[test]
 fn json_with_an_empty_side_scores_zero_or_one() {
     let metric = JsonFieldAccuracy::default();
-    let cases = [("{}", "{}", 1.0), (r#"{"a":1}"#, "{}", 0.0), ("{}", r#"{"a":1}"#, 0.0)];
+    let cases = [
+        ("{}", "{}", 1.0),
+        (r#"{"a":1}"#, "{}", 0.0),
+        ("{}", r#"{"a":1}"#, 0.0),
+    ];
     for (gold, pred, expected) in cases {
         assert_eq!(value(&metric, gold, pred), expected, "{gold} {pred}");
     }
-    assert_eq!(value(&metric, "[]", ""), 0.0, "an empty string is not valid JSON");
+    assert_eq!(
+        value(&metric, "[]", ""),
+        0.0,
+        "an empty string is not valid JSON"
+    );
     let gold = example! { "answer" => "" };
     assert_eq!(
-        metric.score(&gold, &prediction! { "answer" => "{}" }).unwrap_err().to_string(),
+        metric
+            .score(&gold, &prediction! { "answer" => "{}" })
+            .unwrap_err()
+            .to_string(),
         "metric `json_field_accuracy`: `gold.answer` is not valid JSON: EOF while parsing a value at line 1 column 0"
     );
 }
@@ -70,16 +93,27 @@ fn trap_06_a_repeated_word_is_not_rewarded() {
     ];
     for (metric, expected) in cases {
         let found = value(metric, "Paris", five);
-        assert!((found - expected).abs() < 1e-12, "{}: {found}, not {expected}", metric.name());
+        assert!(
+            (found - expected).abs() < 1e-12,
+            "{}: {found}, not {expected}",
+            metric.name()
+        );
     }
     assert!(value(&Chrf::default(), "Paris", five) < 0.6);
     let gold = example! { "expected_entities" => "Paris" };
     let pred = prediction! { "entities" => "Paris, Paris, Paris, Paris, Paris" };
     let lists = EntityF1::builder().distinct(false).build();
     assert_eq!(lists.score(&gold, &pred).unwrap().value, 2.0 / 6.0);
-    let (gold, pred) = (json!(["Paris"]), json!(["Paris", "Paris", "Paris", "Paris", "Paris"]));
+    let (gold, pred) = (
+        json!(["Paris"]),
+        json!(["Paris", "Paris", "Paris", "Paris", "Paris"]),
+    );
     assert_eq!(
-        value(&JsonFieldAccuracy::default(), &gold.to_string(), &pred.to_string()),
+        value(
+            &JsonFieldAccuracy::default(),
+            &gold.to_string(),
+            &pred.to_string()
+        ),
         0.2,
         "four are too many"
     );
@@ -92,11 +126,19 @@ fn trap_08_normal_forms_do_not_change_the_score() {
         &Bleu::default(),
         &Chrf::default(),
         &EditSimilarity::default(),
-        &RougeL::builder().tokens(RougeTokens::Unicode).use_stemmer(true).build(),
+        &RougeL::builder()
+            .tokens(RougeTokens::Unicode)
+            .use_stemmer(true)
+            .build(),
         &F1::builder().profile(Profile::Folded).build(),
     ];
     for metric in best {
-        assert_eq!(value(metric, composed, decomposed), 1.0, "{}", metric.name());
+        assert_eq!(
+            value(metric, composed, decomposed),
+            1.0,
+            "{}",
+            metric.name()
+        );
     }
     assert_eq!(
         [

@@ -73,7 +73,10 @@ pub(crate) struct Draw<F> {
 
 impl<F: Fn(&str) -> bool> Draw<F> {
     pub(crate) fn new(seed: u64, accept: F) -> Self {
-        Self { state: seed, accept }
+        Self {
+            state: seed,
+            accept,
+        }
     }
 
     /// SplitMix64 (Steele, Lea and Flood 2014).
@@ -107,7 +110,11 @@ impl<F: Fn(&str) -> bool> Draw<F> {
     fn text(&mut self, longest: usize) -> String {
         let pieces = self.below(longest + 1);
         let text: String = (0..pieces).map(|_| self.piece()).collect();
-        if (self.accept)(&text) { text } else { self.text(longest) }
+        if (self.accept)(&text) {
+            text
+        } else {
+            self.text(longest)
+        }
     }
 
     fn texts(&mut self, most: usize, longest: usize) -> Vec<String> {
@@ -117,7 +124,9 @@ impl<F: Fn(&str) -> bool> Draw<F> {
 
     pub(crate) fn request(&mut self) -> Request {
         match self.below(3) {
-            0 => Request::Text { text: self.text(24) },
+            0 => Request::Text {
+                text: self.text(24),
+            },
             1 => {
                 let prediction = self.text(10);
                 let mut answers = self.texts(3, 8);
@@ -125,7 +134,11 @@ impl<F: Fn(&str) -> bool> Draw<F> {
                     answers.push(format!("The {}.", prediction.to_uppercase()));
                 }
                 answers.retain(|answer| (self.accept)(answer));
-                Request::Pair { prediction, answers, frac: [1.0, 0.8, 0.5, 0.0][self.below(4)] }
+                Request::Pair {
+                    prediction,
+                    answers,
+                    frac: [1.0, 0.8, 0.5, 0.0][self.below(4)],
+                }
             }
             _ => {
                 let passages = self.texts(3, 30);

@@ -26,7 +26,11 @@ fn every_vector_agrees_with_dspy() {
         differences.compare(&vector.request, &vector.reply);
     }
     differences.assert_none();
-    assert!(differences.compared >= 20_000, "only {} vectors", differences.compared);
+    assert!(
+        differences.compared >= 20_000,
+        "only {} vectors",
+        differences.compared
+    );
     println!("{} vectors, no difference", differences.compared);
 }
 
@@ -39,7 +43,10 @@ fn the_vectors_contain_every_assigned_character_of_the_first_two_planes() {
         }
     }
     let missing = ('\0'..='\u{1ffff}').filter(|&c| !seen[c as usize]).count();
-    assert_eq!(missing, 0, "every one of them is in a string, assigned or not");
+    assert_eq!(
+        missing, 0,
+        "every one of them is in a string, assigned or not"
+    );
     assert!(('\u{20000}'..='\u{2a6df}').all(|c| seen[c as usize]));
 }
 
@@ -53,7 +60,9 @@ fn known_only_to_rust() -> Vec<char> {
             // Not differences of the tables: white space, the = of an unequal sign, and an A that is an article
             // without its accent.
             !c.is_whitespace()
-                && !c.nfd().any(|part| matches!(part, 'a' | 'A') || part.is_ascii_punctuation())
+                && !c
+                    .nfd()
+                    .any(|part| matches!(part, 'a' | 'A') || part.is_ascii_punctuation())
                 && (kept != rust(&format!("x{alone}x"))
                     || normalize_text(&between) != rust(&between))
         })

@@ -12,7 +12,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const VECTORS: &[u8] = include_bytes!("../../parity/inspect_vectors.jsonl.gz");
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_inspect_vectors.py");
+const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/parity/make_inspect_vectors.py"
+);
 
 #[derive(Deserialize)]
 struct Vector {
@@ -28,10 +31,21 @@ struct Vector {
 #[derive(Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 enum Of {
-    Includes { ignore_case: bool },
-    Match { location: Location, numeric: bool },
-    Pattern { pattern: String, ignore_case: bool, match_all: bool },
-    Choice { choices: usize },
+    Includes {
+        ignore_case: bool,
+    },
+    Match {
+        location: Location,
+        numeric: bool,
+    },
+    Pattern {
+        pattern: String,
+        ignore_case: bool,
+        match_all: bool,
+    },
+    Choice {
+        choices: usize,
+    },
 }
 
 /// Output, target, scorer with the library's verdict, settings.
@@ -75,9 +89,19 @@ const DIFFERENCES: &[(&str, &[Difference])] = &[
     (
         "punctuation of every script is removed",
         &[
-            ("«Paris»", "Paris", "match numeric true", "Begin, End, Exact"),
+            (
+                "«Paris»",
+                "Paris",
+                "match numeric true",
+                "Begin, End, Exact",
+            ),
             ("«Paris»", "Paris", "match true", "Begin, End, Exact"),
-            ("“Paris”", "Paris", "match numeric true", "Begin, End, Exact"),
+            (
+                "“Paris”",
+                "Paris",
+                "match numeric true",
+                "Begin, End, Exact",
+            ),
             ("“Paris”", "Paris", "match true", "Begin, End, Exact"),
             ("答えは東京。", "東京", "match numeric true", "End"),
             ("答えは東京。", "東京", "match true", "End"),
@@ -94,8 +118,18 @@ const DIFFERENCES: &[(&str, &[Difference])] = &[
     (
         "numbers have all their digits; in inspect 5",
         &[
-            ("0.1234567", "0.1234568", "match numeric false", "Any, Begin, End, Exact"),
-            ("123456", "123457", "match numeric false", "Any, Begin, End, Exact"),
+            (
+                "0.1234567",
+                "0.1234568",
+                "match numeric false",
+                "Any, Begin, End, Exact",
+            ),
+            (
+                "123456",
+                "123457",
+                "match numeric false",
+                "Any, Begin, End, Exact",
+            ),
         ],
     ),
     (
@@ -109,9 +143,19 @@ const DIFFERENCES: &[(&str, &[Difference])] = &[
             ("60%", "60", "match numeric true", "Any, Begin, End, Exact"),
             ("<42", "42", "match numeric true", "Any, Begin, End"),
             ("COVID-19", "19", "match numeric true", "Any, Begin, End"),
-            ("Café", "cafe\u{301}", "match numeric true", "Any, Begin, End, Exact"),
+            (
+                "Café",
+                "cafe\u{301}",
+                "match numeric true",
+                "Any, Begin, End, Exact",
+            ),
             ("cafe\u{301}", "cafe", "match numeric false", "Any, Begin"),
-            ("cafe\u{301}", "café", "match numeric true", "Any, Begin, End, Exact"),
+            (
+                "cafe\u{301}",
+                "café",
+                "match numeric true",
+                "Any, Begin, End, Exact",
+            ),
             ("~42", "42", "match numeric true", "Any, Begin, End"),
         ],
     ),
@@ -119,11 +163,31 @@ const DIFFERENCES: &[(&str, &[Difference])] = &[
         "canonically equivalent strings are equal, and an accent belongs to its letter",
         &[
             ("Café", "cafe\u{301}", "includes true", "ignore_case=true"),
-            ("Café", "cafe\u{301}", "match true", "Any, Begin, End, Exact"),
-            ("cafe\u{301}", "cafe", "includes false", "ignore_case=false, ignore_case=true"),
+            (
+                "Café",
+                "cafe\u{301}",
+                "match true",
+                "Any, Begin, End, Exact",
+            ),
+            (
+                "cafe\u{301}",
+                "cafe",
+                "includes false",
+                "ignore_case=false, ignore_case=true",
+            ),
             ("cafe\u{301}", "cafe", "match false", "Any, Begin"),
-            ("cafe\u{301}", "café", "includes true", "ignore_case=false, ignore_case=true"),
-            ("cafe\u{301}", "café", "match true", "Any, Begin, End, Exact"),
+            (
+                "cafe\u{301}",
+                "café",
+                "includes true",
+                "ignore_case=false, ignore_case=true",
+            ),
+            (
+                "cafe\u{301}",
+                "café",
+                "match true",
+                "Any, Begin, End, Exact",
+            ),
         ],
     ),
     (
@@ -138,9 +202,17 @@ const DIFFERENCES: &[(&str, &[Difference])] = &[
     ),
     (
         "white space around a group is removed",
-        &[("ANSWER: two words \nrest", "[\"two words\"]", "pattern true", "ANSWER:([^\\n]+)")],
+        &[(
+            "ANSWER: two words \nrest",
+            "[\"two words\"]",
+            "pattern true",
+            "ANSWER:([^\\n]+)",
+        )],
     ),
-    ("case is folded in full", &[("STRASSE", "[\"straße\"]", "pattern true", "(\\w+)")]),
+    (
+        "case is folded in full",
+        &[("STRASSE", "[\"straße\"]", "pattern true", "(\\w+)")],
+    ),
 ];
 
 impl Vector {
@@ -159,9 +231,16 @@ impl Vector {
                         .whole_words(whole_words)
                         .build(),
                 ),
-                format!("match{} {location:?}", if *numeric { " numeric" } else { "" }),
+                format!(
+                    "match{} {location:?}",
+                    if *numeric { " numeric" } else { "" }
+                ),
             ),
-            Of::Pattern { pattern, ignore_case, match_all } => (
+            Of::Pattern {
+                pattern,
+                ignore_case,
+                match_all,
+            } => (
                 Box::new(
                     Pattern::builder()
                         .pattern(pattern.as_str())
@@ -177,10 +256,15 @@ impl Vector {
             Of::Choice { choices } => choices,
             _ => 0,
         };
-        let texts: Vec<String> = (0..choices).map(|at| format!("choice number {at}")).collect();
+        let texts: Vec<String> = (0..choices)
+            .map(|at| format!("choice number {at}"))
+            .collect();
         let gold = example! { "answer" => self.target.clone(), "choices" => texts };
         let pred = prediction! { "answer" => self.output.as_str() };
-        let answer = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap();
+        let answer = metric
+            .answer(MetricCall::new(&gold, &pred))
+            .ready()
+            .unwrap();
         (answer.map(|scored| scored.score.value > 0.0), settings)
     }
 }
@@ -190,8 +274,17 @@ fn plain_words_and_numbers_have_the_verdicts_of_inspect() {
     let mut compared = 0;
     for vector in vectors::<Vector>(VECTORS).filter(|vector| vector.plain) {
         let (verdict, settings) = vector.verdict(false);
-        let Vector { output, target, correct, .. } = &vector;
-        assert_eq!(verdict, Ok(*correct), "{settings}: {output:?}, target {target}");
+        let Vector {
+            output,
+            target,
+            correct,
+            ..
+        } = &vector;
+        assert_eq!(
+            verdict,
+            Ok(*correct),
+            "{settings}: {output:?}, target {target}"
+        );
         compared += 1;
     }
     assert_eq!(compared, 2097);
@@ -208,9 +301,14 @@ fn each_difference_from_inspect_has_a_reason() {
         let verdict = verdict.map_or_else(|error| error.to_string(), |verdict| verdict.to_string());
         let (of, settings) = settings.rsplit_once(' ').unwrap();
         let (of, settings) = (format!("{of} {verdict}"), settings.to_owned());
-        let target =
-            vector.target.as_str().map_or_else(|| vector.target.to_string(), str::to_owned);
-        found.entry((vector.output, target, of)).or_default().push(settings);
+        let target = vector
+            .target
+            .as_str()
+            .map_or_else(|| vector.target.to_string(), str::to_owned);
+        found
+            .entry((vector.output, target, of))
+            .or_default()
+            .push(settings);
     }
     let mut listed: BTreeMap<(String, String, String), Vec<String>> = BTreeMap::new();
     for (_, differences) in DIFFERENCES {
@@ -228,6 +326,8 @@ fn each_difference_from_inspect_has_a_reason() {
 
 #[test]
 fn inspect_still_returns_the_vectors() {
-    let Some(peer) = Peer::with(&["inspect-ai"]) else { return };
+    let Some(peer) = Peer::with(&["inspect-ai"]) else {
+        return;
+    };
     assert_eq!(peer.check(SCRIPT), "3087 vectors, as committed");
 }

@@ -31,10 +31,18 @@ impl Python {
     /// `None`, after printing the reason, without dspy 3.4.1.
     fn find() -> Option<Self> {
         let peer = Peer::with(&["dspy"])?;
-        let version = peer.output(&["-c", VERSION]).expect("the version of Python");
-        let other_version =
-            if version == "3.11" { HashSet::new() } else { versions::section("").collect() };
-        Some(Self { peer, other_version })
+        let version = peer
+            .output(&["-c", VERSION])
+            .expect("the version of Python");
+        let other_version = if version == "3.11" {
+            HashSet::new()
+        } else {
+            versions::section("").collect()
+        };
+        Some(Self {
+            peer,
+            other_version,
+        })
     }
 
     /// Sends all requests to one child process: a thread writes, this one reads.
@@ -62,7 +70,11 @@ impl Python {
             }
         });
         assert!(child.wait().expect("the child ends").success());
-        assert_eq!(differences.compared, requests.len(), "a reply to each request");
+        assert_eq!(
+            differences.compared,
+            requests.len(),
+            "a reply to each request"
+        );
         differences
     }
 
@@ -76,14 +88,18 @@ fn dspy_agrees_on_fresh_random_strings() {
     let Some(python) = Python::find() else {
         return;
     };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("after 1970");
     let seed = std::env::var("DSRS_METRICS_SEED")
         .ok()
         .and_then(|seed| seed.parse().ok())
         .unwrap_or(now.as_nanos() as u64);
     println!("DSRS_METRICS_SEED={seed} draws the same strings again");
     let mut draw = Draw::new(seed, |text| python.agrees_about(text));
-    let count = std::env::var("DSRS_METRICS_REQUESTS").ok().and_then(|count| count.parse().ok());
+    let count = std::env::var("DSRS_METRICS_REQUESTS")
+        .ok()
+        .and_then(|count| count.parse().ok());
     let count = count.unwrap_or(RANDOM_REQUESTS);
     let requests: Vec<_> = (0..count).map(|_| draw.request()).collect();
     let differences = python.compare(&requests);
@@ -96,11 +112,16 @@ fn dspy_agrees_on_every_code_point() {
     let Some(python) = Python::find() else {
         return;
     };
-    let all: Vec<char> = ('\0'..=char::MAX).filter(|c| !python.other_version.contains(c)).collect();
+    let all: Vec<char> = ('\0'..=char::MAX)
+        .filter(|c| !python.other_version.contains(c))
+        .collect();
     let requests: Vec<_> = all
         .chunks(64)
         .map(|chunk| Request::Text {
-            text: chunk.iter().map(|c| format!("{c} A{c}\u{323}Σ {c}Σ the{c} ")).collect(),
+            text: chunk
+                .iter()
+                .map(|c| format!("{c} A{c}\u{323}Σ {c}Σ the{c} "))
+                .collect(),
         })
         .collect();
     let differences = python.compare(&requests);

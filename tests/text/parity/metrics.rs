@@ -146,13 +146,17 @@ impl Differences {
         self.compared += 1;
         let is_close = (found - expected).abs() <= 1e-9;
         if !is_close {
-            self.different.push(format!("{} is {found}, not {expected}", what()));
+            self.different
+                .push(format!("{} is {found}, not {expected}", what()));
         }
     }
 
     #[track_caller]
     fn assert_none(&self, at_least: usize) {
-        let Self { compared, different } = self;
+        let Self {
+            compared,
+            different,
+        } = self;
         let shown: Vec<&str> = different.iter().take(8).map(String::as_str).collect();
         assert!(
             different.is_empty(),
@@ -170,7 +174,9 @@ fn merged(rows: impl Iterator<Item = CorpusCounts>) -> f64 {
         sums.merge(&row);
         sums
     };
-    rows.reduce(merge).and_then(|sums| sums.score()).expect("a corpus has a score")
+    rows.reduce(merge)
+        .and_then(|sums| sums.score())
+        .expect("a corpus has a score")
 }
 
 #[test]
@@ -178,14 +184,23 @@ fn bleu_agrees_with_sacrebleu() {
     let mut differences = Differences::default();
     for vector in vectors() {
         match vector {
-            Vector::Bleu { options, prediction, references, score } => {
+            Vector::Bleu {
+                options,
+                prediction,
+                references,
+                score,
+            } => {
                 let bleu = options.options();
                 let counts = bleu.counts(&prediction, &references).unwrap();
                 let found = bleu.sentence_score(&counts);
                 let what = || format!("{bleu:?} {prediction:?} {references:?}");
                 differences.compare(found, score / 100.0, what);
             }
-            Vector::BleuCorpus { options, rows, score } => {
+            Vector::BleuCorpus {
+                options,
+                rows,
+                score,
+            } => {
                 let bleu = options.options();
                 let counts = |(prediction, references): &Row| {
                     CorpusCounts::new(bleu.counts(prediction, references).unwrap(), bleu)
@@ -207,13 +222,22 @@ fn chrf_agrees_with_sacrebleu() {
     let mut differences = Differences::default();
     for vector in vectors() {
         match vector {
-            Vector::Chrf { options, prediction, references, score } => {
+            Vector::Chrf {
+                options,
+                prediction,
+                references,
+                score,
+            } => {
                 let chrf = options.options();
                 let found = chrf.score(&chrf.counts(&prediction, &references).unwrap());
                 let what = || format!("{chrf:?} {prediction:?} {references:?}");
                 differences.compare(found, score / 100.0, what);
             }
-            Vector::ChrfCorpus { options, rows, score } => {
+            Vector::ChrfCorpus {
+                options,
+                rows,
+                score,
+            } => {
                 let chrf = options.options();
                 let counts = |(prediction, references): &Row| {
                     CorpusCounts::new(chrf.counts(prediction, references).unwrap(), chrf)
@@ -244,7 +268,10 @@ fn rouge_agrees_with_rouge_score() {
         else {
             continue;
         };
-        let options = RougeOptions { use_stemmer, ..RougeOptions::default() };
+        let options = RougeOptions {
+            use_stemmer,
+            ..RougeOptions::default()
+        };
         let kinds = [
             (Rouge::N(1), rouge1),
             (Rouge::N(2), rouge2),
@@ -267,11 +294,18 @@ fn rouge_agrees_with_rouge_score() {
 fn error_rates_agree_with_jiwer() {
     let mut differences = Differences::default();
     for vector in vectors() {
-        let Vector::Rates { rows, wer, cer } = vector else { continue };
-        let kinds: [(Count, f64); 2] =
-            [(EditCounts::of_words, wer), (EditCounts::of_characters, cer)];
+        let Vector::Rates { rows, wer, cer } = vector else {
+            continue;
+        };
+        let kinds: [(Count, f64); 2] = [
+            (EditCounts::of_words, wer),
+            (EditCounts::of_characters, cer),
+        ];
         for (count, expected) in kinds {
-            let mut sums = EditCounts { edits: 0, length: 0 };
+            let mut sums = EditCounts {
+                edits: 0,
+                length: 0,
+            };
             for (prediction, reference) in &rows {
                 let counts = count(prediction, reference);
                 sums.edits += counts.edits;
@@ -287,9 +321,21 @@ fn error_rates_agree_with_jiwer() {
 fn similarities_agree_with_rapidfuzz() {
     let mut differences = Differences::default();
     for vector in vectors() {
-        let Vector::Similarity { a, b, levenshtein, indel } = vector else { continue };
+        let Vector::Similarity {
+            a,
+            b,
+            levenshtein,
+            indel,
+        } = vector
+        else {
+            continue;
+        };
         let what = || format!("{a:?} {b:?}");
-        differences.compare(EditDistance::Levenshtein.similarity(&a, &b), levenshtein, what);
+        differences.compare(
+            EditDistance::Levenshtein.similarity(&a, &b),
+            levenshtein,
+            what,
+        );
         differences.compare(EditDistance::Indel.similarity(&a, &b), indel, what);
     }
     differences.assert_none(2400);
@@ -299,12 +345,21 @@ fn similarities_agree_with_rapidfuzz() {
 fn rankings_agree_with_trec_eval() {
     let mut differences = Differences::default();
     for vector in vectors() {
-        let Vector::Ranking { relevant, retrieved, scores } = vector else { continue };
+        let Vector::Ranking {
+            relevant,
+            retrieved,
+            scores,
+        } = vector
+        else {
+            continue;
+        };
         let grades = Relevant::deserialize(&relevant).unwrap();
         let ranking = Ranking::new(&Retrieved::deserialize(&retrieved).unwrap(), &grades).unwrap();
         for (measure, expected) in scores {
             let found = measured(&ranking, &measure);
-            differences.compare(found, expected, || format!("{measure} {relevant} {retrieved}"));
+            differences.compare(found, expected, || {
+                format!("{measure} {relevant} {retrieved}")
+            });
         }
     }
     differences.assert_none(800 * 28);
@@ -338,5 +393,12 @@ fn the_packages_still_return_the_vectors() {
 /// The Python that has the packages.
 #[track_caller]
 pub(super) fn peers() -> Option<Peer> {
-    Peer::with(&["jiwer", "nltk", "pytrec-eval-terrier", "rapidfuzz", "rouge-score", "sacrebleu"])
+    Peer::with(&[
+        "jiwer",
+        "nltk",
+        "pytrec-eval-terrier",
+        "rapidfuzz",
+        "rouge-score",
+        "sacrebleu",
+    ])
 }

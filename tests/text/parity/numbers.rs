@@ -29,7 +29,11 @@ const ITS_GROUPS: &str =
 /// The kinds of forms that math-verify reads in another way, with the reason and how many of the committed ones differ.
 const DIFFERENCES: &[(&str, usize, &str)] = &[
     ("amounts", 5, ITS_PACKAGES),
-    ("bases", 44, "digits of another base are not a decimal number; math-verify ignores the base"),
+    (
+        "bases",
+        44,
+        "digits of another base are not a decimal number; math-verify ignores the base",
+    ),
     ("binomials", 28, NOT_EVALUATED),
     (
         "exponents_of_programs",
@@ -44,17 +48,41 @@ const DIFFERENCES: &[(&str, usize, &str)] = &[
         35,
         "10\\,00 is a mistake; math-verify adds or multiplies its groups",
     ),
-    ("improper_mixed_numbers", 45, "2\\frac{3}{2} is a sum to some and a product to others"),
-    ("ordinals", 8, "20^{th} is 20; math-verify raises 20 to the power of t times h"),
-    ("percentages", 36, "a percent sign is a unit, unless `percent_as_fraction` is set"),
+    (
+        "improper_mixed_numbers",
+        45,
+        "2\\frac{3}{2} is a sum to some and a product to others",
+    ),
+    (
+        "ordinals",
+        8,
+        "20^{th} is 20; math-verify raises 20 to the power of t times h",
+    ),
+    (
+        "percentages",
+        36,
+        "a percent sign is a unit, unless `percent_as_fraction` is set",
+    ),
     ("powers", 38, NOT_EVALUATED),
     ("products_of_fractions", 44, NOT_EVALUATED),
-    ("remainders", 13, "3 \\pmod 7 is a class; math-verify reads the modulus"),
-    ("repeating_decimals", 19, "0.\\overline{3} is not 0; math-verify drops what repeats"),
+    (
+        "remainders",
+        13,
+        "3 \\pmod 7 is a class; math-verify reads the modulus",
+    ),
+    (
+        "repeating_decimals",
+        19,
+        "0.\\overline{3} is not 0; math-verify drops what repeats",
+    ),
     ("results_of_equations", 21, ITS_GROUPS),
     ("roots", 29, NOT_EVALUATED),
     ("slashes_of_other_packages", 45, ITS_PACKAGES),
-    ("styles", 20, "math-verify drops \\text and \\textbf with their content"),
+    (
+        "styles",
+        20,
+        "math-verify drops \\text and \\textbf with their content",
+    ),
     ("thousands_by_spaces", 90, ITS_GROUPS),
     ("thousands_of_a_command", 45, ITS_PACKAGES),
 ];
@@ -65,7 +93,13 @@ const DIFFERENCES: &[(&str, usize, &str)] = &[
 /// If a form is not read as it is meant, or its kind has no reason to differ.
 fn differences(vectors: impl Iterator<Item = Vector>) -> (usize, BTreeMap<String, usize>) {
     let (mut compared, mut differ) = (0, BTreeMap::new());
-    for Vector { kind, form, meant, peer } in vectors {
+    for Vector {
+        kind,
+        form,
+        meant,
+        peer,
+    } in vectors
+    {
         let form = format!("${form}$");
         let value = |number: Option<String>| {
             number.map(|number| last_number(&number).expect("a fraction in plain digits"))
@@ -74,7 +108,10 @@ fn differences(vectors: impl Iterator<Item = Vector>) -> (usize, BTreeMap<String
         assert_eq!(found, value(meant), "{kind}: {form}");
         if found != value(peer) {
             let has_reason = DIFFERENCES.iter().any(|(listed, ..)| *listed == kind);
-            assert!(has_reason, "{kind}: {form} is {found:?}, and another number for math-verify");
+            assert!(
+                has_reason,
+                "{kind}: {form} is {found:?}, and another number for math-verify"
+            );
             *differ.entry(kind).or_default() += 1;
         }
         compared += 1;
@@ -85,22 +122,32 @@ fn differences(vectors: impl Iterator<Item = Vector>) -> (usize, BTreeMap<String
 #[test]
 fn numbers_are_read_as_meant_and_each_difference_from_math_verify_has_a_reason() {
     let (compared, differ) = differences(vectors(VECTORS));
-    let listed = DIFFERENCES.iter().map(|(kind, count, _)| ((*kind).to_owned(), *count));
+    let listed = DIFFERENCES
+        .iter()
+        .map(|(kind, count, _)| ((*kind).to_owned(), *count));
     assert_eq!((compared, differ), (2000, listed.collect()));
 }
 
 /// The seed of the forms that are not committed: `DSRS_METRICS_SEED`, or the time.
 fn seed() -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
     std::env::var("DSRS_METRICS_SEED").unwrap_or_else(|_| now.as_secs().to_string())
 }
 
 #[test]
 fn numbers_of_a_new_seed_are_read_as_meant_and_differ_for_the_same_reasons() {
-    let Some(peer) = Peer::with(&["math-verify"]) else { return };
+    let Some(peer) = Peer::with(&["math-verify"]) else {
+        return;
+    };
     let seed = seed();
-    let fresh = peer.output(&[SCRIPT, "--seed", &seed]).unwrap_or_else(|error| panic!("{error}"));
-    let fresh = fresh.lines().map(|line| serde_json::from_str(line).expect("a vector a line"));
+    let fresh = peer
+        .output(&[SCRIPT, "--seed", &seed])
+        .unwrap_or_else(|error| panic!("{error}"));
+    let fresh = fresh
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a vector a line"));
     let (compared, differ) = differences(fresh);
     println!(
         "seed {seed}: {compared} forms, {} differ: {differ:?}",
@@ -111,6 +158,8 @@ fn numbers_of_a_new_seed_are_read_as_meant_and_differ_for_the_same_reasons() {
 
 #[test]
 fn math_verify_still_returns_the_vectors() {
-    let Some(peer) = Peer::with(&["math-verify"]) else { return };
+    let Some(peer) = Peer::with(&["math-verify"]) else {
+        return;
+    };
     assert_eq!(peer.check(SCRIPT), "2000 vectors, as committed");
 }

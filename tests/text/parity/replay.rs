@@ -10,9 +10,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Request {
-    Pair { prediction: String, answers: Vec<String>, frac: f64 },
-    Passages { answers: Vec<String>, passages: Vec<String> },
-    Text { text: String },
+    Pair {
+        prediction: String,
+        answers: Vec<String>,
+        frac: f64,
+    },
+    Passages {
+        answers: Vec<String>,
+        passages: Vec<String>,
+    },
+    Text {
+        text: String,
+    },
 }
 
 /// A reply of `reference.py`. Floats are the hexadecimal digits of their bits.
@@ -43,14 +52,20 @@ pub(crate) enum Reply {
 /// This library's reply to the same request.
 pub(crate) fn reply(request: &Request) -> Reply {
     match request {
-        Request::Text { text } => {
-            Reply::Text { normalized: normalize_text(text), dpr: dpr_normalize(text).join(" ") }
-        }
-        Request::Passages { answers, passages } => {
-            Reply::Found { found: answer_passage_match(passages, answers) }
-        }
-        Request::Pair { prediction, answers, frac } => pair(prediction, answers, *frac)
-            .unwrap_or_else(|_| Reply::Error { error: "ValueError".to_owned() }),
+        Request::Text { text } => Reply::Text {
+            normalized: normalize_text(text),
+            dpr: dpr_normalize(text).join(" "),
+        },
+        Request::Passages { answers, passages } => Reply::Found {
+            found: answer_passage_match(passages, answers),
+        },
+        Request::Pair {
+            prediction,
+            answers,
+            frac,
+        } => pair(prediction, answers, *frac).unwrap_or_else(|_| Reply::Error {
+            error: "ValueError".to_owned(),
+        }),
     }
 }
 
@@ -111,7 +126,9 @@ fn ascii(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
         .chars()
         .flat_map(|c| {
-            c.escape_default().filter(move |_| !c.is_ascii()).chain(c.is_ascii().then_some(c))
+            c.escape_default()
+                .filter(move |_| !c.is_ascii())
+                .chain(c.is_ascii().then_some(c))
         })
         .collect()
 }

@@ -7,7 +7,10 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_stem_vect
 
 #[test]
 fn stems_agree_with_nltk() {
-    let options = RougeOptions { tokens: RougeTokens::Unicode, use_stemmer: true };
+    let options = RougeOptions {
+        tokens: RougeTokens::Unicode,
+        use_stemmer: true,
+    };
     let (mut compared, mut different) = (0, Vec::new());
     for line in dsrs_metrics_tests::lines(VECTORS) {
         let (word, stem) = line.split_once('\t').expect("a word and its stem a line");
@@ -22,6 +25,8 @@ fn stems_agree_with_nltk() {
 
 #[test]
 fn nltk_still_returns_the_stems() {
-    let Some(peer) = super::metrics::peers() else { return };
+    let Some(peer) = super::metrics::peers() else {
+        return;
+    };
     assert_eq!(peer.check(SCRIPT), "42499 words, as committed");
 }

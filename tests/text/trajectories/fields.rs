@@ -25,18 +25,28 @@ fn finished(#[pred] trajectory: Trajectory) -> bool {
 
 fn score(gold: impl Into<Value>, pred: impl Into<Value>) -> dsrs_metrics::Result<f64> {
     let gold = example! { "trajectory" => gold.into() };
-    Ok(Made.score(&gold, &prediction! { "trajectory" => pred.into() })?.value)
+    Ok(Made
+        .score(&gold, &prediction! { "trajectory" => pred.into() })?
+        .value)
 }
 
 #[test]
 fn a_field_is_json_or_a_string_of_json() -> dsrs_metrics::Result<()> {
     let pred = json!([{"name": "search", "args": {"query": "Rome"}}]);
-    for pred in [pred.clone(), pred.to_string().into(), json!({"tool_calls": ["search"]})] {
+    for pred in [
+        pred.clone(),
+        pred.to_string().into(),
+        json!({"tool_calls": ["search"]}),
+    ] {
         assert_eq!(score(json!(["search", "book"]), pred.clone())?, 0.5);
         assert_eq!(score(json!(null), pred)?, 1.0);
     }
     assert_eq!(
-        Made.score(&example! {}, &prediction! { "trajectory" => [ToolCall::new("x")] })?.value,
+        Made.score(
+            &example! {},
+            &prediction! { "trajectory" => [ToolCall::new("x")] }
+        )?
+        .value,
         1.0
     );
     assert_eq!(
@@ -105,13 +115,31 @@ fn any_expected(#[gold] trajectory: Option<&ExpectedTrajectory>) -> bool {
 #[test]
 fn typed_rows_have_trajectories() -> dsrs_metrics::Result<()> {
     let expected = Trajectory::of_calls(["search", "book"].map(ToolCall::new));
-    let gold = Gold { trajectory: Some(expected.clone()) };
-    let run = Run { trajectory: Trajectory::of_calls([ToolCall::new("book")]) };
+    let gold = Gold {
+        trajectory: Some(expected.clone()),
+    };
+    let run = Run {
+        trajectory: Trajectory::of_calls([ToolCall::new("book")]),
+    };
     assert_eq!(Made.score(&gold, &run)?.value, 0.5);
     assert_eq!(Made.score(&Gold { trajectory: None }, &run)?.value, 1.0);
-    assert_eq!(Made.score(&Run { trajectory: expected }, &run)?.value, 0.5);
+    assert_eq!(
+        Made.score(
+            &Run {
+                trajectory: expected
+            },
+            &run
+        )?
+        .value,
+        0.5
+    );
     assert_eq!(AnyExpected.score(&gold, &run)?.value, 1.0);
-    assert_eq!(AnyExpected.score(&example! { "trajectory" => ["x"] }, &prediction! {})?.value, 1.0);
+    assert_eq!(
+        AnyExpected
+            .score(&example! { "trajectory" => ["x"] }, &prediction! {})?
+            .value,
+        1.0
+    );
     let reply: Reply =
         serde_json::from_str(r#"{"trajectory": "[{\"name\": \"finish\"}]"}"#).unwrap();
     assert_eq!(Finished.score(&example! {}, &reply)?.value, 1.0);

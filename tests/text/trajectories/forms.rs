@@ -17,7 +17,11 @@ fn error(value: Value) -> String {
 
 /// The role and the text of each message.
 fn texts(trajectory: &Trajectory) -> Vec<(Role, &str)> {
-    trajectory.messages().iter().map(|message| (message.role, &*message.text)).collect()
+    trajectory
+        .messages()
+        .iter()
+        .map(|message| (message.role, &*message.text))
+        .collect()
 }
 
 /// Name, arguments, result and failure of each call.
@@ -101,8 +105,10 @@ fn an_id_that_is_used_again_names_the_last_call() {
     messages.extend(turn("two"));
     let unanswered = json!({"role": "assistant", "tool_calls": [{"id": "call_0", "name": "next"}]});
     messages.insert(0, unanswered);
-    let results: Vec<_> =
-        calls(&read(Value::Array(messages))).into_iter().map(|call| call.2).collect();
+    let results: Vec<_> = calls(&read(Value::Array(messages)))
+        .into_iter()
+        .map(|call| call.2)
+        .collect();
     assert_eq!(results, [json!(null), json!("one"), json!("two")]);
 }
 
@@ -139,7 +145,12 @@ fn anthropic_messages() {
     assert_eq!(
         calls(&trajectory),
         [
-            call("weather", json!({ "city": "Rome" }), json!("no such city"), true),
+            call(
+                "weather",
+                json!({ "city": "Rome" }),
+                json!("no such city"),
+                true
+            ),
             call("now", json!({}), json!("noon"), false),
             call("web_search", json!({ "query": "Rome" }), json!(""), false),
         ]
@@ -174,26 +185,46 @@ fn atif() {
     );
     assert_eq!(
         calls(&trajectory),
-        [call("weather", json!({ "city": "Rome" }), json!("21 C"), false)]
+        [call(
+            "weather",
+            json!({ "city": "Rome" }),
+            json!("21 C"),
+            false
+        )]
     );
     assert_eq!((trajectory.steps(), trajectory.tokens()), (2, Some(60)));
     root["final_metrics"] = json!({"total_prompt_tokens": 70, "total_completion_tokens": 12});
-    assert_eq!(read(root).tokens(), Some(82), "the total of the format counts");
+    assert_eq!(
+        read(root).tokens(),
+        Some(82),
+        "the total of the format counts"
+    );
 }
 
 #[test]
 fn traces_calls_and_names() {
     let inputs = example! { "query" => "Rome" };
     let outputs = prediction! { "passages" => ["It is sunny."] };
-    let trace =
-        Trace { steps: vec![TraceStep { predictor: "search".to_owned(), inputs, outputs }] };
+    let trace = Trace {
+        steps: vec![TraceStep {
+            predictor: "search".to_owned(),
+            inputs,
+            outputs,
+        }],
+    };
     let of_trace = read(serde_json::to_value(&trace).unwrap());
     let passages = json!({ "passages": ["It is sunny."] });
-    assert_eq!(calls(&of_trace), [call("search", json!({ "query": "Rome" }), passages, false)]);
+    assert_eq!(
+        calls(&of_trace),
+        [call("search", json!({ "query": "Rome" }), passages, false)]
+    );
     assert_eq!(read(json!({ "steps": trace })), of_trace);
 
     let names = read(json!({"tool_calls": ["search", "book"]}));
-    assert_eq!((names.tool_calls().names(), names.steps()), (vec!["search", "book"], 2));
+    assert_eq!(
+        (names.tool_calls().names(), names.steps()),
+        (vec!["search", "book"], 2)
+    );
     for key in [
         "args",
         "arguments",
@@ -251,7 +282,10 @@ fn blocks_of_other_systems_are_calls_and_results() {
         json!({"type": "tool-call", "toolCallId": "a", "toolName": "weather", "input": args}),
         json!({"type": "tool-result", "toolCallId": "a", "output": {"type": "error-text", "value": "no such city"}}),
     );
-    assert_eq!(calls(&read(failed)), [call("weather", args, json!("no such city"), true)]);
+    assert_eq!(
+        calls(&read(failed)),
+        [call("weather", args, json!("no such city"), true)]
+    );
 }
 
 /// LangChain, LlamaIndex, inspect_ai, a ReAct agent, OpenAI's custom tools; empty values and other keys do not count.
@@ -403,20 +437,39 @@ fn many_messages_and_many_calls_of_one_message() {
         messages.push(json!({"role": "tool", "tool_call_id": id, "content": "ok"}));
     }
     let trajectory = read(Value::Array(messages));
-    assert_eq!((trajectory.messages().len(), trajectory.steps()), (100_000, 50_000));
-    assert!(trajectory.tool_calls().all(|call| call.result == Some("ok".into())).is_met());
+    assert_eq!(
+        (trajectory.messages().len(), trajectory.steps()),
+        (100_000, 50_000)
+    );
+    assert!(
+        trajectory
+            .tool_calls()
+            .all(|call| call.result == Some("ok".into()))
+            .is_met()
+    );
 
-    let calls: Vec<Value> =
-        (0..100_000).map(|call| json!({"id": call.to_string(), "name": "f"})).collect();
+    let calls: Vec<Value> = (0..100_000)
+        .map(|call| json!({"id": call.to_string(), "name": "f"}))
+        .collect();
     let results = (0..100_000)
         .rev()
         .map(|call| json!({"role": "tool", "tool_call_id": call.to_string(), "content": call}));
     let mut messages = vec![json!({"role": "assistant", "tool_calls": calls})];
     messages.extend(results);
     let trajectory = read(Value::Array(messages));
-    let last = trajectory.tool_calls().iter().last().unwrap().result.clone();
+    let last = trajectory
+        .tool_calls()
+        .iter()
+        .last()
+        .unwrap()
+        .result
+        .clone();
     assert_eq!(last, Some(json!(99_999)));
-    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 /// Arguments are JSON in a string in a string: each has its own limit of nesting.

@@ -14,7 +14,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn call() -> impl Strategy<Value = ToolCall> {
-    let value = prop_oneof![Just(json!(1)), Just(json!(1.0)), Just(json!(2)), Just(json!(true))];
+    let value = prop_oneof![
+        Just(json!(1)),
+        Just(json!(1.0)),
+        Just(json!(2)),
+        Just(json!(true))
+    ];
     let args = prop::collection::btree_map("[ab]", value, 0..3);
     let name = prop_oneof![Just("search"), Just("book")];
     (name, args).prop_map(|(name, args)| ToolCall::new(name).with_args(json!(args)))
@@ -34,7 +39,10 @@ fn trajectory() -> impl Strategy<Value = Trajectory> {
 fn pair() -> impl Strategy<Value = (Trajectory, Trajectory)> {
     let related = calls().prop_flat_map(|calls| {
         (Just(calls.clone()).prop_shuffle(), Just(calls)).prop_map(|(one, other)| {
-            (Trajectory::of_calls(one), Trajectory::new([Message::calling(other)]))
+            (
+                Trajectory::of_calls(one),
+                Trajectory::new([Message::calling(other)]),
+            )
         })
     });
     let same = trajectory().prop_map(|one| (one.clone(), one));
@@ -59,7 +67,9 @@ fn is_match(mode: MatchMode, one: &Trajectory, other: &Trajectory, rules: &ArgsR
 
 /// The largest number of pairs, by trying every partner of each call.
 fn most_pairs(called: &[&ToolCall], expected: &mut Vec<&ToolCall>, rules: &ArgsRules) -> usize {
-    let Some((first, rest)) = called.split_first() else { return 0 };
+    let Some((first, rest)) = called.split_first() else {
+        return 0;
+    };
     let mut most = most_pairs(rest, expected, rules);
     for at in 0..expected.len() {
         if rules.matches(first, expected[at]) {
@@ -77,7 +87,9 @@ fn best_sum(
     called: &mut Vec<&ToolCall>,
     options: ToolCorrectnessOptions,
 ) -> f64 {
-    let Some((first, rest)) = expected.split_first() else { return 0.0 };
+    let Some((first, rest)) = expected.split_first() else {
+        return 0.0;
+    };
     let mut best = best_sum(rest, called, options);
     for at in 0..called.len() {
         let partner = called.remove(at);
@@ -98,7 +110,11 @@ fn a_function_sees_each_call_as_it_is_written() {
     let unmatched = UnmatchedCalls::new(&calls, &missing, &is_one.into()).unwrap();
     assert_eq!(unmatched.missing, Vec::<&ToolCall>::new());
     assert_eq!(
-        unmatched.extra.iter().map(|call| &call.args).collect::<Vec<_>>(),
+        unmatched
+            .extra
+            .iter()
+            .map(|call| &call.args)
+            .collect::<Vec<_>>(),
         [&json!({ "a": 1.0 })]
     );
 }
@@ -182,7 +198,9 @@ struct Row {
 }
 
 fn row(calls: impl IntoIterator<Item = ToolCall>) -> Row {
-    Row { trajectory: Trajectory::of_calls(calls) }
+    Row {
+        trajectory: Trajectory::of_calls(calls),
+    }
 }
 
 fn numbered(name: &str, number: usize) -> ToolCall {
@@ -192,10 +210,18 @@ fn numbered(name: &str, number: usize) -> ToolCall {
 #[test]
 fn greedy_matching_would_miss_this() {
     // The first call fits both expected calls, the second one only the first.
-    let [wide, narrow] = [json!({ "city": "Rome", "days": 2 }), json!({ "city": "Rome" })];
+    let [wide, narrow] = [
+        json!({ "city": "Rome", "days": 2 }),
+        json!({ "city": "Rome" }),
+    ];
     let book = |args: &serde_json::Value| ToolCall::new("book").with_args(args.clone());
-    let (gold, pred) = (row([book(&narrow), book(&wide)]), row([book(&wide), book(&narrow)]));
-    let metric = TrajectoryMatch::builder().mode(MatchMode::Superset).args(ArgsRule::Superset);
+    let (gold, pred) = (
+        row([book(&narrow), book(&wide)]),
+        row([book(&wide), book(&narrow)]),
+    );
+    let metric = TrajectoryMatch::builder()
+        .mode(MatchMode::Superset)
+        .args(ArgsRule::Superset);
     assert_eq!(metric.build().score(&gold, &pred).unwrap().value, 1.0);
 }
 
@@ -205,7 +231,12 @@ fn long_trajectories() {
     let start = Instant::now();
     let many = |name: &str| row((0..100_000).map(|number| numbered(name, number)));
     let (one, other) = (many("next"), many("next"));
-    for mode in [MatchMode::Strict, MatchMode::Ordered, MatchMode::Unordered, MatchMode::Subset] {
+    for mode in [
+        MatchMode::Strict,
+        MatchMode::Ordered,
+        MatchMode::Unordered,
+        MatchMode::Subset,
+    ] {
         let metric = TrajectoryMatch::builder().mode(mode).build();
         assert_eq!(metric.score(&one, &other).unwrap().value, 1.0);
     }
@@ -217,16 +248,31 @@ fn long_trajectories() {
     let correctness = ToolCorrectness::builder().arguments(true).build();
     assert_eq!(correctness.score(&one, &other).unwrap().value, 1.0);
     assert_eq!(NoLoops::default().score(&one, &other).unwrap().value, 1.0);
-    assert_eq!(WithinSteps::builder().max(100_000).build().score(&one, &other).unwrap().value, 1.0);
     assert_eq!(
-        WithinToolCalls::builder().max(99_999).build().score(&one, &other).unwrap().value,
+        WithinSteps::builder()
+            .max(100_000)
+            .build()
+            .score(&one, &other)
+            .unwrap()
+            .value,
+        1.0
+    );
+    assert_eq!(
+        WithinToolCalls::builder()
+            .max(99_999)
+            .build()
+            .score(&one, &other)
+            .unwrap()
+            .value,
         0.0
     );
 
     // Equal calls are compared once, by any rule.
     let equal = || row((0..100_000).map(|_| numbered("next", 1)));
-    let superset =
-        TrajectoryMatch::builder().mode(MatchMode::Unordered).args(ArgsRule::Superset).build();
+    let superset = TrajectoryMatch::builder()
+        .mode(MatchMode::Unordered)
+        .args(ArgsRule::Superset)
+        .build();
     assert_eq!(superset.score(&equal(), &equal()).unwrap().value, 1.0);
     assert_eq!(
         superset.score(&one, &other).unwrap_err().to_string(),
@@ -239,7 +285,11 @@ fn long_trajectories() {
         "metric `tool_correctness`: too many different calls of `next` to compare: 100000 called, 100000 expected; compare them in \
          order, or without arguments"
     );
-    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(120),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 /// The largest assignments and matchings that are computed take seconds.
@@ -253,8 +303,14 @@ fn the_largest_assignment_ends() {
     let start = Instant::now();
     let metric = TrajectoryMatch::builder()
         .mode(MatchMode::Unordered)
-        .args(ArgsRule::function("same_a", |one, other| one["a"] == other["a"]))
+        .args(ArgsRule::function("same_a", |one, other| {
+            one["a"] == other["a"]
+        }))
         .build();
     assert_eq!(metric.score(&some(0), &some(7000)).unwrap().value, 1.0);
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        start.elapsed()
+    );
 }

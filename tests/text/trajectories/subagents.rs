@@ -38,9 +38,10 @@ fn document(steps: &[Value], subagents: &Value) -> Value {
 
 fn tools(subagent: &Subagent) -> (Option<&str>, Vec<&str>) {
     match &subagent.trajectory {
-        SubagentTrajectory::Embedded(trajectory) => {
-            (subagent.tool_call_id.as_deref(), trajectory.tool_calls().names())
-        }
+        SubagentTrajectory::Embedded(trajectory) => (
+            subagent.tool_call_id.as_deref(),
+            trajectory.tool_calls().names(),
+        ),
         SubagentTrajectory::External { path } => (subagent.tool_call_id.as_deref(), vec![path]),
     }
 }
@@ -61,7 +62,11 @@ fn embedded_subagents_are_nested_and_count_in_no_other_method() {
     let mut one = of_subagent("one", "search");
     one["subagent_trajectories"] = json!([of_subagent("one", "grep")]);
     one["steps"][1]["observation"] = json!({"results": [{"content": "", "subagent_trajectory_ref": [{"trajectory_id": "one"}]}]});
-    let subagents = json!([one, of_subagent("two", "read"), of_subagent("three", "write")]);
+    let subagents = json!([
+        one,
+        of_subagent("two", "read"),
+        of_subagent("three", "write")
+    ]);
     let trajectory = Trajectory::from_json(document(&steps, &subagents)).unwrap();
 
     let found: Vec<_> = trajectory.subagents().iter().map(tools).collect();
@@ -72,8 +77,13 @@ fn embedded_subagents_are_nested_and_count_in_no_other_method() {
         (None, vec!["write"]),
     ];
     assert_eq!(found, expected);
-    let SubagentTrajectory::Embedded(one) = &trajectory.subagents()[2].trajectory else { panic!() };
-    assert_eq!(one.subagents().iter().map(tools).collect::<Vec<_>>(), [(None, vec!["grep"])]);
+    let SubagentTrajectory::Embedded(one) = &trajectory.subagents()[2].trajectory else {
+        panic!()
+    };
+    assert_eq!(
+        one.subagents().iter().map(tools).collect::<Vec<_>>(),
+        [(None, vec!["grep"])]
+    );
     assert_eq!(one.tokens(), Some(7));
 
     let alone = steps.map(|mut step| {
@@ -84,8 +94,14 @@ fn embedded_subagents_are_nested_and_count_in_no_other_method() {
         step
     });
     let alone = Trajectory::from_json(document(&alone, &json!(null))).unwrap();
-    assert_eq!((trajectory.messages(), trajectory.tokens()), (alone.messages(), alone.tokens()));
-    assert_eq!((trajectory.steps(), trajectory.tool_calls().names()), (2, vec!["delegate"; 2]));
+    assert_eq!(
+        (trajectory.messages(), trajectory.tokens()),
+        (alone.messages(), alone.tokens())
+    );
+    assert_eq!(
+        (trajectory.steps(), trajectory.tool_calls().names()),
+        (2, vec!["delegate"; 2])
+    );
 
     let written = serde_json::to_value(&trajectory).unwrap();
     assert_eq!(Trajectory::from_json(written).unwrap(), trajectory);
@@ -98,7 +114,13 @@ fn references_of_older_versions_are_kept() {
     old["schema_version"] = json!("ATIF-v1.4");
     let trajectory = Trajectory::from_json(old).unwrap();
     let found: Vec<_> = trajectory.subagents().iter().map(tools).collect();
-    assert_eq!(found, [(Some("a"), vec!["session s-1"]), (Some("a"), vec!["s3://logs/2.json"])]);
+    assert_eq!(
+        found,
+        [
+            (Some("a"), vec!["session s-1"]),
+            (Some("a"), vec!["s3://logs/2.json"])
+        ]
+    );
     let written = serde_json::to_value(&trajectory).unwrap();
     assert_eq!(Trajectory::from_json(written).unwrap(), trajectory);
 }

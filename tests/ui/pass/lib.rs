@@ -3,7 +3,12 @@
 //! This is a library and not a test, because rustc looks for missing documentation and unreachable items in libraries only.
 //! The unit tests run the items of the modules.
 #![deny(non_ascii_idents)]
-#![allow(dead_code, unused_macros, clippy::all, reason = "a module denies what it is about")]
+#![allow(
+    dead_code,
+    unused_macros,
+    clippy::all,
+    reason = "a module denies what it is about"
+)]
 
 /// A module for each case, and a test that runs it.
 macro_rules! cases {

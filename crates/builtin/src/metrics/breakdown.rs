@@ -49,7 +49,6 @@ impl Breakdown {
     /// Adds a part with its weight, its value, and the reason for the value, if there is one.
     ///
     /// The score of a row is not finite, and so fails the row, if the weights sum to zero.
-    #[must_use]
     pub fn with_part(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -57,12 +56,16 @@ impl Breakdown {
         value: f64,
         reason: Option<String>,
     ) -> Self {
-        self.parts.push(BreakdownPart { name: name.into(), weight, value, reason });
+        self.parts.push(BreakdownPart {
+            name: name.into(),
+            weight,
+            value,
+            reason,
+        });
         self
     }
 
     /// Adds a part that is 1, or 0 if there is a reason for a failure.
-    #[must_use]
     pub fn with_check(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -94,11 +97,17 @@ impl Breakdown {
             value,
             reason,
         };
-        Self { parts: weights.as_array().into_iter().zip(parts).map(weigh).collect() }
+        Self {
+            parts: weights
+                .as_array()
+                .into_iter()
+                .zip(parts)
+                .map(weigh)
+                .collect(),
+        }
     }
 
     /// Returns the weighted mean.
-    #[must_use]
     pub fn value(&self) -> f64 {
         mean(self.parts.iter().map(|part| (part.weight, part.value)))
     }
@@ -109,10 +118,12 @@ impl Breakdown {
     }
 
     /// Returns the reasons why parts are below 1, if there are any.
-    #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        let reasons: Vec<&str> =
-            self.parts.iter().filter_map(|part| part.reason.as_deref()).collect();
+        let reasons: Vec<&str> = self
+            .parts
+            .iter()
+            .filter_map(|part| part.reason.as_deref())
+            .collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
@@ -124,9 +135,16 @@ impl Breakdown {
 
 impl std::fmt::Display for BreakdownPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { name, weight, value, reason } = self;
+        let Self {
+            name,
+            weight,
+            value,
+            reason,
+        } = self;
         write!(f, "{name} {value}, weight {weight}")?;
-        reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+        reason
+            .as_ref()
+            .map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
 }
 
@@ -141,8 +159,17 @@ impl MetricReturn for Breakdown {
             .with_cost_msats(spec.cost_msats);
         let feedback = self.feedback();
         let scores = Scores::of(self.parts.into_iter().map(|part| {
-            let BreakdownPart { name, value, reason, .. } = part;
-            Part { name: name.into_owned(), value, feedback: reason }
+            let BreakdownPart {
+                name,
+                value,
+                reason,
+                ..
+            } = part;
+            Part {
+                name: name.into_owned(),
+                value,
+                feedback: reason,
+            }
         }));
         Scored::of_parts(score, scores, feedback, spec)
     }

@@ -8,7 +8,11 @@ use crate::shipped::LlmJudge;
 
 /// Returns the default proxy metrics.
 pub fn proxies() -> [Arc<dyn Metric>; 3] {
-    [Arc::new(Format::default()), Arc::new(Length::default()), Arc::new(Syntax::default())]
+    [
+        Arc::new(Format::default()),
+        Arc::new(Length::default()),
+        Arc::new(Syntax::default()),
+    ]
 }
 
 /// Returns the default truth metrics: one with a cost, then one without.

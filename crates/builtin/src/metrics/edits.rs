@@ -14,14 +14,20 @@ use crate::core::score::corpus::record::CountFormula;
 
 /// Returns the rate of a row, with the counts for the rate of the corpus.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
-    let counts = counts.ok_or(NoReferences).map_err(|error| error.to_string())?;
+    let counts = counts
+        .ok_or(NoReferences)
+        .map_err(|error| error.to_string())?;
     let sums = CorpusCounts::new([counts.edits, counts.length], CountFormula::EditRate);
     Ok(WithCorpus::new(counts.rate(), sums))
 }
 
 fn prepared(text: &str, form: NormalForm, lowercase: bool) -> Cow<'_, str> {
     let text = form.apply(text);
-    if lowercase { Cow::Owned(text.to_lowercase()) } else { text }
+    if lowercase {
+        Cow::Owned(text.to_lowercase())
+    } else {
+        text
+    }
 }
 
 /// Returns the prediction and the references in the form in which they are compared.
@@ -31,7 +37,9 @@ pub(super) fn sides<'a>(
     form: NormalForm,
     lowercase: bool,
 ) -> (Cow<'a, str>, Vec<Cow<'a, str>>) {
-    let references = answer.iter().map(|text| prepared(text.as_ref(), form, lowercase));
+    let references = answer
+        .iter()
+        .map(|text| prepared(text.as_ref(), form, lowercase));
     (prepared(prediction, form, lowercase), references.collect())
 }
 
@@ -42,7 +50,10 @@ fn bounded<'t, T: PartialEq>(
     items: impl Fn(&'t str) -> Vec<T>,
     [what, instead]: [&str; 2],
 ) -> Result<(), String> {
-    if are_short(prediction.len(), references.iter().map(|text| text.len()).sum()) {
+    if are_short(
+        prediction.len(),
+        references.iter().map(|text| text.len()).sum(),
+    ) {
         return Ok(());
     }
     let ours = items(prediction);
@@ -90,7 +101,9 @@ pub fn wer(
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     let what = ["differing words", "use rouge_1"];
     bounded(&prediction, &references, |text| split(text).collect(), what)?;
-    let counts = references.iter().map(|text| EditCounts::of_words(&prediction, text));
+    let counts = references
+        .iter()
+        .map(|text| EditCounts::of_words(&prediction, text));
     rate(EditCounts::best(counts))
 }
 
@@ -124,7 +137,9 @@ pub fn cer(
 ) -> Result<WithCorpus<f64>, String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let counts = references.iter().map(|text| EditCounts::of_characters(&prediction, text));
+    let counts = references
+        .iter()
+        .map(|text| EditCounts::of_characters(&prediction, text));
     rate(EditCounts::best(counts))
 }
 
@@ -161,6 +176,10 @@ pub fn edit_similarity(
 ) -> Result<f64, String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let similarities = references.iter().map(|text| distance.similarity(&prediction, text));
-    similarities.reduce(f64::max).ok_or_else(|| NoReferences.to_string())
+    let similarities = references
+        .iter()
+        .map(|text| distance.similarity(&prediction, text));
+    similarities
+        .reduce(f64::max)
+        .ok_or_else(|| NoReferences.to_string())
 }

@@ -18,12 +18,17 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
         let present = row.keys().map(str::to_owned).collect();
         Unscored::Field {
             side,
-            error: FieldError::Missing { field: field.to_owned().into(), present },
+            error: FieldError::Missing {
+                field: field.to_owned().into(),
+                present,
+            },
         }
     };
     let value = row.get(field).ok_or_else(missing)?;
     match depth::is_too_deep(value) {
-        true => Err(Unscored::Because(format!("field `{side}.{field}` contains {TooDeep}"))),
+        true => Err(Unscored::Because(format!(
+            "field `{side}.{field}` contains {TooDeep}"
+        ))),
         false => Ok(value),
     }
 }
@@ -31,7 +36,10 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
 /// Returns the field as a string: strings unchanged, `null` as an empty string, anything else as
 /// JSON. `*` selects all fields.
 pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
-    by_name::in_fields(row, field).map_err(|error| Unscored::Field { side, error: *error })
+    by_name::in_fields(row, field).map_err(|error| Unscored::Field {
+        side,
+        error: *error,
+    })
 }
 
 /// Returns a value as a string, in the same way as [`text`].

@@ -39,7 +39,9 @@ fn bounded(what: &str, ours: usize, theirs: usize, most: u64, instead: &str) -> 
     if (ours as u64).saturating_mul(theirs as u64) <= most {
         return Ok(());
     }
-    Err(format!("too many {what} to compare: {ours} predicted, {theirs} expected; {instead}"))
+    Err(format!(
+        "too many {what} to compare: {ours} predicted, {theirs} expected; {instead}"
+    ))
 }
 
 /// Returns the lengths of two lists without their common prefix and suffix, which an edit distance
@@ -47,7 +49,12 @@ fn bounded(what: &str, ours: usize, theirs: usize, most: u64, instead: &str) -> 
 pub(super) fn without_common_ends<T: PartialEq>(ours: &[T], theirs: &[T]) -> (usize, usize) {
     let start = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count();
     let (ours, theirs) = (&ours[start..], &theirs[start..]);
-    let end = ours.iter().rev().zip(theirs.iter().rev()).take_while(|(a, b)| a == b).count();
+    let end = ours
+        .iter()
+        .rev()
+        .zip(theirs.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     (ours.len() - end, theirs.len() - end)
 }
 
@@ -74,5 +81,8 @@ fn size(value: &Value) -> (usize, u32) {
         _ => (Vec::new(), 0),
     };
     let deepest = below.iter().map(|(_, levels)| *levels).max().unwrap_or(0);
-    (1 + below.iter().map(|(count, _)| count).sum::<usize>(), own + deepest)
+    (
+        1 + below.iter().map(|(count, _)| count).sum::<usize>(),
+        own + deepest,
+    )
 }

@@ -57,9 +57,18 @@ pub fn bleu(
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, NoReferences> {
-    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
+    let bleu = BleuOptions {
+        tokens,
+        smoothing,
+        max_order,
+        lowercase,
+        form,
+    };
     let counts = bleu.counts(prediction, &answer)?;
-    Ok(WithCorpus::new(bleu.sentence_score(&counts), CorpusCounts::new(counts, bleu)))
+    Ok(WithCorpus::new(
+        bleu.sentence_score(&counts),
+        CorpusCounts::new(counts, bleu),
+    ))
 }
 
 requires_valid! {
@@ -111,9 +120,19 @@ pub fn chrf(
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, NoReferences> {
-    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
+    let chrf = ChrfOptions {
+        char_order,
+        word_order,
+        beta,
+        lowercase,
+        whitespace: false,
+        form,
+    };
     let counts = chrf.counts(prediction, &answer)?;
-    Ok(WithCorpus::new(chrf.score(&counts), CorpusCounts::new(counts, chrf)))
+    Ok(WithCorpus::new(
+        chrf.score(&counts),
+        CorpusCounts::new(counts, chrf),
+    ))
 }
 
 requires_valid! {
@@ -144,7 +163,10 @@ fn words_bounded(
         return Ok(());
     }
     let ours = tokens.of(prediction).len();
-    let theirs: usize = answer.iter().map(|text| tokens.of(text.as_ref()).len()).sum();
+    let theirs: usize = answer
+        .iter()
+        .map(|text| tokens.of(text.as_ref()).len())
+        .sum();
     match rouge {
         Rouge::Lsum if ours.saturating_mul(theirs) > MAX_PAIRS_BY_LINE => Err(format!(
             "too many words to compare line by line: {ours} predicted, {theirs} expected; use rouge_l"
@@ -164,9 +186,14 @@ fn rouge(
     let tokens = options.tokens;
     words_bounded(rouge, prediction, answer, tokens)?;
     let has_no_word = |text: &str| !text.trim().is_empty() && tokens.of(text).is_empty();
-    let score = rouge.score(prediction, answer, options).map_err(|error| error.to_string())?;
+    let score = rouge
+        .score(prediction, answer, options)
+        .map_err(|error| error.to_string())?;
     if score.f1 == 0.0
-        && let Some(text) = answer.iter().map(AsRef::as_ref).find(|text| has_no_word(text))
+        && let Some(text) = answer
+            .iter()
+            .map(AsRef::as_ref)
+            .find(|text| has_no_word(text))
     {
         let text: String = text.chars().take(40).collect();
         return Err(match tokens {
@@ -179,7 +206,9 @@ fn rouge(
         });
     }
     let scores = Scores::new("f1", score.f1);
-    Ok(scores.with("precision", score.precision).with("recall", score.recall))
+    Ok(scores
+        .with("precision", score.precision)
+        .with("recall", score.recall))
 }
 
 /// The parameters of all ROUGE metrics.
@@ -195,7 +224,10 @@ pub struct RougeWords {
 
 impl RougeWords {
     pub(super) fn options(&self) -> RougeOptions {
-        RougeOptions { tokens: self.tokens, use_stemmer: self.use_stemmer }
+        RougeOptions {
+            tokens: self.tokens,
+            use_stemmer: self.use_stemmer,
+        }
     }
 }
 

@@ -96,7 +96,10 @@ fn usage(
 ) -> Option<ProgramUsage> {
     let of_row = || {
         input_tokens.or(output_tokens)?;
-        Some(ProgramUsage::new(input_tokens.unwrap_or(0), output_tokens.unwrap_or(0)))
+        Some(ProgramUsage::new(
+            input_tokens.unwrap_or(0),
+            output_tokens.unwrap_or(0),
+        ))
     };
     run.and_then(|run| run.usage).or_else(of_row)
 }

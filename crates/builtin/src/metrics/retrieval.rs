@@ -22,7 +22,9 @@ fn at_each(
     let mut ranks = k.iter();
     let first = ranks.next()?;
     let scores = Scores::new(named(first), score(&ranking, first));
-    Some(ranks.fold(scores, |scores, k| scores.with(named(k), score(&ranking, k))))
+    Some(ranks.fold(scores, |scores, k| {
+        scores.with(named(k), score(&ranking, k))
+    }))
 }
 
 /// Declares a metric of the first k ranks. All of them have the same fields and the parameter `k`.
@@ -199,5 +201,7 @@ pub fn ndcg(
     #[param(default = Gain::Linear)]
     gain: Gain,
 ) -> Option<Scores> {
-    at_each(&retrieved, &relevant, &k, |ranking, k| ranking.ndcg_at(k, gain))
+    at_each(&retrieved, &relevant, &k, |ranking, k| {
+        ranking.ndcg_at(k, gain)
+    })
 }

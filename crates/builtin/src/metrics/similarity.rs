@@ -60,25 +60,40 @@ pub async fn semantic_similarity(
     embedder: &Embedder,
 ) -> Result<MetricScore, Unscored> {
     if answer.is_empty() {
-        return Err(Unscored::because("`gold.answer` is an empty list; write at least one answer"));
+        return Err(Unscored::because(
+            "`gold.answer` is an empty list; write at least one answer",
+        ));
     }
     let is_blank = |text: &str| text.trim().is_empty();
-    let references: Vec<&str> =
-        answer.iter().map(AsRef::as_ref).filter(|reference| !is_blank(reference)).collect();
+    let references: Vec<&str> = answer
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|reference| !is_blank(reference))
+        .collect();
     if is_blank(prediction) {
         let has_blank = references.len() < answer.len();
-        let details = if has_blank { "both answers are empty" } else { "the answer is empty" };
+        let details = if has_blank {
+            "both answers are empty"
+        } else {
+            "the answer is empty"
+        };
         return Ok(MetricScore::new(f64::from(u8::from(has_blank))).with_details(details));
     }
     if references.is_empty() {
         return Ok(MetricScore::new(0.0).with_details("the reference answer is empty"));
     }
-    let texts: Vec<&str> = std::iter::once(prediction).chain(references.iter().copied()).collect();
+    let texts: Vec<&str> = std::iter::once(prediction)
+        .chain(references.iter().copied())
+        .collect();
     let embeddings = embed(embedder, &texts).await?;
     let mut best: Option<(f64, &str)> = None;
     for (at, reference) in (1..).zip(references) {
         let cosine = embeddings.cosine(0, at).ok_or_else(|| {
-            let zeros = if embeddings.cosine(0, 0).is_none() { prediction } else { reference };
+            let zeros = if embeddings.cosine(0, 0).is_none() {
+                prediction
+            } else {
+                reference
+            };
             Unscored::because(format!(
                 "the vector of {} has only zeros, so it has no cosine; use another model",
                 quoted(zeros)
@@ -91,5 +106,7 @@ pub async fn semantic_similarity(
     let (cosine, reference) = best.unwrap_or_default();
     let details = format!("cosine {} with {}", number(cosine), quoted(reference));
     let cost_msats = embeddings.cost_msats().unwrap_or(0);
-    Ok(MetricScore::new(cosine).with_details(details).with_cost_msats(cost_msats))
+    Ok(MetricScore::new(cosine)
+        .with_details(details)
+        .with_cost_msats(cost_msats))
 }

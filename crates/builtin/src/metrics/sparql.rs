@@ -93,7 +93,10 @@ pub async fn sparql_executes(
     #[param(default = 10_000)]
     max_results: usize,
 ) -> Result<Check, Unscored> {
-    let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results };
+    let limits = QueryLimits {
+        timeout: Duration::from_secs(timeout_secs),
+        max_results,
+    };
     match data.execute(sparql_query, limits).await {
         Ok(_) => Ok(Check::pass().with_feedback("the query runs without an error")),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
@@ -135,7 +138,10 @@ pub async fn sparql_returns_results(
     timeout_secs: u64,
 ) -> Result<Check, Unscored> {
     // One result is enough to decide.
-    let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results: 1 };
+    let limits = QueryLimits {
+        timeout: Duration::from_secs(timeout_secs),
+        max_results: 1,
+    };
     match data.execute(sparql_query, limits).await {
         Ok(results) if results.has_results() => {
             Ok(Check::pass().with_feedback("the query returns results"))

@@ -82,8 +82,16 @@ pub fn json_field_accuracy(
     let scores = report.fields().fold(scores, |scores, (path, share)| {
         scores.with(if path.is_empty() { "/" } else { path }, share)
     });
-    let sums = [counts.correct, counts.expected, counts.predicted, counts.extra];
-    Ok(WithCorpus::new(scores, CorpusCounts::new(sums, CountFormula::FieldAccuracy)))
+    let sums = [
+        counts.correct,
+        counts.expected,
+        counts.predicted,
+        counts.extra,
+    ];
+    Ok(WithCorpus::new(
+        scores,
+        CorpusCounts::new(sums, CountFormula::FieldAccuracy),
+    ))
 }
 
 /// Both sides as JSON values, and the comparison of their fields.
@@ -107,8 +115,13 @@ pub(super) fn compared<'a>(
     ignore_case: bool,
     lists: ListOrder,
 ) -> Result<Compared<'a>, String> {
-    let options =
-        FieldOptions { abs_tolerance, rel_tolerance, ignore_case, lists, form: NormalForm::Nfc };
+    let options = FieldOptions {
+        abs_tolerance,
+        rel_tolerance,
+        ignore_case,
+        lists,
+        form: NormalForm::Nfc,
+    };
     fields.iter().try_for_each(|field| pointer(field))?;
     for (field, value) in [("gold.answer", answer), ("pred.answer", prediction)] {
         if depth::is_too_deep(value) {
@@ -132,14 +145,23 @@ pub(super) fn compared<'a>(
         report.counts.predicted += 1;
         report.counts.extra += 1;
     }
-    Ok(Compared { gold, pred, report, invalid })
+    Ok(Compared {
+        gold,
+        pred,
+        report,
+        invalid,
+    })
 }
 
 impl Requires for JsonFieldAccuracy {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let tolerances =
-            [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)];
-        let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
+        let tolerances = [
+            ("abs_tolerance", self.abs_tolerance),
+            ("rel_tolerance", self.rel_tolerance),
+        ];
+        let tolerances = tolerances
+            .into_iter()
+            .map(|(param, value)| at_least(param, value, 0.0));
         let pointers = self.fields.iter().map(|field| pointer(field));
         let all_of_it = tolerances.chain(pointers);
         all.extend(all_of_it.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
@@ -150,8 +172,8 @@ impl Requires for JsonFieldAccuracy {
 fn pointer(field: &str) -> Result<(), String> {
     match field.is_empty() || field.starts_with('/') {
         true => Ok(()),
-        false => {
-            Err(format!("expected a JSON pointer in `fields`, found `{field}`; write `/{field}`"))
-        }
+        false => Err(format!(
+            "expected a JSON pointer in `fields`, found `{field}`; write `/{field}`"
+        )),
     }
 }

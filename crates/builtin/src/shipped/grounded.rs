@@ -73,13 +73,17 @@ pub async fn complete_and_grounded(
     #[param(default)]
     panel: judge::Panel,
 ) -> Judged<f64> {
-    let complete = AnswerCompletenessJudge { panel: panel.clone().of_half(0) };
+    let complete = AnswerCompletenessJudge {
+        panel: panel.clone().of_half(0),
+    };
     let about_truth = AnswerCompletenessInput {
         question: question.clone().into(),
         ground_truth: ground_truth.into(),
         system_response: system_response.clone().into(),
     };
-    let grounded = ResponseGroundednessJudge { panel: panel.of_half(1) };
+    let grounded = ResponseGroundednessJudge {
+        panel: panel.of_half(1),
+    };
     let about_context = ResponseGroundednessInput {
         question: question.into(),
         retrieved_context: Untrusted::new(retrieved_context),
@@ -101,13 +105,19 @@ impl Requires for CompleteAndGrounded {
         let panel = |index| self.panel.clone().of_half(index);
         let mut required = Vec::new();
         Requires::requirements(&AnswerCompletenessJudge { panel: panel(0) }, &mut required);
-        Requires::requirements(&ResponseGroundednessJudge { panel: panel(1) }, &mut required);
+        Requires::requirements(
+            &ResponseGroundednessJudge { panel: panel(1) },
+            &mut required,
+        );
         all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
     }
 
     /// Both judges have the same panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
-        self.panel.max_cost(<AnswerCompletenessJudge as Judge>::signature(), declared_msats)
+        self.panel.max_cost(
+            <AnswerCompletenessJudge as Judge>::signature(),
+            declared_msats,
+        )
     }
 }
 

@@ -22,8 +22,12 @@ fn texts(inputs: &[Option<&str>], at: usize) -> Vec<String> {
 
 /// Returns the largest F1 of any string with any reference.
 fn best_f1(texts: &[String], references: &[String]) -> f64 {
-    let pairs = texts.iter().flat_map(|text| references.iter().map(move |other| (text, other)));
-    pairs.map(|(text, reference)| f1_score(text, reference)).fold(0.0, f64::max)
+    let pairs = texts
+        .iter()
+        .flat_map(|text| references.iter().map(move |other| (text, other)));
+    pairs
+        .map(|(text, reference)| f1_score(text, reference))
+        .fold(0.0, f64::max)
 }
 
 /// Returns the reference with the largest F1 with the response, the first of equal ones.
@@ -48,11 +52,13 @@ fn answer(words: &str, fields: Value) -> Map<String, Value> {
 }
 
 /// Returns the recall and precision of the response's tokens, compared with the ground truth.
-#[must_use]
 pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
     let response = text(inputs, 2);
     let truth = closest(inputs, 1, response);
-    let (recall, precision) = (recall_score(response, &truth), precision_score(response, &truth));
+    let (recall, precision) = (
+        recall_score(response, &truth),
+        precision_score(response, &truth),
+    );
     let words = format!(
         "The response contains {:.0}% of the ground truth's tokens; {:.0}% of its own tokens are in the ground truth.",
         100.0 * recall,
@@ -73,16 +79,19 @@ pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
 /// Returns the largest fraction of a ground truth's tokens that are in the response.
 fn recall(inputs: &[Option<&str>]) -> f64 {
     let response = text(inputs, 2);
-    let shares = texts(inputs, 1).into_iter().map(|truth| recall_score(response, &truth));
+    let shares = texts(inputs, 1)
+        .into_iter()
+        .map(|truth| recall_score(response, &truth));
     shares.fold(0.0, f64::max)
 }
 
 /// Returns the fraction of the ground truth's tokens that are in the response.
-#[must_use]
 pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
-    let words =
-        format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
+    let words = format!(
+        "The response contains {:.0}% of the ground truth's tokens.",
+        100.0 * share
+    );
     answer(
         &words,
         json!({
@@ -95,31 +104,39 @@ pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
 }
 
 /// Returns the fraction of the response's tokens that are in the context.
-#[must_use]
 pub fn groundedness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 2), text(inputs, 1));
-    let words = format!("{:.0}% of the response's tokens are in the context.", 100.0 * share);
-    answer(&words, json!({ "system_response_claims": [], "discussion": "", "groundedness": share }))
+    let words = format!(
+        "{:.0}% of the response's tokens are in the context.",
+        100.0 * share
+    );
+    answer(
+        &words,
+        json!({ "system_response_claims": [], "discussion": "", "groundedness": share }),
+    )
 }
 
 /// Returns whether at least [`ENOUGH`] of the answer's tokens are in the context.
-#[must_use]
 pub fn grounded(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 1), text(inputs, 0));
-    let words = format!("{:.0}% of the answer's tokens are in the context.", 100.0 * share);
+    let words = format!(
+        "{:.0}% of the answer's tokens are in the context.",
+        100.0 * share
+    );
     answer(&words, json!({ "grounded": share >= ENOUGH }))
 }
 
 /// Returns whether the answer contains any token of the question.
-#[must_use]
 pub fn relevant(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall_score(text(inputs, 1), text(inputs, 0));
-    let words = format!("The answer contains {:.0}% of the question's tokens.", 100.0 * share);
+    let words = format!(
+        "The answer contains {:.0}% of the question's tokens.",
+        100.0 * share
+    );
     answer(&words, json!({ "relevant": share > 0.0 }))
 }
 
 /// Returns the best F1 with a reference answer, or with the question if there is none.
-#[must_use]
 pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (against, name) = match text(inputs, 1) {
         "" => (0, "question"),
@@ -131,22 +148,24 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
 }
 
 /// Returns the share of the truth's tokens that the response contains, on a scale from 1 to 5.
-#[must_use]
 pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
-    let words =
-        format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
+    let words = format!(
+        "The response contains {:.0}% of the ground truth's tokens.",
+        100.0 * share
+    );
     // In 1..=5.
     let grade = (1.0 + 4.0 * share).round() as u8;
     answer(&words, json!({ "score": grade }))
 }
 
 /// Returns which answer has the larger F1 with the question.
-#[must_use]
 pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
     let question = text(inputs, 0);
-    let (first, second) =
-        (f1_score(text(inputs, 1), question), f1_score(text(inputs, 2), question));
+    let (first, second) = (
+        f1_score(text(inputs, 1), question),
+        f1_score(text(inputs, 2), question),
+    );
     let preferred = match first.total_cmp(&second) {
         std::cmp::Ordering::Greater => "first",
         std::cmp::Ordering::Less => "second",
@@ -157,7 +176,6 @@ pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
 }
 
 /// Returns whether the best F1 of an answer with a reference is at least [`ENOUGH`].
-#[must_use]
 pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (answers, references) = (texts(inputs, 1), texts(inputs, 0));
     // Equal strings are equivalent even without tokens.
@@ -165,5 +183,8 @@ pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
         return answer("The answers are equal.", json!({ "equivalent": true }));
     }
     let score = best_f1(&answers, &references);
-    answer(&format!("Token F1: {score:.2}."), json!({ "equivalent": score >= ENOUGH }))
+    answer(
+        &format!("Token F1: {score:.2}."),
+        json!({ "equivalent": score >= ENOUGH }),
+    )
 }

@@ -20,7 +20,10 @@ pub(super) struct Of<A, Kind> {
 
 impl<A, Kind> Of<A, Kind> {
     pub(super) fn new(program: A) -> Self {
-        Self { program, kind: PhantomData }
+        Self {
+            program,
+            kind: PhantomData,
+        }
     }
 }
 

@@ -195,7 +195,8 @@ impl SimulatedUser {
 impl fmt::Debug for SimulatedUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut user = f.debug_struct("SimulatedUser");
-        user.field("goal_field", &self.goal_field).field("max_turns", &self.max_turns);
+        user.field("goal_field", &self.goal_field)
+            .field("max_turns", &self.max_turns);
         user.finish_non_exhaustive()
     }
 }

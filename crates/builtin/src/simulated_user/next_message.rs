@@ -21,7 +21,10 @@ pub(super) struct NextMessage {
     goal: String,
     #[input(gold, desc = "who the user is, and how the user writes")]
     persona: Option<String>,
-    #[input(pred, desc = "the conversation so far; without a message, the user begins it")]
+    #[input(
+        pred,
+        desc = "the conversation so far; without a message, the user begins it"
+    )]
     conversation: Trajectory,
     #[output(
         desc = "`goal_reached` if the goal is reached, `gives_up` if it cannot be reached or the user would leave, else `continue`"

@@ -41,7 +41,10 @@ impl<'a> Simulation<'a> {
                 (true, _) => String::new(),
                 (false, true) => "; the row has no inputs".to_owned(),
                 (false, false) => {
-                    format!("; the inputs of the row are {}", escape::names(names.into_iter()))
+                    format!(
+                        "; the inputs of the row are {}",
+                        escape::names(names.into_iter())
+                    )
                 }
             };
             SimulationError::Input(format!(
@@ -126,11 +129,17 @@ impl<'a> Simulation<'a> {
         inputs.data.insert("conversation", json!(self.conversation));
         let output = self.program.user.forward_traced(inputs).await;
         let output = output.map_err(|source| SimulationError::User { turn, source })?;
-        let answer: serde_json::Map<String, Value> =
-            output.prediction.data.iter().map(|(name, it)| (name.to_owned(), it.clone())).collect();
+        let answer: serde_json::Map<String, Value> = output
+            .prediction
+            .data
+            .iter()
+            .map(|(name, it)| (name.to_owned(), it.clone()))
+            .collect();
         self.count(output);
-        UserTurn::deserialize(Value::Object(answer))
-            .map_err(|error| SimulationError::User { turn, source: error.into() })
+        UserTurn::deserialize(Value::Object(answer)).map_err(|error| SimulationError::User {
+            turn,
+            source: error.into(),
+        })
     }
 
     /// Asks the assistant for its reply to the conversation so far.
@@ -141,8 +150,12 @@ impl<'a> Simulation<'a> {
         inputs.data.insert(MESSAGES, json!(self.conversation));
         let names: Vec<String> = inputs.keys().map(str::to_owned).collect();
         let inputs = inputs.with_inputs(names);
-        let mut output =
-            self.program.assistant.reply(&inputs).await.map_err(|it| failed(it.into()))?;
+        let mut output = self
+            .program
+            .assistant
+            .reply(&inputs)
+            .await
+            .map_err(|it| failed(it.into()))?;
         let name = &self.program.reply_field;
         let reply = match output.prediction.get(name) {
             Some(Value::String(reply)) if !reply.trim().is_empty() => reply.clone(),
@@ -163,9 +176,18 @@ impl<'a> Simulation<'a> {
         if output.trace.is_none() {
             let (predictor, outputs) = ("assistant".to_owned(), output.prediction.clone());
             let inputs = Example::from_iter(
-                inputs.data.iter().map(|(name, it)| (name.to_owned(), it.clone())),
+                inputs
+                    .data
+                    .iter()
+                    .map(|(name, it)| (name.to_owned(), it.clone())),
             );
-            output.trace = Some(Trace { steps: vec![TraceStep { predictor, inputs, outputs }] });
+            output.trace = Some(Trace {
+                steps: vec![TraceStep {
+                    predictor,
+                    inputs,
+                    outputs,
+                }],
+            });
         }
         self.count(output);
         Ok(reply)
@@ -173,7 +195,8 @@ impl<'a> Simulation<'a> {
 
     /// Adds the trace and the usage of a call. Without a usage the cost of the run is unknown.
     fn count(&mut self, output: ProgramOutput) {
-        self.trace.extend(output.trace.into_iter().flat_map(|trace| trace.steps));
+        self.trace
+            .extend(output.trace.into_iter().flat_map(|trace| trace.steps));
         self.usage += output.usage.unwrap_or(const { ProgramUsage::new(0, 0) });
     }
 }

@@ -15,50 +15,96 @@ use crate::results::ResultsError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgreeError {
     #[error("{at}: `{field}`: expected {expected}, found {found}")]
-    InvalidField { at: Origin, field: String, expected: &'static str, found: String },
+    InvalidField {
+        at: Origin,
+        field: String,
+        expected: &'static str,
+        found: String,
+    },
     #[error("{}: no row has a score of `{name}`{hint}", file.display())]
-    NoMetric { file: PathBuf, name: String, hint: Hint },
+    NoMetric {
+        file: PathBuf,
+        name: String,
+        hint: Hint,
+    },
     #[error("{}: no row has a label `{field}`{hint}", file.display())]
-    NoLabel { file: PathBuf, field: String, hint: Hint },
+    NoLabel {
+        file: PathBuf,
+        field: String,
+        hint: Hint,
+    },
     #[error("{at}: duplicate id `{id}`, first in line {first}; ids must be unique within a file")]
     DuplicateId { at: Origin, id: String, first: u64 },
     #[error(
         "{at}: expected an `id`, found a label without one{}",
         advice(column.as_deref(), *has_positional)
     )]
-    LabelWithoutId { at: Origin, column: Option<String>, has_positional: bool },
+    LabelWithoutId {
+        at: Origin,
+        column: Option<String>,
+        has_positional: bool,
+    },
     #[error(
         "{at}: expected an id at `{}`, found neither a string nor a number; the row has {}",
         escape::name(path), escape::names(keys.iter().map(String::as_str))
     )]
-    NoId { at: Origin, path: String, keys: Vec<String> },
+    NoId {
+        at: Origin,
+        path: String,
+        keys: Vec<String>,
+    },
     #[error(
         "{}: no id matches {}: expected ids such as `{result}`, found ids such as `{label}`",
         labels.display(), results.display()
     )]
-    NoCommonIds { labels: PathBuf, results: PathBuf, label: String, result: String },
+    NoCommonIds {
+        labels: PathBuf,
+        results: PathBuf,
+        label: String,
+        result: String,
+    },
     #[error(
         "the gold rows of {} in {} are not the gold rows in {}; compare scores with labels of the same data",
         escape::names(ids.iter().map(String::as_str)), labels.display(), results.display()
     )]
-    DifferentGold { labels: PathBuf, results: PathBuf, ids: Vec<String> },
+    DifferentGold {
+        labels: PathBuf,
+        results: PathBuf,
+        ids: Vec<String>,
+    },
     #[error(
         "{label}: the label of `{}` is of another prediction than the one at {result}{}; label the predictions of these results, or, if the label holds for both, remove `pred` and `pred_hash` from the labels",
         escape::name(id), others_too(*others)
     )]
-    DifferentPreds { id: String, label: Origin, result: Origin, others: usize },
+    DifferentPreds {
+        id: String,
+        label: Origin,
+        result: Origin,
+        others: usize,
+    },
     #[error(
         "{}: no row has both a score of `{metric}` and a label `{field}`; rows with a score: {scored}, rows with a label: {labelled}",
         file.display()
     )]
-    NothingInCommon { file: PathBuf, metric: String, field: String, scored: u64, labelled: u64 },
+    NothingInCommon {
+        file: PathBuf,
+        metric: String,
+        field: String,
+        scored: u64,
+        labelled: u64,
+    },
     #[error(
         "{}: the code of `{}` changed since these results; score the rows again, raise the version of the metric if its meaning changed, or leave out --strict-identity",
         file.display(), escape::name(metric)
     )]
     OtherCode { file: PathBuf, metric: String },
     #[error("{at}: `{metric}` against `{field}`: {error}")]
-    NotComparable { at: Place, metric: String, field: String, error: Box<AgreementError> },
+    NotComparable {
+        at: Place,
+        metric: String,
+        field: String,
+        error: Box<AgreementError>,
+    },
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]

@@ -51,7 +51,11 @@ impl Labels {
         }
         let hint = Hint::nearest(field, self.known.iter().map(String::as_str))
             .or(Hint::Only(self.known.iter().cloned().collect()));
-        Err(AgreeError::NoLabel { file: file.to_path_buf(), field: field.to_owned(), hint })
+        Err(AgreeError::NoLabel {
+            file: file.to_path_buf(),
+            field: field.to_owned(),
+            hint,
+        })
     }
 }
 
@@ -82,14 +86,21 @@ pub(super) fn read(
         let at = row.at;
         if let Some(place) = place {
             let own = of.hashes(place);
-            let is_other =
-                |side: usize| own[side].zip(hashes[side]).is_some_and(|(own, other)| own != other);
+            let is_other = |side: usize| {
+                own[side]
+                    .zip(hashes[side])
+                    .is_some_and(|(own, other)| own != other)
+            };
             gold.extend(is_other(0).then(|| id.clone()));
             preds.extend((is_other(1) && !label.is_missing()).then(|| (at.clone(), place)));
         }
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
-            return Err(AgreeError::DuplicateId { at, id, first: before.line });
+            return Err(AgreeError::DuplicateId {
+                at,
+                id,
+                first: before.line,
+            });
         }
     }
     for row in 0..rows.len() {
@@ -105,12 +116,20 @@ pub(super) fn read(
             labels: file.to_path_buf(),
             results: results.clone(),
             label: first.unwrap_or_default(),
-            result: if rows.is_empty() { String::new() } else { rows.id(0).to_owned() },
+            result: if rows.is_empty() {
+                String::new()
+            } else {
+                rows.id(0).to_owned()
+            },
         });
     }
     if !gold.is_empty() {
         let (labels, results) = (file.to_path_buf(), results.clone());
-        return Err(AgreeError::DifferentGold { labels, results, ids: gold });
+        return Err(AgreeError::DifferentGold {
+            labels,
+            results,
+            ids: gold,
+        });
     }
     if let Some((label, place)) = preds.first() {
         return Err(AgreeError::DifferentPreds {
@@ -144,7 +163,11 @@ fn id_of(
         (Some(Value::Number(id)), _) => Ok(id.to_string()),
         (_, Some(path)) => {
             let (at, path) = (row.at.clone(), path.to_owned());
-            Err(AgreeError::NoId { at, path, keys: row.keys().map(str::to_owned).collect() })
+            Err(AgreeError::NoId {
+                at,
+                path,
+                keys: row.keys().map(str::to_owned).collect(),
+            })
         }
         (_, None) => {
             let at = row.at.clone();
@@ -170,7 +193,9 @@ fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>, AgreeErro
         }
     }
     let best = known.into_iter().filter(|(_, ids)| *ids > 0);
-    Ok(best.reduce(|a, b| if b.1 > a.1 { b } else { a }).map(|(column, _)| column))
+    Ok(best
+        .reduce(|a, b| if b.1 > a.1 { b } else { a })
+        .map(|(column, _)| column))
 }
 
 fn label(

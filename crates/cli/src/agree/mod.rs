@@ -75,30 +75,55 @@ struct Measured<'a> {
     judged_offline: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde requires this signature"
+)]
 fn is_zero(rows: &u64) -> bool {
     *rows == 0
 }
 
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, AgreeError> {
-    Files::new().read("RESULTS", [&args.results]).read("--labels", &args.labels).check()?;
+    Files::new()
+        .read("RESULTS", [&args.results])
+        .read("--labels", &args.labels)
+        .check()?;
     check_unique(&args.metrics)?;
     let file = InputFile::open(args.from, Epochs::Repeats, &args.results, false)?;
     let mut results = results::read(file.named(), &args.metrics, &args.label)?;
-    args.from.check_has_scores(&args.results, results.known.len())?;
+    args.from
+        .check_has_scores(&args.results, results.known.len())?;
     if let (true, Err(reason)) = (args.require_identity, &results.manifest) {
         let (file, reason) = (args.results.display().to_string(), reason.clone());
         return Err(ResultsError::UnknownIdentity { file, reason }.into());
     }
     check_metrics(&results, args)?;
-    let labels = labels_of(&mut results, &args.label, args.labels.as_deref(), args.id.as_deref())?;
+    let labels = labels_of(
+        &mut results,
+        &args.label,
+        args.labels.as_deref(),
+        args.id.as_deref(),
+    )?;
     let mut metrics = IndexMap::new();
     for name in results.metrics() {
-        let agreement = agreement(registry, name, &results.ratings(name), &results, &labels, args)?;
+        let agreement = agreement(
+            registry,
+            name,
+            &results.ratings(name),
+            &results,
+            &labels,
+            args,
+        )?;
         let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
         let (identity, judged_by) = (results.identity(name), results.judged_by(name));
         let has_other_code = has_other_code(registry, name, &results, args)?;
-        let measured = Measured { identity, has_other_code, judged_by, agreement, judged_offline };
+        let measured = Measured {
+            identity,
+            has_other_code,
+            judged_by,
+            agreement,
+            judged_offline,
+        };
         metrics.insert(name, measured);
     }
     let report = Report {
@@ -111,7 +136,11 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         unknown_identity: results.manifest.as_ref().err().map(String::as_str),
         metrics,
     };
-    let printed = if args.json { print_json(&report) } else { print(&report.text()) };
+    let printed = if args.json {
+        print_json(&report)
+    } else {
+        print(&report.text())
+    };
     printed.map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -125,10 +154,15 @@ fn has_other_code(
 ) -> Result<bool, AgreeError> {
     let current = registry.get(name).map(|entry| entry.spec());
     let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
-    let is_other =
-        results.identity(name).zip(current).is_some_and(|(scored, it)| scored.has_other_code(&it));
+    let is_other = results
+        .identity(name)
+        .zip(current)
+        .is_some_and(|(scored, it)| scored.has_other_code(&it));
     match is_other && args.strict_identity {
-        true => Err(AgreeError::OtherCode { file: args.results.clone(), metric: name.to_owned() }),
+        true => Err(AgreeError::OtherCode {
+            file: args.results.clone(),
+            metric: name.to_owned(),
+        }),
         false => Ok(is_other),
     }
 }
@@ -140,7 +174,12 @@ pub(super) fn labels(
     labels: Option<&Path>,
     id: Option<&str>,
 ) -> Result<Labels, AgreeError> {
-    labels_of(&mut results::read(results.into(), &[], label)?, label, labels, id)
+    labels_of(
+        &mut results::read(results.into(), &[], label)?,
+        label,
+        labels,
+        id,
+    )
 }
 
 /// Returns the labels in the file, or else in the results.
@@ -208,7 +247,12 @@ fn agreement(
             },
         );
         let (metric, field, error) = (name.to_owned(), args.label.clone(), Box::new(error));
-        AgreeError::NotComparable { at, metric, field, error }
+        AgreeError::NotComparable {
+            at,
+            metric,
+            field,
+            error,
+        }
     })?;
     check_compared(&agreement, name, labels, args)?;
     Ok(agreement)
@@ -225,21 +269,41 @@ fn check_compared(
         return Ok(());
     }
     let (file, metric, field) = (args.results.clone(), name.to_owned(), args.label.clone());
-    let labelled = labels.labels.iter().filter(|label| **label != Label::Missing).count() as u64;
+    let labelled = labels
+        .labels
+        .iter()
+        .filter(|label| **label != Label::Missing)
+        .count() as u64;
     let scored = agreement.without_label;
-    Err(AgreeError::NothingInCommon { file, metric, field, scored, labelled })
+    Err(AgreeError::NothingInCommon {
+        file,
+        metric,
+        field,
+        scored,
+        labelled,
+    })
 }
 
 impl Report<'_> {
     fn text(&self) -> String {
         let table = |(name, it): (&&str, &Measured<'_>)| {
-            let Measured { identity, has_other_code, judged_by, agreement, judged_offline } = it;
+            let Measured {
+                identity,
+                has_other_code,
+                judged_by,
+                agreement,
+                judged_offline,
+            } = it;
             let label = self.label;
             let by = match judged_offline {
                 0 => String::new(),
                 rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
-            let position = if self.paired_by_position { ", paired by position" } else { "" };
+            let position = if self.paired_by_position {
+                ", paired by position"
+            } else {
+                ""
+            };
             let (name, label) = (escape::name(name), escape::name(label));
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
             let code = match has_other_code {
@@ -252,7 +316,12 @@ impl Report<'_> {
             let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
             format!("{name} against {label}{by}{position}\n{identity}{code}{replies}{agreement}\n")
         };
-        let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");
+        let mut text = self
+            .metrics
+            .iter()
+            .map(table)
+            .collect::<Vec<_>>()
+            .join("\n");
         if let Some(run) = self.run {
             text.push_str(&format!("\nmeasured: {run}\n"));
         }
@@ -260,7 +329,11 @@ impl Report<'_> {
             text.push_str(&format!("\nidentity unknown: {reason}\n"));
         }
         if self.labels_without_row > 0 {
-            let labels = if self.labels_without_row == 1 { "label has" } else { "labels have" };
+            let labels = if self.labels_without_row == 1 {
+                "label has"
+            } else {
+                "labels have"
+            };
             text.push_str(&format!(
                 "\n{} {labels} no row in the results\n",
                 self.labels_without_row

@@ -48,7 +48,9 @@ pub(super) fn read(
 ) -> Result<Results, AgreeError> {
     let new = || {
         let mut results = Results::new(file.name);
-        results.ratings.extend(metrics.iter().map(|name| (name.clone(), Vec::new())));
+        results
+            .ratings
+            .extend(metrics.iter().map(|name| (name.clone(), Vec::new())));
         results
     };
     let add = |block: &mut Results, row: &mut ResultRow, _| block.add(row, metrics, label);
@@ -100,8 +102,13 @@ impl Results {
         }
         self.check_known(place)?;
         match metrics {
-            [] => row.scores.keys().try_for_each(|name| self.add_rating(name, place, row))?,
-            _ => metrics.iter().try_for_each(|name| self.add_rating(name, place, row))?,
+            [] => row
+                .scores
+                .keys()
+                .try_for_each(|name| self.add_rating(name, place, row))?,
+            _ => metrics
+                .iter()
+                .try_for_each(|name| self.add_rating(name, place, row))?,
         }
         self.labels.add(labels::in_result(row, label)?, row);
         Ok(())
@@ -109,13 +116,23 @@ impl Results {
 
     fn add_rating(&mut self, name: &str, place: usize, row: &ResultRow) -> Result<(), AgreeError> {
         let rating = rating(row, name)?;
-        let is_judged_offline =
-            row.scores.get(metric_of(name)).is_some_and(|it| it.is_judged_offline);
+        let is_judged_offline = row
+            .scores
+            .get(metric_of(name))
+            .is_some_and(|it| it.is_judged_offline);
         if is_judged_offline {
             *self.judged_offline.entry(name.to_owned()).or_default() += 1;
         }
-        for replied_by in row.scores.get(name).map(ResultScore::replied_by).unwrap_or_default() {
-            self.replied_by.entry(name.to_owned()).or_default().add(replied_by);
+        for replied_by in row
+            .scores
+            .get(name)
+            .map(ResultScore::replied_by)
+            .unwrap_or_default()
+        {
+            self.replied_by
+                .entry(name.to_owned())
+                .or_default()
+                .add(replied_by);
         }
         if !self.ratings.contains_key(name) {
             self.ratings.insert(name.to_owned(), Vec::new());
@@ -171,7 +188,9 @@ impl Results {
 
     /// Whether a metric has a rating in any row.
     pub(super) fn is_rated(&self, metric: &str) -> bool {
-        self.ratings.get(metric).is_some_and(|ratings| !ratings.is_empty())
+        self.ratings
+            .get(metric)
+            .is_some_and(|ratings| !ratings.is_empty())
     }
 
     /// The ratings by a metric, one for each row.

@@ -37,7 +37,11 @@ pub(super) enum Error {
         "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
         .sentences.join("; ")
     )]
-    Different { sentences: Vec<String>, them: &'static str, names: String },
+    Different {
+        sentences: Vec<String>,
+        them: &'static str,
+        names: String,
+    },
     #[error(transparent)]
     Compare(CompareError),
     #[error(transparent)]
@@ -104,7 +108,9 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Er
     };
     let (a, b) = (read(&args.a)?, read(&args.b)?);
     let markdown = args.markdown.as_ref();
-    let markdown = markdown.map(|file| Output::create("--markdown", file)).transpose()?;
+    let markdown = markdown
+        .map(|file| Output::create("--markdown", file))
+        .transpose()?;
     let named: Vec<&str> = match &*args.metrics {
         [] => a.metrics().collect(),
         metrics => metrics.iter().map(|name| metric_of(name)).collect(),
@@ -141,8 +147,16 @@ fn different(comparison: &Comparison) -> Result<ExitCode, Error> {
     }
     Err(Error::Different {
         sentences: comparison.identity.sentences(),
-        them: if not_compared.len() == 1 { "it" } else { "them" },
-        names: not_compared.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(","),
+        them: if not_compared.len() == 1 {
+            "it"
+        } else {
+            "them"
+        },
+        names: not_compared
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(","),
     })
 }
 
@@ -156,11 +170,16 @@ fn warn_of_unknown_directions(
     let is_unknown = |metric: &&MetricComparison| {
         let names = [&*metric.name, metric_of(&metric.name)];
         let is_in_manifest = |run: &RunScores| {
-            run.manifest().is_some_and(|it| it.run.metrics.contains_key(names[1]))
+            run.manifest()
+                .is_some_and(|it| it.run.metrics.contains_key(names[1]))
         };
         registry.get(names[1]).is_none()
             && !runs.into_iter().any(is_in_manifest)
-            && !args.runs.lower_is_better.iter().any(|named| names.contains(&&**named))
+            && !args
+                .runs
+                .lower_is_better
+                .iter()
+                .any(|named| names.contains(&&**named))
     };
     let unknown = comparison.metrics.iter().filter(is_unknown);
     let unknown: IndexSet<&str> = unknown.map(|metric| metric_of(&metric.name)).collect();
@@ -179,12 +198,22 @@ fn warn_of_unknown_directions(
 fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode, Error> {
     for metric in comparison.worse() {
         let line = format!("B is worse: {}", metric.sentence());
-        if args.github { annotate("compare", &line) } else { print_error(line) }
+        if args.github {
+            annotate("compare", &line)
+        } else {
+            print_error(line)
+        }
     }
-    let mut untested = comparison.metrics.iter().filter_map(|it| untested(it, args.only_paired));
+    let mut untested = comparison
+        .metrics
+        .iter()
+        .filter_map(|it| untested(it, args.only_paired));
     let untested = untested.next().map(|first| {
         let others = untested.count();
-        Error::NoTest { sentence: first, others }
+        Error::NoTest {
+            sentence: first,
+            others,
+        }
     });
     match (comparison.worse().next(), untested) {
         (None, None) => Ok(ExitCode::SUCCESS),
@@ -200,7 +229,10 @@ fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode, E
 
 /// Why `--fail-if-worse` cannot pass by this metric.
 fn untested(metric: &MetricComparison, only_paired: bool) -> Option<String> {
-    let is_untested = matches!(metric.verdict, Verdict::NotEnoughRows { .. } | Verdict::NotTested);
+    let is_untested = matches!(
+        metric.verdict,
+        Verdict::NotEnoughRows { .. } | Verdict::NotTested
+    );
     if is_untested {
         return Some(metric.sentence());
     }

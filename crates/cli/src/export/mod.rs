@@ -63,13 +63,18 @@ fn convert(
 
 /// Writes one file, which gets its name when it is complete.
 fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>, CliError> {
-    let unwritable =
-        |reason| CliError::Unwritable { option: "--out", file: out.to_owned(), reason };
+    let unwritable = |reason| CliError::Unwritable {
+        option: "--out",
+        file: out.to_owned(),
+        reason,
+    };
     let file = OutputFile::create(out).map_err(unwritable)?;
     let mut exported = Ok(Vec::new());
     let written = file.write(|out| {
         exported = export.write(run, out);
-        exported.as_ref().map_or_else(|_| Err(io::ErrorKind::Other.into()), |_| Ok(()))
+        exported
+            .as_ref()
+            .map_or_else(|_| Err(io::ErrorKind::Other.into()), |_| Ok(()))
     });
     match exported {
         Err(ExportError::Output(reason)) => Err(unwritable(reason)),

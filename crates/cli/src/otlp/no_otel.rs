@@ -15,7 +15,11 @@ pub(crate) struct Otlp;
 impl Otlp {
     pub(crate) fn new(args: &OtlpArguments) -> Result<Self, CliError> {
         // The others require it.
-        if args.otlp.is_some() { Err(CliError::NoOtel) } else { Ok(Self) }
+        if args.otlp.is_some() {
+            Err(CliError::NoOtel)
+        } else {
+            Ok(Self)
+        }
     }
 
     pub(crate) fn observe(&self, builder: Builder, _: Option<&Ledger>) -> Builder {

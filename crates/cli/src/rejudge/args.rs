@@ -44,7 +44,12 @@ pub(crate) struct RejudgeArguments {
     #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
     pub(super) id: Option<String>,
     /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
-    #[arg(long, value_name = "X", allow_negative_numbers = true, requires = "label")]
+    #[arg(
+        long,
+        value_name = "X",
+        allow_negative_numbers = true,
+        requires = "label"
+    )]
     pub(super) threshold: Option<Limit>,
     /// The labels that mean a pass, separated by commas; every other label means a failure
     #[arg(long, value_name = "LABEL", value_delimiter = ',', requires = "label")]

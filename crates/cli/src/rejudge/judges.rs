@@ -30,13 +30,21 @@ pub(super) fn arguments(
     let file = || args.run.clone();
     let Some(manifest) = run.manifest().map(|manifest| &manifest.run) else {
         let reason = run.unknown_identity().unwrap_or_default().to_owned();
-        return Err(Error::NoManifest { file: file(), reason });
+        return Err(Error::NoManifest {
+            file: file(),
+            reason,
+        });
     };
     let metrics = judges(manifest, &args.run, &args.metrics)?;
     let mut params = args.params.clone();
     for name in &metrics {
         let entry = registry.find(name).map_err(CliError::from)?;
-        params.extend(parameters(name, &manifest.metrics[name], entry, &args.params));
+        params.extend(parameters(
+            name,
+            &manifest.metrics[name],
+            entry,
+            &args.params,
+        ));
     }
     Ok(ScoreArguments {
         data: vec![file()],
@@ -69,18 +77,29 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
     let keys = spec.params.iter().map(|param| param.name).chain(SETTINGS);
     let keys = keys.filter(|key| !OF_PANEL.contains(key) && !is_set(key));
     let param = |key: &str| {
-        let value = old.parameter(key).filter(|value| !is_declared(key, value))?;
-        Some(Param { metric: name.to_owned(), key: key.to_owned(), value })
+        let value = old
+            .parameter(key)
+            .filter(|value| !is_declared(key, value))?;
+        Some(Param {
+            metric: name.to_owned(),
+            key: key.to_owned(),
+            value,
+        })
     };
     keys.filter_map(param).collect()
 }
 
 /// Returns all judges of the run, or the judges that are named.
 fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>, Error> {
-    let judges = manifest.metrics.iter().filter(|(_, identity)| !identity.models().is_empty());
+    let judges = manifest
+        .metrics
+        .iter()
+        .filter(|(_, identity)| !identity.models().is_empty());
     let judges: Vec<String> = judges.map(|(name, _)| name.clone()).collect();
     if judges.is_empty() {
-        return Err(Error::NoJudge { file: file.to_path_buf() });
+        return Err(Error::NoJudge {
+            file: file.to_path_buf(),
+        });
     }
     match named.iter().find(|name| !judges.contains(name)) {
         _ if named.is_empty() => Ok(judges),
@@ -88,7 +107,11 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
         Some(name) => {
             let hint =
                 Hint::nearest(name, judges.iter().map(String::as_str)).or(Hint::Only(judges));
-            Err(Error::NotAJudge { name: name.clone(), file: file.to_path_buf(), hint })
+            Err(Error::NotAJudge {
+                name: name.clone(),
+                file: file.to_path_buf(),
+                hint,
+            })
         }
     }
 }
@@ -100,19 +123,32 @@ pub(super) fn check(
     names: &[String],
 ) -> Result<(), Error> {
     for (name, metric) in names.iter().zip(metrics) {
-        let Some(old) = run.manifest().and_then(|it| it.run.metrics.get(name)) else { continue };
+        let Some(old) = run.manifest().and_then(|it| it.run.metrics.get(name)) else {
+            continue;
+        };
         let new = MetricIdentity::of::<Example, Prediction>(&**metric);
         // A prompt may depend on the model, and the comparison says that the code changed.
         let is_of_model = |place: &str| {
-            let of_panel = OF_PANEL.iter().any(|key| place.ends_with(&format!(".{key}`")));
+            let of_panel = OF_PANEL
+                .iter()
+                .any(|key| place.ends_with(&format!(".{key}`")));
             ["`models`", "`prompts`", "`cost_msats`", "`code`"].contains(&place) || of_panel
         };
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {
-            let (place, expected, found) =
-                (other.place.clone(), other.expected.clone(), other.found.clone());
+            let (place, expected, found) = (
+                other.place.clone(),
+                other.expected.clone(),
+                other.found.clone(),
+            );
             let (name, file) = (name.clone(), run.name().to_owned());
-            return Err(Error::OtherMetric { name, place, expected, file, found });
+            return Err(Error::OtherMetric {
+                name,
+                place,
+                expected,
+                file,
+                found,
+            });
         }
     }
     Ok(())

@@ -42,13 +42,23 @@ pub(super) enum Error {
     #[error("{}: expected a metric that calls a model, found none; to add a metric, write `score RUN -m NAME`", file.display())]
     NoJudge { file: PathBuf },
     #[error("{}: `{}` is not a judge of the run{hint}", file.display(), escape::name(name))]
-    NotAJudge { name: String, file: PathBuf, hint: Hint },
+    NotAJudge {
+        name: String,
+        file: PathBuf,
+        hint: Hint,
+    },
     #[error(
         "`{}` is not the metric of {file}: {place} is {expected} in the run, and {found} here; if it can be set, write \
          --param {name}.KEY=VALUE, or leave the metric out with -m",
         escape::name(name)
     )]
-    OtherMetric { name: String, place: String, expected: String, file: String, found: String },
+    OtherMetric {
+        name: String,
+        place: String,
+        expected: String,
+        file: String,
+        found: String,
+    },
     #[error(
         "`{}` against `{}`: the labels are verdicts, and the scores have none; write --threshold X",
         escape::name(name),
@@ -56,7 +66,11 @@ pub(super) enum Error {
     )]
     NoVerdict { name: String, label: String },
     #[error("`{}` against `{}`: {error}", escape::name(name), escape::name(label))]
-    NotComparable { name: String, label: String, error: Box<AgreementError> },
+    NotComparable {
+        name: String,
+        label: String,
+        error: Box<AgreementError>,
+    },
     #[error(transparent)]
     Agree(#[from] AgreeError),
     #[error(transparent)]
@@ -92,9 +106,14 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     }
     check_comparable(registry, &old, &score.metrics, labels.as_ref(), args)?;
     let models = RunModels::new(&score)?;
-    models.settings().scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
+    models
+        .settings()
+        .scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
-    warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
+    warnings
+        .iter()
+        .filter(|_| !args.options.quiet)
+        .for_each(print_error);
     let result = score::evaluate(&score, metrics, &models)?;
     if let Some(usage) = models.usage(Some(&result)).filter(|_| !args.options.quiet) {
         print_error(usage);
@@ -105,11 +124,25 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let violations = score::violations(registry, &result, &models, &score);
     let name = args.out.as_deref().unwrap_or(Path::new("the new judge"));
     let new = Results::of(&result)?.with_name(name.to_string_lossy());
-    let report = Report::new(registry, [&old, &new], &score.metrics, labels.as_ref(), args)?;
-    let printed = if args.json { print_json(&report) } else { print(&report.text()) };
+    let report = Report::new(
+        registry,
+        [&old, &new],
+        &score.metrics,
+        labels.as_ref(),
+        args,
+    )?;
+    let printed = if args.json {
+        print_json(&report)
+    } else {
+        print(&report.text())
+    };
     printed.map_err(CliError::StandardOutput)?;
     violations.iter().for_each(print_error);
-    Ok(if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if violations.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Checks before the first call that the new scores will be comparable with those of the run, and both with the labels.
@@ -121,7 +154,10 @@ fn check_comparable(
     args: &RejudgeArguments,
 ) -> Result<(), Error> {
     let builder = comparison(run, args);
-    builder.clone().metrics(metrics.iter().map(String::as_str)).of(run, run)?;
+    builder
+        .clone()
+        .metrics(metrics.iter().map(String::as_str))
+        .of(run, run)?;
     if let Some(labels) = labels {
         let measured = closeness(registry, run, None, metrics, labels, args)?;
         builder.closer([run, run], &measured)?;
@@ -132,7 +168,10 @@ fn check_comparable(
 /// Returns the settings of the comparison of a run with another judge.
 fn comparison(run: &Results, args: &RejudgeArguments) -> ComparisonBuilder {
     let builder = Comparison::builder().seed(args.seed);
-    match run.manifest().and_then(|manifest| manifest.run.group.as_ref()) {
+    match run
+        .manifest()
+        .and_then(|manifest| manifest.run.group.as_ref())
+    {
         Some(field) => builder.group(field),
         None => builder,
     }
@@ -149,8 +188,10 @@ fn unfinished(
         Ending::MaxErrors => (", at the limit of --max-errors", ExitCode::FAILURE),
         _ => return Ok(None),
     };
-    let kept =
-        args.out.as_ref().map(|out| format!("; their scores are written to {}", out.display()));
+    let kept = args
+        .out
+        .as_ref()
+        .map(|out| format!("; their scores are written to {}", out.display()));
     let kept = kept.unwrap_or_default();
     print_error(format_args!(
         "stopped after {} rows{why}; the judges are not compared{kept}",
@@ -204,34 +245,65 @@ impl<'a> Report<'a> {
         let [old, new] = runs;
         let builder = comparison(old, args);
         let names = metrics.iter().map(String::as_str);
-        let runs_builder = builder.clone().metrics(names.clone()).allow_different(names);
+        let runs_builder = builder
+            .clone()
+            .metrics(names.clone())
+            .allow_different(names);
         let comparison = runs_builder.of(old, new)?;
         let labels = match (labels, &args.label) {
             (Some(labels), Some(label)) => {
                 let measured = closeness(registry, old, Some(new), metrics, labels, args)?;
-                let closer = builder.closer(runs, &measured)?.into_iter().map(|comparison| {
-                    let name = comparison.name.clone();
-                    let measure = match measured.get(&name) {
-                        Some(Closeness::Right(_)) => "right",
-                        _ => "absolute_difference",
-                    };
-                    let judges = judge_names(runs, &name);
-                    (name, CloserJudge { measure, judges, comparison })
-                });
+                let closer = builder
+                    .closer(runs, &measured)?
+                    .into_iter()
+                    .map(|comparison| {
+                        let name = comparison.name.clone();
+                        let measure = match measured.get(&name) {
+                            Some(Closeness::Right(_)) => "right",
+                            _ => "absolute_difference",
+                        };
+                        let judges = judge_names(runs, &name);
+                        (
+                            name,
+                            CloserJudge {
+                                measure,
+                                judges,
+                                comparison,
+                            },
+                        )
+                    });
                 let closer = closer.collect();
-                let without =
-                    labels.labels.iter().filter(|label| **label == Label::Missing).count();
+                let without = labels
+                    .labels
+                    .iter()
+                    .filter(|label| **label == Label::Missing)
+                    .count();
                 let labels_without_row = labels.without_row;
-                Some(Closer { label, without_label: without, labels_without_row, closer })
+                Some(Closer {
+                    label,
+                    without_label: without,
+                    labels_without_row,
+                    closer,
+                })
             }
             _ => None,
         };
-        Ok(Self { format: FormatVersion, comparison, labels })
+        Ok(Self {
+            format: FormatVersion,
+            comparison,
+            labels,
+        })
     }
 
     fn text(&self) -> String {
         let mut text = self.comparison.to_string();
-        let Some(Closer { label, without_label, labels_without_row, closer }) = &self.labels else {
+        let Some(Closer {
+            label,
+            without_label,
+            labels_without_row,
+            closer,
+        }) = &self.labels
+        else {
             return text;
         };
         text.push_str(&format!("\nagainst {}", escape::name(label)));
@@ -242,7 +314,15 @@ impl<'a> Report<'a> {
             text.push_str(&format!("; {labels_without_row} labels have no row"));
         }
         text.push('\n');
-        for (name, CloserJudge { judges: [a, b], comparison, .. }) in closer {
+        for (
+            name,
+            CloserJudge {
+                judges: [a, b],
+                comparison,
+                ..
+            },
+        ) in closer
+        {
             let sentence = comparison.closer_sentence([a, b]);
             text.push_str(&format!("{}: {sentence}\n", escape::name(name)));
         }
@@ -266,7 +346,10 @@ fn closeness(
         let mut rows = Vec::with_capacity(2 * old.rows().len());
         for run in [Some(old), new] {
             for (row, label) in old.rows().iter().zip(&labels.labels) {
-                let score = run.unwrap_or(old).row(&row.id).and_then(|row| row.scores.get(name));
+                let score = run
+                    .unwrap_or(old)
+                    .row(&row.id)
+                    .and_then(|row| row.scores.get(name));
                 let rating = match score.map_or(Rating::from(None::<bool>), agree::rating_of) {
                     Rating::Score(_) if run.is_none() => Rating::Score(0.5),
                     rating => rating,
@@ -277,20 +360,26 @@ fn closeness(
         let lower_is_better = old.manifest().and_then(|it| it.run.metrics.get(name));
         let lower_is_better =
             lower_is_better.is_some_and(|it| it.direction() == Direction::LowerIsBetter);
-        let mut builder =
-            Agreement::builder().lower_is_better(lower_is_better).positive(args.positive.clone());
+        let mut builder = Agreement::builder()
+            .lower_is_better(lower_is_better)
+            .positive(args.positive.clone());
         if let Some(threshold) = &args.threshold {
             let range = registry.get(name).and_then(|entry| entry.spec().range);
             threshold.check("--threshold ", name, range, range)?;
             builder = builder.threshold(threshold.score);
         }
-        let closeness = builder.closeness(&rows).map_err(|error| Error::NotComparable {
-            name: name.clone(),
-            label: label(),
-            error: Box::new(error),
-        })?;
+        let closeness = builder
+            .closeness(&rows)
+            .map_err(|error| Error::NotComparable {
+                name: name.clone(),
+                label: label(),
+                error: Box::new(error),
+            })?;
         if closeness == Closeness::NoVerdict {
-            return Err(Error::NoVerdict { name: name.clone(), label: label() });
+            return Err(Error::NoVerdict {
+                name: name.clone(),
+                label: label(),
+            });
         }
         measured.insert(name.clone(), closeness);
     }

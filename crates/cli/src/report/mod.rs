@@ -58,19 +58,33 @@ impl From<HtmlError> for ReportError {
 }
 
 pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCode, ReportError> {
-    let is_html = |file: &Path| file.extension().is_some_and(|it| it.eq_ignore_ascii_case("html"));
+    let is_html = |file: &Path| {
+        file.extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("html"))
+    };
     if !is_html(&args.out) {
-        return Err(ReportError::NotHtml { file: args.out.clone() });
+        return Err(ReportError::NotHtml {
+            file: args.out.clone(),
+        });
     }
-    Files::new().read("RESULTS", &args.results).write("--out", Some(&args.out)).check()?;
+    Files::new()
+        .read("RESULTS", &args.results)
+        .write("--out", Some(&args.out))
+        .check()?;
     if args.results.len() > 2 {
-        return Err(ReportError::NumberOfFiles { found: args.results.len() });
+        return Err(ReportError::NumberOfFiles {
+            found: args.results.len(),
+        });
     }
     if args.results.len() == 1 && !args.allow_different.is_empty() {
-        return Err(ReportError::NothingToCompare { option: "--allow-different" });
+        return Err(ReportError::NothingToCompare {
+            option: "--allow-different",
+        });
     }
     if args.results.len() == 1 && args.strict_identity {
-        return Err(ReportError::NothingToCompare { option: "--strict-identity" });
+        return Err(ReportError::NothingToCompare {
+            option: "--strict-identity",
+        });
     }
     let files = args.results.iter();
     let files = files.map(|file| InputFile::open(args.from, Epochs::Repeats, file, false));

@@ -40,7 +40,11 @@ pub(super) fn create<'r>(
     let junit = Format::JUnit(registry, RowFile::beside(args.junit.as_deref()));
     let options = [
         (junit, "--junit", &args.junit),
-        (Format::Markdown(Arc::new(NotPassed::new(&args.data))), "--markdown", &args.markdown),
+        (
+            Format::Markdown(Arc::new(NotPassed::new(&args.data))),
+            "--markdown",
+            &args.markdown,
+        ),
         (Format::Summary, "--summary", &args.summary),
     ];
     let named = options.into_iter().filter_map(|(format, name, path)| {
@@ -117,15 +121,26 @@ fn write_junit(
 ) -> io::Result<()> {
     let name = args.data.first().map(|data| data.display().to_string());
     let mut results = Results::figures_of(result);
-    for limits::Gate { threshold, bound, violation } in limits::gates(registry, result, args) {
+    for limits::Gate {
+        threshold,
+        bound,
+        violation,
+    } in limits::gates(registry, result, args)
+    {
         let metric = threshold.metric();
         let part = &threshold.name[metric.len()..];
-        let verdict = if violation.is_some() { "failed" } else { "passed" };
+        let verdict = if violation.is_some() {
+            "failed"
+        } else {
+            "passed"
+        };
         let gate = format!("{bound} {}: {verdict}", threshold.limit);
         results.add_property(metric, &format!("gate{part}"), gate);
     }
     let metrics: Vec<&str> = result.metric_names().collect();
-    results.with_name(name.unwrap_or_default()).write_junit(&metrics, &rows.0, out)
+    results
+        .with_name(name.unwrap_or_default())
+        .write_junit(&metrics, &rows.0, out)
 }
 
 /// A result file that only this command reads. It is removed at the end, and with it its manifest.
@@ -137,7 +152,9 @@ impl RowFile {
         let file = output.filter(|path| !is_standard(path)).map(real_path);
         let is_file = |path: &PathBuf| fs::metadata(path).map_or(true, |found| found.is_file());
         let process = format!("dsrs-metrics-{}.xml", std::process::id());
-        let file = file.filter(is_file).unwrap_or_else(|| std::env::temp_dir().join(process));
+        let file = file
+            .filter(is_file)
+            .unwrap_or_else(|| std::env::temp_dir().join(process));
         let mut name = OsString::from(".");
         name.push(file.file_name().unwrap_or_default());
         name.push(".rows.jsonl");

@@ -23,7 +23,9 @@ pub(super) fn warning(
     let id = args.embed.as_ref()?;
     let mut requirements = Vec::new();
     settings.scope_sync(|| {
-        metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
+        metrics
+            .iter()
+            .for_each(|metric| metric.requirements(&mut requirements));
     });
     // The run itself reports an invalid model.
     let is_used =

@@ -26,7 +26,10 @@ pub(crate) fn run(
     let estimate = LmEstimate::new();
     let models = RunModels::with_estimate(args, Some(estimate.clone()))?;
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
-    warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
+    warnings
+        .iter()
+        .filter(|_| !args.options.quiet)
+        .for_each(print_error);
     let rows = rows::open(args, &metrics)?;
     let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
     let result = evaluate_rows(&evaluate.build()?, rows, &models, args)?;
@@ -71,7 +74,11 @@ impl Estimated {
     fn new(rows: u64, estimate: &LmEstimate) -> Self {
         let by_purpose = estimate.by_purpose().into_iter();
         let by_purpose: Vec<OfPurpose> = by_purpose
-            .map(|((purpose, model), calls)| OfPurpose { purpose, model, calls })
+            .map(|((purpose, model), calls)| OfPurpose {
+                purpose,
+                model,
+                calls,
+            })
             .collect();
         let mut unpriced: Vec<String> = by_purpose
             .iter()
@@ -80,7 +87,13 @@ impl Estimated {
             .collect();
         unpriced.sort_unstable();
         unpriced.dedup();
-        Self { format: FormatVersion, rows, total: estimate.total(), unpriced, by_purpose }
+        Self {
+            format: FormatVersion,
+            rows,
+            total: estimate.total(),
+            unpriced,
+            by_purpose,
+        }
     }
 
     fn text(&self, args: &ScoreArguments) -> String {
@@ -98,11 +111,24 @@ impl Estimated {
             };
             return writeln!(text, "{why}; the run costs nothing");
         }
-        for OfPurpose { purpose, model, calls } in &self.by_purpose {
+        for OfPurpose {
+            purpose,
+            model,
+            calls,
+        } in &self.by_purpose
+        {
             writeln!(text, "{purpose}, {model}: {}", Calls(calls))?;
         }
-        let CallEstimate { calls, replies_msats, worst_case_msats, .. } = self.total;
-        let probes = self.by_purpose.iter().filter(|it| it.purpose == PROBE_PURPOSE);
+        let CallEstimate {
+            calls,
+            replies_msats,
+            worst_case_msats,
+            ..
+        } = self.total;
+        let probes = self
+            .by_purpose
+            .iter()
+            .filter(|it| it.purpose == PROBE_PURPOSE);
         let probes: u64 = probes.map(|it| it.calls.calls).sum();
         writeln!(
             text,
@@ -125,7 +151,11 @@ impl Estimated {
     fn write_notes(&self, text: &mut String, args: &ScoreArguments, calls: u64) -> fmt::Result {
         let worst = self.total.worst_case_msats;
         if let Some(budget) = args.options.lm.budget {
-            let covers = if budget < worst { "does not cover" } else { "covers" };
+            let covers = if budget < worst {
+                "does not cover"
+            } else {
+                "covers"
+            };
             writeln!(text, "--budget {budget} msat {covers} the worst case")?;
         } else if self.total.unlimited_calls > 0 {
             let unlimited = self.total.unlimited_calls;
@@ -150,8 +180,16 @@ struct Calls<'a>(&'a CallEstimate);
 
 impl fmt::Display for Calls<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CallEstimate { calls, cached_calls, .. } = self.0;
-        let stored = if *cached_calls == 1 { "stored reply" } else { "stored replies" };
+        let CallEstimate {
+            calls,
+            cached_calls,
+            ..
+        } = self.0;
+        let stored = if *cached_calls == 1 {
+            "stored reply"
+        } else {
+            "stored replies"
+        };
         write!(f, "{}, {cached_calls} {stored}", counted(*calls, "call"))
     }
 }

@@ -23,9 +23,10 @@ pub(crate) fn check(
     let range = spec.range.filter(|_| name == threshold.metric());
     let reachable = range.map(|range| match spec.kind {
         ScoreKind::Corpus => range,
-        ScoreKind::Bool | ScoreKind::Number => {
-            ScoreRange { min: range.min.min(failure_score), max: range.max.max(failure_score) }
-        }
+        ScoreKind::Bool | ScoreKind::Number => ScoreRange {
+            min: range.min.min(failure_score),
+            max: range.max.max(failure_score),
+        },
     });
     limit.check(&format!("--fail-under {name}="), name, range, reachable)
 }
@@ -60,8 +61,11 @@ pub(super) fn gates<'a>(
     result: &EvaluationResult,
     args: &'a ScoreArguments,
 ) -> Vec<Gate<'a>> {
-    let higher_is_better =
-        |name: &str| registry.get(name).is_none_or(|entry| entry.spec().higher_is_better());
+    let higher_is_better = |name: &str| {
+        registry
+            .get(name)
+            .is_none_or(|entry| entry.spec().higher_is_better())
+    };
     let gate = |threshold: &'a MetricThreshold| {
         let MetricThreshold { name, limit } = threshold;
         let summary = result.metric(name);
@@ -70,28 +74,42 @@ pub(super) fn gates<'a>(
             return None;
         }
         let is_higher_better = higher_is_better(threshold.metric());
-        let bound = if is_higher_better { "at least" } else { "at most" };
-        let gate = |violation| Some(Gate { threshold, bound, violation });
+        let bound = if is_higher_better {
+            "at least"
+        } else {
+            "at most"
+        };
+        let gate = |violation| {
+            Some(Gate {
+                threshold,
+                bound,
+                violation,
+            })
+        };
         if let Some(reason) = summary.and_then(|summary| summary.not_defined.as_deref()) {
             return gate(Some(format!(
                 "{name}: not defined: {}; expected {limit}",
                 escape::escaped(reason)
             )));
         }
-        gate(match (summary.and_then(|summary| summary.score), is_higher_better) {
-            (None, _) => {
-                let hint = unknown_part(threshold, result);
-                Some(format!("{name}: no row was scored; expected {bound} {limit}{hint}"))
-            }
-            (Some(score), true) if score < limit.score => {
-                Some(format!("{name}: {} is below {limit}", limit.written(score)))
-            }
-            (Some(score), false) if score > limit.score => Some(format!(
-                "{name}: {} is above {limit}, and lower is better",
-                limit.written(score)
-            )),
-            _ => None,
-        })
+        gate(
+            match (summary.and_then(|summary| summary.score), is_higher_better) {
+                (None, _) => {
+                    let hint = unknown_part(threshold, result);
+                    Some(format!(
+                        "{name}: no row was scored; expected {bound} {limit}{hint}"
+                    ))
+                }
+                (Some(score), true) if score < limit.score => {
+                    Some(format!("{name}: {} is below {limit}", limit.written(score)))
+                }
+                (Some(score), false) if score > limit.score => Some(format!(
+                    "{name}: {} is above {limit}, and lower is better",
+                    limit.written(score)
+                )),
+                _ => None,
+            },
+        )
     };
     args.fail_under.iter().filter_map(gate).collect()
 }
@@ -100,15 +118,21 @@ pub(super) fn gates<'a>(
 fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> Hint {
     let known = result.metrics.iter().map(|summary| &*summary.name);
     let prefix = format!("{}.", threshold.metric());
-    Hint::nearest(&threshold.name, known.filter(|name| name.starts_with(&prefix)))
+    Hint::nearest(
+        &threshold.name,
+        known.filter(|name| name.starts_with(&prefix)),
+    )
 }
 
 /// A line for each metric that failed on every row, such as a sandbox without isolation or a model
 /// that does not reply. A metric with a threshold already has a line.
 fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
     let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
-    let names =
-        args.metrics.iter().map(|name| name.trim()).filter(move |name| !has_threshold(name));
+    let names = args
+        .metrics
+        .iter()
+        .map(|name| name.trim())
+        .filter(move |name| !has_threshold(name));
     let summaries = names.filter_map(|name| result.metric(name));
     let failed = summaries.filter(|metric| metric.failed > 0 && metric.failed == metric.rows());
     failed.map(|metric| match metric.failed {
@@ -119,7 +143,10 @@ fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator
 
 /// A line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
 fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
-    let summaries = args.metrics.iter().filter_map(|name| result.metric(name.trim()));
+    let summaries = args
+        .metrics
+        .iter()
+        .filter_map(|name| result.metric(name.trim()));
     summaries.filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
         let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
         let first = metric.first_lost_judge.as_deref().unwrap_or_default();
@@ -140,8 +167,9 @@ fn skipped_for_budget(
     let call = call.unwrap_or_default();
     let names = args.metrics.iter().map(|name| name.trim());
     let summaries = names.filter_map(|name| result.metric(name));
-    let incomplete =
-        summaries.filter(|_| args.options.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
+    let incomplete = summaries
+        .filter(|_| args.options.lm.budget.is_some())
+        .filter(|metric| metric.skipped > 0);
     incomplete.map(move |metric| {
         let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
         format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")

@@ -60,26 +60,45 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
     let quiet = args.options.quiet;
-    let open = args.data.iter().map(|file| InputFile::open(args.from, Epochs::Rows, file, quiet));
+    let open = args
+        .data
+        .iter()
+        .map(|file| InputFile::open(args.from, Epochs::Rows, file, quiet));
     let inputs = open.collect::<Result<Vec<_>, _>>()?;
-    let converted = inputs.iter().map(|file| file.named().path.to_owned()).collect();
-    let args = &ScoreArguments { converted, ..args.clone() };
+    let converted = inputs
+        .iter()
+        .map(|file| file.named().path.to_owned())
+        .collect();
+    let args = &ScoreArguments {
+        converted,
+        ..args.clone()
+    };
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
         return estimate::run(metrics, args);
     }
-    result_files::check(args)?.iter().filter(|_| !args.options.quiet).for_each(print_error);
+    result_files::check(args)?
+        .iter()
+        .filter(|_| !args.options.quiet)
+        .for_each(print_error);
     let models = RunModels::new(args)?;
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
-    warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
+    warnings
+        .iter()
+        .filter(|_| !args.options.quiet)
+        .for_each(print_error);
     let rows = rows::open(args, &metrics)?;
     let ci_files = ci_files::create(registry, args)?;
     let otlp = Otlp::new(&args.otlp)?;
-    let builder = models.kept(Evaluate::builder(), args, &metrics)?.metrics(metrics);
+    let builder = models
+        .kept(Evaluate::builder(), args, &metrics)?
+        .metrics(metrics);
     let builder = otlp.observe(models.recorded(builder), models.ledger());
     let evaluate = evaluator(builder, &ci_files, args)?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
-    let usage = models.usage(result.as_ref().ok()).filter(|_| !args.options.quiet);
+    let usage = models
+        .usage(result.as_ref().ok())
+        .filter(|_| !args.options.quiet);
     let mut written_file = None;
     let code = match result {
         Ok(result) => {
@@ -93,7 +112,10 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
             reported.map(|code| failed.unwrap_or(code))
         }
         Err(error) => {
-            ci_files.iter().filter_map(CiFile::unchanged).for_each(print_error);
+            ci_files
+                .iter()
+                .filter_map(CiFile::unchanged)
+                .for_each(print_error);
             Err(error)
         }
     };
@@ -111,9 +133,15 @@ pub(super) fn evaluate(
     models: &RunModels,
 ) -> Result<EvaluationResult, CliError> {
     let rows = rows::open(args, &metrics)?;
-    let builder = models.kept(Evaluate::builder(), args, &metrics)?.metrics(metrics);
-    let result =
-        evaluate_rows(&evaluator(models.recorded(builder), &[], args)?, rows, models, args)?;
+    let builder = models
+        .kept(Evaluate::builder(), args, &metrics)?
+        .metrics(metrics);
+    let result = evaluate_rows(
+        &evaluator(models.recorded(builder), &[], args)?,
+        rows,
+        models,
+        args,
+    )?;
     models.end(&result)?;
     Ok(result)
 }
@@ -165,7 +193,9 @@ fn evaluator(
         builder = builder.timeout(timeout);
     }
     if let Some(out) = &args.out {
-        builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
+        builder = save_to(builder, out)?
+            .escape_formulas(!args.raw_csv)
+            .save_rows(args.with_rows);
     }
     for rows in ci_files.iter().filter_map(CiFile::row_file) {
         builder = builder.save_as_jsonl(rows);
@@ -188,17 +218,26 @@ fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
 
 /// Adds the result file of `--out`.
 fn save_to(builder: Builder, out: &Path) -> Result<Builder, CliError> {
-    let reject = |reason| Err(CliError::Out { file: out.to_path_buf(), reason });
+    let reject = |reason| {
+        Err(CliError::Out {
+            file: out.to_path_buf(),
+            reason,
+        })
+    };
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.save_as_jsonl(out)),
         Some(Format::Json) => Ok(builder.save_as_json(out)),
         Some(Format::Csv) => Ok(builder.save_as_csv(out)),
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => Ok(builder.save_as_parquet(out)),
-        None if out.extension().is_none() => {
-            reject(format!("missing extension; expected {}", Format::EXTENSIONS))
-        }
-        _ => reject(format!("unknown extension; expected {}", Format::EXTENSIONS)),
+        None if out.extension().is_none() => reject(format!(
+            "missing extension; expected {}",
+            Format::EXTENSIONS
+        )),
+        _ => reject(format!(
+            "unknown extension; expected {}",
+            Format::EXTENSIONS
+        )),
     }
 }
 
@@ -208,10 +247,16 @@ fn evaluate_rows(
     models: &RunModels,
     args: &ScoreArguments,
 ) -> Result<EvaluationResult, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
     let runtime = runtime.map_err(CliError::Runtime)?;
-    let run = models.settings().scope(async { evaluate.score_files(rows).await });
-    let result = runtime.block_on(run).map_err(|error| rows::with_hint(error, args));
+    let run = models
+        .settings()
+        .scope(async { evaluate.score_files(rows).await });
+    let result = runtime
+        .block_on(run)
+        .map_err(|error| rows::with_hint(error, args));
     // A thread that is blocked on standard input is not awaited.
     runtime.shutdown_background();
     result

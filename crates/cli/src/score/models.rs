@@ -45,7 +45,9 @@ impl RunModels {
         if estimate.is_none()
             && let (Some(folder), Some(whole)) = (folder(args)?, &mut budget)
         {
-            let kept = whole.clone().kept_in(&Store::open(folder)?, budget_name(run))?;
+            let kept = whole
+                .clone()
+                .kept_in(&Store::open(folder)?, budget_name(run))?;
             if kept.spent_before_msats() > 0 && !run.options.quiet {
                 print_error(format_args!(
                     "--budget: {} msat were spent before this run was interrupted",
@@ -57,7 +59,9 @@ impl RunModels {
         let (allow_unpriced, store) = (args.allow_unpriced, args.store.clone());
         let shared_budget = budget.clone();
         let configure = move |builder: LmBuilder| {
-            let mut builder = builder.refresh(store.refresh).allow_unpriced(allow_unpriced);
+            let mut builder = builder
+                .refresh(store.refresh)
+                .allow_unpriced(allow_unpriced);
             if let Some(folder) = &store.store {
                 builder = builder.store(folder);
             }
@@ -93,7 +97,11 @@ impl RunModels {
     ) -> Result<Builder, CliError> {
         let lm = &args.options.lm;
         let has_cost = metrics.iter().any(|metric| metric.spec().cost_msats > 0);
-        let folder = if has_cost || self.calls_model(metrics) { folder(lm)? } else { None };
+        let folder = if has_cost || self.calls_model(metrics) {
+            folder(lm)?
+        } else {
+            None
+        };
         Ok(match folder {
             Some(folder) => builder.store(folder).refresh(lm.store.refresh),
             None => builder,
@@ -103,9 +111,13 @@ impl RunModels {
     fn calls_model(&self, metrics: &[Arc<dyn Metric>]) -> bool {
         let mut requirements = Vec::new();
         self.settings().scope_sync(|| {
-            metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
+            metrics
+                .iter()
+                .for_each(|metric| metric.requirements(&mut requirements));
         });
-        requirements.iter().any(|it| it.lm().is_some() || it.embedding_model().is_some())
+        requirements
+            .iter()
+            .any(|it| it.lm().is_some() || it.embedding_model().is_some())
     }
 
     /// Forgets what was spent of the budget, unless the same command continues the run.
@@ -136,7 +148,10 @@ impl RunModels {
         metrics: &[Arc<dyn Metric>],
     ) -> Vec<String> {
         let of_judges = self.unused_warning(args, metrics);
-        of_judges.into_iter().chain(embedder::warning(self.settings(), args, metrics)).collect()
+        of_judges
+            .into_iter()
+            .chain(embedder::warning(self.settings(), args, metrics))
+            .collect()
     }
 
     /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.
@@ -147,10 +162,15 @@ impl RunModels {
         let id = args.lm.as_ref()?;
         let mut requirements = Vec::new();
         self.settings().scope_sync(|| {
-            metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
+            metrics
+                .iter()
+                .for_each(|metric| metric.requirements(&mut requirements));
         });
         let uses_model = |requirement: &Requirement| match requirement.lm() {
-            Some(lm) => self.models.named(id).is_ok_and(|named| Arc::ptr_eq(lm, &named)),
+            Some(lm) => self
+                .models
+                .named(id)
+                .is_ok_and(|named| Arc::ptr_eq(lm, &named)),
             // The run itself reports an invalid model.
             None => !requirement.is_check() && requirement.embedding_model().is_none(),
         };
@@ -176,9 +196,14 @@ impl RunModels {
 
     /// A warning if a provider reported more tokens than a call allowed, within the budget.
     pub(crate) fn overrun_warning(&self) -> Option<String> {
-        let budget = self.budget.as_ref().filter(|budget| budget.overrun_msats() == 0)?;
+        let budget = self
+            .budget
+            .as_ref()
+            .filter(|budget| budget.overrun_msats() == 0)?;
         let overrun = budget.overrun()?;
-        Some(format!("warning: {overrun}; calls may cost more than --budget reserves for them"))
+        Some(format!(
+            "warning: {overrun}; calls may cost more than --budget reserves for them"
+        ))
     }
 
     /// A summary of the calls, if there were any. A run without a result, which failed after the
@@ -197,7 +222,10 @@ impl RunModels {
             calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
         };
         let of_rows = result.and_then(|result| declared_cost(result, total, probes));
-        Some(format!("language models: {total}{of_probes}{}", of_rows.unwrap_or_default()))
+        Some(format!(
+            "language models: {total}{of_probes}{}",
+            of_rows.unwrap_or_default()
+        ))
     }
 }
 
@@ -221,16 +249,30 @@ fn folder(args: &LmArguments) -> Result<Option<PathBuf>, CliError> {
     match &args.store {
         _ if args.offline => Ok(None),
         StoreArguments { no_store: true, .. } => Ok(None),
-        StoreArguments { store: Some(folder), .. } => Ok(Some(folder.clone())),
+        StoreArguments {
+            store: Some(folder),
+            ..
+        } => Ok(Some(folder.clone())),
         _ => Ok(Some(Store::chosen_dir()?)),
     }
 }
 
 /// Returns the name of the run's budget: two runs have one budget if they score the same files by the same metrics.
 fn budget_name(args: &ScoreArguments) -> String {
-    let ScoreArguments { data, metrics, params, out, repeats, options, .. } = args;
+    let ScoreArguments {
+        data,
+        metrics,
+        params,
+        out,
+        repeats,
+        options,
+        ..
+    } = args;
     let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let data: Vec<_> = data.iter().map(path).collect();
-    let run = format!("{:?}", (data, metrics, params, out, repeats, &options.lm.lm));
+    let run = format!(
+        "{:?}",
+        (data, metrics, params, out, repeats, &options.lm.lm)
+    );
     format!("score {}", hash::sha256(run.as_bytes()))
 }

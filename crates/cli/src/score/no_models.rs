@@ -34,10 +34,17 @@ impl RunModels {
         match options.into_iter().find(|(is_set, _)| *is_set) {
             Some((_, option)) => Err(CliError::NoLm { option }),
             None => {
-                let own = if args.offline { Models::offline() } else { Models::default() };
+                let own = if args.offline {
+                    Models::offline()
+                } else {
+                    Models::default()
+                };
                 let is_set = args.offline || args.embed.is_some();
                 let models = is_set.then(|| embedder::set(own, args));
-                Ok(Self { offline: args.offline, models })
+                Ok(Self {
+                    offline: args.offline,
+                    models,
+                })
             }
         }
     }
@@ -75,8 +82,14 @@ impl RunModels {
         args: &LmArguments,
         metrics: &[Arc<dyn Metric>],
     ) -> Vec<String> {
-        let of_judges = self.offline.then(|| offline::warning(metrics, None)).flatten();
-        of_judges.into_iter().chain(embedder::warning(self.settings(), args, metrics)).collect()
+        let of_judges = self
+            .offline
+            .then(|| offline::warning(metrics, None))
+            .flatten();
+        of_judges
+            .into_iter()
+            .chain(embedder::warning(self.settings(), args, metrics))
+            .collect()
     }
 
     pub(crate) fn uncovered_msats(&self) -> Option<u64> {

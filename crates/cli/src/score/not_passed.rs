@@ -19,12 +19,20 @@ pub(super) struct NotPassed {
 
 impl NotPassed {
     pub(super) fn new(files: &[PathBuf]) -> Self {
-        Self { files: files.to_vec(), rows: Mutex::default() }
+        Self {
+            files: files.to_vec(),
+            rows: Mutex::default(),
+        }
     }
 
     /// Returns the rows in the order of the input: one more than are shown, if there are more.
     pub(super) fn rows(&self) -> Vec<RowResult> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.rows
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .cloned()
+            .collect()
     }
 }
 
@@ -35,7 +43,10 @@ impl Observer for NotPassed {
     }
 
     fn on_row(&self, row: &RowResult) {
-        let Some(origin) = row.origin.as_ref().filter(|_| row.outcomes.iter().any(does_not_pass))
+        let Some(origin) = row
+            .origin
+            .as_ref()
+            .filter(|_| row.outcomes.iter().any(does_not_pass))
         else {
             return;
         };

@@ -15,7 +15,9 @@ pub(super) fn settings() -> Settings {
 pub(super) fn warning(metrics: &[Arc<dyn Metric>], chosen: Option<&str>) -> Option<String> {
     let mut requirements = Vec::new();
     settings().scope_sync(|| {
-        metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
+        metrics
+            .iter()
+            .for_each(|metric| metric.requirements(&mut requirements));
     });
     // The run itself reports a judge without a stand-in.
     let is_used = |it: &Requirement| it.is_offline() || it.missing_reason().is_some();

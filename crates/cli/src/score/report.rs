@@ -68,7 +68,10 @@ pub(crate) fn report(
     violations.iter().for_each(|line| violated(line));
     Ok(match &result.ending {
         Ending::Stopped => {
-            let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
+            let kept = args
+                .out
+                .as_ref()
+                .map(|out| format!(" and written to {}", out.display()));
             let kept = kept.unwrap_or_default();
             let next = match result.store {
                 Some(_) => "; the same command continues the run",
@@ -133,7 +136,11 @@ impl<'a> Printed<'a> {
 
 fn warn(result: &EvaluationResult, args: &ScoreArguments) {
     if let Some(error) = &result.first_error {
-        let rows = if result.failed_rows == 1 { "row" } else { "rows" };
+        let rows = if result.failed_rows == 1 {
+            "row"
+        } else {
+            "rows"
+        };
         print_error(format_args!(
             "warning: {} {rows} failed; first error: {error}",
             result.failed_rows
@@ -147,18 +154,35 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
             "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
         ));
     }
-    result.metrics.iter().flat_map(reported_models::warnings).for_each(print_error);
-    of_manifest(&result.manifest).into_iter().for_each(print_error);
-    result.store.and_then(|store| of_store(result.rows, store)).into_iter().for_each(print_error);
+    result
+        .metrics
+        .iter()
+        .flat_map(reported_models::warnings)
+        .for_each(print_error);
+    of_manifest(&result.manifest)
+        .into_iter()
+        .for_each(print_error);
+    result
+        .store
+        .and_then(|store| of_store(result.rows, store))
+        .into_iter()
+        .for_each(print_error);
     for mapping in &result.unused_mappings {
         let path = mapping.path();
-        print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
+        print_error(format_args!(
+            "warning: --map {mapping}: no row has `{path}`"
+        ));
     }
 }
 
 /// What the store had, and what was paid for, if there was anything.
 fn of_store(rows: u64, store: StoreUse) -> Option<String> {
-    let StoreUse { rows_as_before: before, found, paid, .. } = store;
+    let StoreUse {
+        rows_as_before: before,
+        found,
+        paid,
+        ..
+    } = store;
     let (results, evaluated) = (found + paid, rows.saturating_sub(before));
     (results > 0).then(|| {
         format!(
@@ -178,7 +202,10 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
             )
         })
         .collect();
-    let git = manifest.process.as_ref().and_then(|process| process.git.as_ref());
+    let git = manifest
+        .process
+        .as_ref()
+        .and_then(|process| process.git.as_ref());
     if let Some(error) = git.and_then(|git| git.error.as_deref()) {
         warnings.push(format!(
             "warning: the manifest lacks the git commit or its state: {}",
@@ -190,8 +217,13 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
 
 /// A line if no row has the field of `--group`.
 fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<String> {
-    let field = args.group.as_deref().filter(|_| result.without_group == result.rows)?;
-    let side = ["gold.", "pred."].into_iter().find(|side| field.starts_with(side));
+    let field = args
+        .group
+        .as_deref()
+        .filter(|_| result.without_group == result.rows)?;
+    let side = ["gold.", "pred."]
+        .into_iter()
+        .find(|side| field.starts_with(side));
     let known = groups_of_first_row(args);
     // The beginning of a path makes no names similar.
     let prefix = side.unwrap_or_default();
@@ -222,23 +254,46 @@ fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
     if let Some(format) = args.format {
         reader = reader.with_format(format.into());
     }
-    let first = reader.read_named([file]).ok().and_then(|mut rows| rows.next()?.ok());
-    first.map_or_else(Vec::new, |Pair { gold, pred, attributes, .. }| {
-        let gold = gold.keys().map(|name| format!("gold.{name}"));
-        let pred = pred.keys().map(|name| format!("pred.{name}"));
-        attributes.keys().map(str::to_owned).chain(gold).chain(pred).collect()
-    })
+    let first = reader
+        .read_named([file])
+        .ok()
+        .and_then(|mut rows| rows.next()?.ok());
+    first.map_or_else(
+        Vec::new,
+        |Pair {
+             gold,
+             pred,
+             attributes,
+             ..
+         }| {
+            let gold = gold.keys().map(|name| format!("gold.{name}"));
+            let pred = pred.keys().map(|name| format!("pred.{name}"));
+            attributes
+                .keys()
+                .map(str::to_owned)
+                .chain(gold)
+                .chain(pred)
+                .collect()
+        },
+    )
 }
 
 /// A line for each field that a metric reads and no row has.
 fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String> {
     let metrics = result.metric_names().filter_map(|name| result.metric(name));
-    let all = metrics
-        .flat_map(|metric| metric.unknown_fields.iter().map(move |field| (&metric.name, field)));
+    let all = metrics.flat_map(|metric| {
+        metric
+            .unknown_fields
+            .iter()
+            .map(move |field| (&metric.name, field))
+    });
     let line = |(metric, field): (&String, &UnknownField)| {
         // The suggestion is a question.
         let end = if field.nearest.is_some() { "" } else { ";" };
-        match mappings.iter().find(|mapping| mapping.sets(Side::Pred, &field.name)) {
+        match mappings
+            .iter()
+            .find(|mapping| mapping.sets(Side::Pred, &field.name))
+        {
             Some(mapping) => {
                 let path = mapping.path();
                 format!("{metric}: {field}{end} --map names `{path}`, which no row has")

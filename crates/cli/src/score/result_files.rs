@@ -15,7 +15,10 @@ pub(super) fn check(args: &ScoreArguments) -> Result<Vec<String>, CliError> {
         let manifest =
             manifest_of(file, args.format.map(Into::into)).map_err(ResultsError::from)?;
         if let Some(Err(reason)) = manifest {
-            lines.push(format!("warning: {}: identity unknown: {reason}", file.display()));
+            lines.push(format!(
+                "warning: {}: identity unknown: {reason}",
+                file.display()
+            ));
         }
     }
     Ok(lines)

@@ -24,8 +24,13 @@ pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result
         reader = reader.with_format(format.into());
     }
     for (position, mapping) in args.mappings.iter().enumerate() {
-        if args.mappings[..position].iter().any(|other| other.field() == mapping.field()) {
-            return Err(CliError::DuplicateMapping { field: mapping.field() });
+        if args.mappings[..position]
+            .iter()
+            .any(|other| other.field() == mapping.field())
+        {
+            return Err(CliError::DuplicateMapping {
+                field: mapping.field(),
+            });
         }
         reader = reader.with_mapping(mapping.clone());
     }
@@ -42,21 +47,42 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
     }
     let mut read: Vec<(Side, &str)> = Vec::new();
     for metric in metrics {
-        read.extend(metric.spec().get_input_spec().map(|(side, field)| (side, field.name)));
+        read.extend(
+            metric
+                .spec()
+                .get_input_spec()
+                .map(|(side, field)| (side, field.name)),
+        );
     }
     let is_mapped = |side, name: &str| args.mappings.iter().any(|mapping| mapping.sets(side, name));
     for mapping in &args.mappings {
         let field = mapping.field();
-        let Some((side, name)) = field.split_once('.') else { continue };
-        let side = if side == "gold" { Side::Gold } else { Side::Pred };
-        let is_group = args.group.as_deref().is_some_and(|group| group.starts_with(&field));
+        let Some((side, name)) = field.split_once('.') else {
+            continue;
+        };
+        let side = if side == "gold" {
+            Side::Gold
+        } else {
+            Side::Pred
+        };
+        let is_group = args
+            .group
+            .as_deref()
+            .is_some_and(|group| group.starts_with(&field));
         if is_group || read.contains(&(side, name)) {
             continue;
         }
-        let of_side = read.iter().filter(|(its, _)| *its == side).map(|(_, name)| *name);
+        let of_side = read
+            .iter()
+            .filter(|(its, _)| *its == side)
+            .map(|(_, name)| *name);
         if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
             let hint = Hint::DidYouMean(format!("{side}.{meant}"));
-            return Err(CliError::UnreadMapping { mapping: mapping.to_string(), field, hint });
+            return Err(CliError::UnreadMapping {
+                mapping: mapping.to_string(),
+                field,
+                hint,
+            });
         }
     }
     Ok(())
@@ -64,16 +90,31 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
 
 /// Adds what to do about a missing field.
 pub(super) fn with_hint(error: EvaluateError, args: &ScoreArguments) -> CliError {
-    let EvaluateError::UnreadableRow { error: metric, .. } = &error else { return error.into() };
-    let MetricErrorKind::Field { side, error: FieldError::Missing { field, .. } } = metric.kind()
+    let EvaluateError::UnreadableRow { error: metric, .. } = &error else {
+        return error.into();
+    };
+    let MetricErrorKind::Field {
+        side,
+        error: FieldError::Missing { field, .. },
+    } = metric.kind()
     else {
         return error.into();
     };
-    let hint = match args.mappings.iter().find(|mapping| mapping.sets(*side, field)) {
+    let hint = match args
+        .mappings
+        .iter()
+        .find(|mapping| mapping.sets(*side, field))
+    {
         Some(mapping) => {
-            format!("--map names `{}`, which the row does not have", mapping.path())
+            format!(
+                "--map names `{}`, which the row does not have",
+                mapping.path()
+            )
         }
         None => format!("if the row has it elsewhere, write --map {side}.{field}=PATH"),
     };
-    CliError::UnreadableRow { error: Box::new(error), hint }
+    CliError::UnreadableRow {
+        error: Box::new(error),
+        hint,
+    }
 }

@@ -51,12 +51,20 @@ pub(super) fn cost(query: &mut Query) -> Result<Cost, String> {
                 TermPattern::NamedNode(node) => node.as_str().len(),
                 _ => 0,
             };
-            Some(template.iter().map(|it| bytes(&it.subject) + bytes(&it.object)).sum())
+            Some(
+                template
+                    .iter()
+                    .map(|it| bytes(&it.subject) + bytes(&it.object))
+                    .sum(),
+            )
         }
         Query::Describe { .. } => Some(0),
         Query::Select { .. } | Query::Ask { .. } => None,
     };
-    Ok(Cost { slots: analysis.slots(), template })
+    Ok(Cost {
+        slots: analysis.slots(),
+        template,
+    })
 }
 
 /// Whether the query calls another endpoint (`SERVICE`).
@@ -108,7 +116,9 @@ impl Analysis {
     }
 
     fn variables<'v>(&mut self, variables: impl IntoIterator<Item = &'v Variable>) {
-        variables.into_iter().for_each(|variable| self.variable(variable));
+        variables
+            .into_iter()
+            .for_each(|variable| self.variable(variable));
     }
 
     fn term(&mut self, term: &TermPattern) {
@@ -154,8 +164,13 @@ impl Analysis {
         self.patterns += 1;
         self.names(pattern);
         let (inner, expressions) = parts(pattern);
-        expressions.into_iter().for_each(|expression| self.expression(expression));
-        let inner: Vec<f64> = inner.into_iter().map(|pattern| self.rows(pattern)).collect();
+        expressions
+            .into_iter()
+            .for_each(|expression| self.expression(expression));
+        let inner: Vec<f64> = inner
+            .into_iter()
+            .map(|pattern| self.rows(pattern))
+            .collect();
         let rows = match (pattern, inner.as_slice()) {
             (P::Join { .. } | P::Lateral { .. }, [left, right]) => left * right,
             (P::LeftJoin { .. }, [left, right]) => left * right.max(1.0),
@@ -178,7 +193,11 @@ impl Analysis {
                     self.term(&triple.object);
                 }
             }
-            GraphPattern::Path { subject, path, object } => {
+            GraphPattern::Path {
+                subject,
+                path,
+                object,
+            } => {
                 self.term(subject);
                 self.path(path);
                 self.term(object);
@@ -186,7 +205,11 @@ impl Analysis {
             GraphPattern::Values { variables, .. } => self.variables(variables),
             GraphPattern::Service { .. } => self.uses_service = true,
             GraphPattern::Extend { variable, .. } => self.variable(variable),
-            GraphPattern::Group { variables, aggregates, .. } => {
+            GraphPattern::Group {
+                variables,
+                aggregates,
+                ..
+            } => {
                 self.variables(variables);
                 self.variables(aggregates.iter().map(|(variable, _)| variable));
                 self.aggregates += aggregates.len();
@@ -244,7 +267,9 @@ impl Analysis {
     }
 
     fn longest<'e>(&mut self, of: impl IntoIterator<Item = &'e mut Expression>) -> f64 {
-        of.into_iter().map(|expression| self.bytes(expression)).fold(0.0, f64::max)
+        of.into_iter()
+            .map(|expression| self.bytes(expression))
+            .fold(0.0, f64::max)
     }
 
     fn call(&mut self, function: &Function, arguments: &mut [Expression]) -> f64 {

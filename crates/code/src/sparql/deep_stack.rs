@@ -10,7 +10,11 @@ pub(super) const STACK_BYTES: usize = 256 << 20;
 /// Runs a function on a thread with a large stack, and waits for it.
 pub(super) fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run)?;
-        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        let thread = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, run)?;
+        Ok(thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }

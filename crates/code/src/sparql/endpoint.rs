@@ -34,7 +34,10 @@ impl Endpoint {
         let invalid = |reason: String| StoreError::InvalidEndpoint(format!("{url}: {reason}"));
         let url = Url::parse(url).map_err(|error| invalid(error.to_string()))?;
         let client = Client::builder().redirect(redirect::Policy::none()).build();
-        Ok(Self { url, client: client.map_err(|error| invalid(causes(&error)))? })
+        Ok(Self {
+            url,
+            client: client.map_err(|error| invalid(causes(&error)))?,
+        })
     }
 
     /// Executes a query whose size was checked.
@@ -70,7 +73,9 @@ impl Endpoint {
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(form.query().unwrap_or_default().to_owned())
             .send();
-        let response = sent.await.map_err(|error| self.unavailable(causes(&error)))?;
+        let response = sent
+            .await
+            .map_err(|error| self.unavailable(causes(&error)))?;
         let status = response.status();
         let media_type = media_type(&response);
         let body = self.read_body(response).await?;
@@ -80,7 +85,10 @@ impl Endpoint {
                 .map_err(|reason| self.unavailable(format!("invalid response: {reason}"))),
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
                 let reason = body.error_message();
-                Err(ExecutionError::Failed(format!("status {}: {reason}", status.as_u16())))
+                Err(ExecutionError::Failed(format!(
+                    "status {}: {reason}",
+                    status.as_u16()
+                )))
             }
             _ => Err(self.unavailable(format!("status {status}: {}", body.error_message()))),
         }
@@ -92,10 +100,16 @@ impl Endpoint {
         while let Some(chunk) = response.chunk().await.map_err(next)? {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > MAX_RESPONSE_BYTES {
-                return Ok(Body { bytes, is_complete: false });
+                return Ok(Body {
+                    bytes,
+                    is_complete: false,
+                });
             }
         }
-        Ok(Body { bytes, is_complete: true })
+        Ok(Body {
+            bytes,
+            is_complete: true,
+        })
     }
 }
 
@@ -125,9 +139,9 @@ impl Body {
             let parsed = QueryResultsParser::from_format(format).for_slice(&self.bytes);
             return match parsed.map_err(|error| error.to_string())? {
                 SliceQueryResultsParserOutput::Boolean(value) => Ok(QueryResults::Boolean(value)),
-                SliceQueryResultsParserOutput::Solutions(solutions) => {
-                    self.count(solutions, max_results).map(QueryResults::Solutions)
-                }
+                SliceQueryResultsParserOutput::Solutions(solutions) => self
+                    .count(solutions, max_results)
+                    .map(QueryResults::Solutions),
             };
         }
         let format = RdfFormat::from_media_type(media_type)
@@ -165,7 +179,10 @@ impl Body {
 
 fn media_type(response: &Response) -> String {
     let header = response.headers().get(CONTENT_TYPE);
-    header.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+    header
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The sources of an error, without its own message, which contains the URL with user, password and

@@ -125,13 +125,18 @@ mod tests {
     use super::*;
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(future)
     }
 
     #[test]
     fn an_evaluation_that_needs_more_memory_gets_it_once() {
-        let ended =
-            block_on(run(Duration::from_secs(60), |bytes| (bytes > SHARE_BYTES).then_some(bytes)));
+        let ended = block_on(run(Duration::from_secs(60), |bytes| {
+            (bytes > SHARE_BYTES).then_some(bytes)
+        }));
         assert!(
             matches!(ended, Ok(ThreadOutcome::Returned(Some(bytes))) if bytes == MAX_MEBIBYTES << 20)
         );

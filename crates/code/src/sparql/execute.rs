@@ -78,15 +78,17 @@ async fn evaluate_on_thread(
     };
     match evaluations::run(time, evaluate).await? {
         ThreadOutcome::Returned(Some(results)) => results,
-        ThreadOutcome::Returned(None) => {
-            Err(ExecutionError::Failed(describe(Exceeded::Memory, limits.timeout)))
-        }
-        ThreadOutcome::Stuck => {
-            Err(ExecutionError::Failed(describe(Exceeded::Timeout, limits.timeout)))
-        }
-        ThreadOutcome::Panicked => {
-            Err(ExecutionError::Unavailable("the SPARQL engine panicked".to_owned()))
-        }
+        ThreadOutcome::Returned(None) => Err(ExecutionError::Failed(describe(
+            Exceeded::Memory,
+            limits.timeout,
+        ))),
+        ThreadOutcome::Stuck => Err(ExecutionError::Failed(describe(
+            Exceeded::Timeout,
+            limits.timeout,
+        ))),
+        ThreadOutcome::Panicked => Err(ExecutionError::Unavailable(
+            "the SPARQL engine panicked".to_owned(),
+        )),
     }
 }
 
@@ -102,9 +104,15 @@ fn evaluate(
         cost(&mut query).map_err(|reason| Some(ExecutionError::Rejected(reason)))?;
     instrument(&mut query);
     let timeout = limits.timeout;
-    match metered(Limits { timeout, bytes, slots, template }, || {
-        run(dataset, query, limits.max_results)
-    }) {
+    match metered(
+        Limits {
+            timeout,
+            bytes,
+            slots,
+            template,
+        },
+        || run(dataset, query, limits.max_results),
+    ) {
         Ok(results) => results.map_err(|error| failed(error.to_string())),
         Err(Exceeded::Memory) => Err(None),
         Err(exceeded) => Err(failed(describe(exceeded, timeout))),
@@ -117,7 +125,11 @@ fn run(
     max_results: usize,
 ) -> Result<QueryResults, QueryEvaluationError> {
     let evaluator = with_functions(SparqlEvaluator::new());
-    match evaluator.for_query(query).on_queryable_dataset(MeteredDataset(dataset)).execute()? {
+    match evaluator
+        .for_query(query)
+        .on_queryable_dataset(MeteredDataset(dataset))
+        .execute()?
+    {
         EngineResults::Boolean(value) => Ok(QueryResults::Boolean(value)),
         EngineResults::Solutions(solutions) => {
             count(solutions, max_results).map(QueryResults::Solutions)
@@ -127,7 +139,9 @@ fn run(
 }
 
 fn count<T, E>(items: impl Iterator<Item = Result<T, E>>, max: usize) -> Result<usize, E> {
-    items.take(max).try_fold(0, |count, item| item.map(|_| count + 1))
+    items
+        .take(max)
+        .try_fold(0, |count, item| item.map(|_| count + 1))
 }
 
 fn describe(exceeded: Exceeded, timeout: Duration) -> String {

@@ -170,7 +170,11 @@ fn with_compiled<T>(
 /// Compiles a pattern with the flags of XPath, as the engine does.
 fn compile(pattern: &str, flags: &str) -> Option<Compiled> {
     let is_literal = flags.contains('q');
-    let escaped = if is_literal { regex::escape(pattern) } else { pattern.to_owned() };
+    let escaped = if is_literal {
+        regex::escape(pattern)
+    } else {
+        pattern.to_owned()
+    };
     charge(1 + pattern.len() as u64 / 16);
     let is_extended = flags.contains('x');
     let size = pattern_size(&escaped, is_extended)?;
@@ -179,7 +183,9 @@ fn compile(pattern: &str, flags: &str) -> Option<Compiled> {
     }
     charge(size.expanded / 16);
     let mut builder = RegexBuilder::new(&escaped);
-    builder.size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_TABLE_BYTES);
+    builder
+        .size_limit(MAX_COMPILED_BYTES)
+        .dfa_size_limit(MAX_TABLE_BYTES);
     for flag in flags.chars() {
         match flag {
             's' => builder.dot_matches_new_line(true),

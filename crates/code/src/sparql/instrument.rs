@@ -49,10 +49,14 @@ impl Rewriter {
     fn pattern(&mut self, pattern: &mut GraphPattern) {
         let (inner, expressions) = parts(pattern);
         inner.into_iter().for_each(|pattern| self.pattern(pattern));
-        expressions.into_iter().for_each(|expression| self.expression(expression));
+        expressions
+            .into_iter()
+            .for_each(|expression| self.expression(expression));
         let has_value = match pattern {
             GraphPattern::Group { aggregates, .. } => {
-                aggregates.iter_mut().for_each(|(_, aggregate)| count_stored(aggregate));
+                aggregates
+                    .iter_mut()
+                    .for_each(|(_, aggregate)| count_stored(aggregate));
                 true
             }
             GraphPattern::Project { inner, variables } => {
@@ -60,9 +64,9 @@ impl Rewriter {
                 true
             }
             GraphPattern::Bgp { patterns } => patterns.iter().any(has_variable),
-            GraphPattern::Path { subject, object, .. } => {
-                is_variable(subject) || is_variable(object)
-            }
+            GraphPattern::Path {
+                subject, object, ..
+            } => is_variable(subject) || is_variable(object),
             GraphPattern::Values { variables, .. } => !variables.is_empty(),
             _ => true,
         };
@@ -86,7 +90,9 @@ impl Rewriter {
     }
 
     fn expression(&mut self, expression: &mut Expression) {
-        operands(expression).into_iter().for_each(|operand| self.expression(operand));
+        operands(expression)
+            .into_iter()
+            .for_each(|operand| self.expression(operand));
         match expression {
             Expression::Exists(pattern) => self.pattern(pattern),
             Expression::FunctionCall(function @ Function::Regex, _) => *function = custom(REGEX),
@@ -100,7 +106,14 @@ impl Rewriter {
 
 /// Counts the bytes of the values that the engine stores for an aggregate.
 fn count_stored(aggregate: &mut AggregateExpression) {
-    let AggregateExpression::FunctionCall { name, expr, distinct } = aggregate else { return };
+    let AggregateExpression::FunctionCall {
+        name,
+        expr,
+        distinct,
+    } = aggregate
+    else {
+        return;
+    };
     let separator = match name {
         AggregateFunction::GroupConcat { separator } => separator.as_ref().map_or(1, String::len),
         AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => 0,

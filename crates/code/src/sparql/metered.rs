@@ -108,13 +108,18 @@ struct Meter {
 
 impl Meter {
     fn start(&self, limits: Limits) {
-        self.deadline.set(Instant::now().checked_add(limits.timeout));
+        self.deadline
+            .set(Instant::now().checked_add(limits.timeout));
         self.terms.set(0);
         self.next_clock_check.set(0);
         self.bytes.set(0);
         self.max_bytes.set(limits.bytes);
         // A tuple with a value in every fourth slot or more is charged in full.
-        let slots = limits.slots.max(4).saturating_mul(size_of::<MeteredTerm<'_>>()) / 4;
+        let slots = limits
+            .slots
+            .max(4)
+            .saturating_mul(size_of::<MeteredTerm<'_>>())
+            / 4;
         self.bytes_of_term.set(slots.saturating_add(SHARE_OF_TUPLE));
         self.template.set(limits.template);
         self.is_on.set(true);
@@ -147,7 +152,10 @@ pub(super) fn charge(terms: u64) {
             return None;
         }
         meter.next_clock_check.set(total + CLOCK_INTERVAL);
-        let is_late = meter.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
+        let is_late = meter
+            .deadline
+            .get()
+            .is_some_and(|deadline| Instant::now() >= deadline);
         is_late.then_some(Exceeded::Timeout)
     });
     exceeded.into_iter().for_each(stop);
@@ -178,7 +186,9 @@ struct Stored(usize);
 impl Stored {
     /// Counts a term with a string of its own of this length.
     fn new(own_string: usize) -> Self {
-        let bytes = METER.with(|meter| meter.bytes_of_term.get()).saturating_add(own_string);
+        let bytes = METER
+            .with(|meter| meter.bytes_of_term.get())
+            .saturating_add(own_string);
         retain(bytes);
         Self(bytes)
     }
@@ -238,14 +248,20 @@ pub(super) struct MeteredTerm<'a> {
 impl<'a> MeteredTerm<'a> {
     /// A term of the dataset, whose strings are not copied.
     fn borrowed(plain: PlainTerm<'a>) -> Self {
-        Self { plain, stored: Stored::new(0) }
+        Self {
+            plain,
+            stored: Stored::new(0),
+        }
     }
 }
 
 impl Clone for MeteredTerm<'_> {
     fn clone(&self) -> Self {
         charge(1);
-        Self { stored: self.stored.clone(), plain: self.plain.clone() }
+        Self {
+            stored: self.stored.clone(),
+            plain: self.plain.clone(),
+        }
     }
 }
 
@@ -289,7 +305,12 @@ impl<'a> QueryableDataset<'a> for MeteredDataset<'a> {
             )
             .map(|quad| {
                 charge(1);
-                let InternalQuad { subject, predicate, object, graph_name } = quad?;
+                let InternalQuad {
+                    subject,
+                    predicate,
+                    object,
+                    graph_name,
+                } = quad?;
                 Ok(InternalQuad {
                     subject: MeteredTerm::borrowed(subject),
                     predicate: MeteredTerm::borrowed(predicate),
@@ -310,7 +331,11 @@ impl<'a> QueryableDataset<'a> for MeteredDataset<'a> {
         let term = self.0.externalize_term(term.plain)?;
         charge(1 + creation_charge(&term));
         if let Some(constants) = METER.with(|meter| meter.template.get()) {
-            retain(constants.saturating_add(string_bytes(&term)).saturating_add(SHARE_OF_TUPLE));
+            retain(
+                constants
+                    .saturating_add(string_bytes(&term))
+                    .saturating_add(SHARE_OF_TUPLE),
+            );
         }
         Ok(term)
     }

@@ -7,7 +7,12 @@
 /// `?a<(1)>` may be an IRI or a comparison. The result is never less than the depth that a parser
 /// finds.
 pub(super) fn depth(query: &str) -> usize {
-    let mut scan = Scan { rest: query.as_bytes(), open: 0, negations: 0, deepest: 0 };
+    let mut scan = Scan {
+        rest: query.as_bytes(),
+        open: 0,
+        negations: 0,
+        deepest: 0,
+    };
     while let Some(&byte) = scan.rest.first() {
         scan.step(byte);
     }
@@ -111,7 +116,10 @@ mod tests {
 
     #[test]
     fn strings_comments_and_iris_do_not_nest() {
-        assert_eq!(depth("ASK { ?s ?p \"((((\" , '[[' , '''(\n'((''' , \"\\\"(((\" }"), 1);
+        assert_eq!(
+            depth("ASK { ?s ?p \"((((\" , '[[' , '''(\n'((''' , \"\\\"(((\" }"),
+            1
+        );
         assert_eq!(depth("ASK { # (((( \n ?s ?p ?o }"), 1);
         assert_eq!(
             depth("ASK { ?s <http://a/b#(((c)> 1 }"),
@@ -121,7 +129,11 @@ mod tests {
         assert_eq!(depth("ASK { ?s <http://a/b_(c)#d> <http://a/b_(c)> }"), 2);
         assert_eq!(depth("ASK { FILTER(?a<((((1))))&&?b>2) }"), 6);
         assert_eq!(
-            depth(&format!("ASK {{ FILTER(?a<{}1{}>2) }}", "(".repeat(50), ")".repeat(50))),
+            depth(&format!(
+                "ASK {{ FILTER(?a<{}1{}>2) }}",
+                "(".repeat(50),
+                ")".repeat(50)
+            )),
             52
         );
         assert_eq!(depth("\"))))))\" (((((("), 6);

@@ -48,7 +48,6 @@ dsrs_metrics_values::debug_as_display!(QueryError);
 impl QueryError {
     /// Whether the error was caused by the query: it was parsed, and it is invalid. Otherwise it
     /// was not parsed.
-    #[must_use]
     pub const fn is_query_error(&self) -> bool {
         matches!(self, Self::Empty | Self::Syntax(_) | Self::Update)
     }
@@ -116,10 +115,18 @@ fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
     let parts = message.strip_prefix("error at ").and_then(|rest| {
         let (position, expected) = rest.split_once(": expected ")?;
         let (line, column) = position.split_once(':')?;
-        Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?, expected))
+        Some((
+            line.parse::<usize>().ok()?,
+            column.parse::<usize>().ok()?,
+            expected,
+        ))
     });
     let Some((line, column, expected)) = parts else {
-        return Diagnostic { line: 1, column: 1, message };
+        return Diagnostic {
+            line: 1,
+            column: 1,
+            message,
+        };
     };
     let messages: Vec<&str> = expected
         .strip_prefix("one of ")
@@ -131,7 +138,11 @@ fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
         true => unexpected(query, line, column),
         false => messages.join("; "),
     };
-    Diagnostic { line, column, message }
+    Diagnostic {
+        line,
+        column,
+        message,
+    }
 }
 
 /// Describes a syntax error by the characters at its position, up to the next white space. The
@@ -143,7 +154,10 @@ fn unexpected(query: &str, line: usize, column: usize) -> String {
     match rest.split_whitespace().next() {
         Some(found) => {
             let found: String = found.chars().take(40).collect();
-            format!("syntax error at `{}` or just before it", escape::escaped(&found))
+            format!(
+                "syntax error at `{}` or just before it",
+                escape::escaped(&found)
+            )
         }
         None => "syntax error just before, or unexpected end of the query".to_owned(),
     }

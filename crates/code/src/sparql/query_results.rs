@@ -29,7 +29,6 @@ impl QueryResults {
     /// Whether there is at least one solution or triple. The value of an `ASK` counts as a result,
     /// also if it is `false`; so does the single solution of a `SELECT (COUNT(*) ..)` that counts
     /// 0.
-    #[must_use]
     pub const fn has_results(self) -> bool {
         match self {
             Self::Solutions(count) | Self::Triples(count) => count > 0,
@@ -60,7 +59,6 @@ dsrs_metrics_values::debug_as_display!(ExecutionError);
 
 impl ExecutionError {
     /// Whether the error was caused by the query. If not, it allows no conclusion about the query.
-    #[must_use]
     pub const fn is_query_error(&self) -> bool {
         match self {
             Self::Query(error) => error.is_query_error(),

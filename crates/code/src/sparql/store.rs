@@ -42,7 +42,11 @@ impl LoadedFile {
     /// The name of the file without its folder.
     #[doc(hidden)]
     pub fn name(&self) -> String {
-        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+        self.path
+            .file_name()
+            .unwrap_or(self.path.as_os_str())
+            .to_string_lossy()
+            .into_owned()
     }
 }
 
@@ -95,7 +99,10 @@ impl SparqlStore {
                 dataset
             }
         };
-        Ok(Self { backend: Backend::Embedded(dataset), files })
+        Ok(Self {
+            backend: Backend::Embedded(dataset),
+            files,
+        })
     }
 
     /// Loads a string in Turtle format.
@@ -112,10 +119,18 @@ impl SparqlStore {
     /// ```
     pub fn from_turtle(turtle: &str) -> Result<Self, StoreError> {
         let mut dataset = Dataset::new();
-        read(&mut dataset, RdfFormat::Turtle, turtle.as_bytes(), "Turtle".to_owned())?;
+        read(
+            &mut dataset,
+            RdfFormat::Turtle,
+            turtle.as_bytes(),
+            "Turtle".to_owned(),
+        )?;
         let (path, hash) = ("Turtle".into(), hash::of_bytes(turtle.as_bytes()));
         let files = Arc::new([LoadedFile { path, hash }]);
-        Ok(Self { backend: Backend::Embedded(Arc::new(dataset)), files })
+        Ok(Self {
+            backend: Backend::Embedded(Arc::new(dataset)),
+            files,
+        })
     }
 
     /// Uses an endpoint of the SPARQL 1.1 protocol, by the URL that accepts queries.
@@ -125,7 +140,10 @@ impl SparqlStore {
     #[cfg(feature = "sparql-http")]
     pub fn from_endpoint(url: &str) -> Result<Self, StoreError> {
         let backend = Backend::Endpoint(Arc::new(Endpoint::new(url)?));
-        Ok(Self { backend, files: Arc::new([]) })
+        Ok(Self {
+            backend,
+            files: Arc::new([]),
+        })
     }
 
     #[cfg(not(feature = "sparql-http"))]
@@ -142,7 +160,6 @@ impl SparqlStore {
     }
 
     /// The number of loaded triples; `None` for an endpoint.
-    #[must_use]
     pub fn triples(&self) -> Option<usize> {
         match &self.backend {
             Backend::Embedded(dataset) => Some(dataset.len()),
@@ -161,7 +178,13 @@ fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
 fn read_file(path: &Path) -> Result<(LoadedFile, Vec<u8>), StoreError> {
     let real = path.canonicalize().map_err(unreadable(path))?;
     let content = std::fs::read(&real).map_err(unreadable(path))?;
-    Ok((LoadedFile { path: real, hash: hash::of_bytes(&content) }, content))
+    Ok((
+        LoadedFile {
+            path: real,
+            hash: hash::of_bytes(&content),
+        },
+        content,
+    ))
 }
 
 fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, StoreError> {
@@ -183,10 +206,18 @@ fn read(
     name: String,
 ) -> Result<(), StoreError> {
     // Blank nodes of different files are distinct.
-    for quad in RdfParser::from_format(format).rename_blank_nodes().for_slice(bytes) {
+    for quad in RdfParser::from_format(format)
+        .rename_blank_nodes()
+        .for_slice(bytes)
+    {
         match quad {
             Ok(quad) => dataset.insert(&quad),
-            Err(error) => return Err(StoreError::InvalidData { name, reason: error.to_string() }),
+            Err(error) => {
+                return Err(StoreError::InvalidData {
+                    name,
+                    reason: error.to_string(),
+                });
+            }
         };
     }
     Ok(())
@@ -225,7 +256,9 @@ impl<'de> Deserialize<'de> for SparqlStore {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let store = match JsonStore::deserialize(deserializer)? {
             JsonStore::PathOrUrl(url)
-                if ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) =>
+                if ["http://", "https://"]
+                    .iter()
+                    .any(|scheme| url.starts_with(scheme)) =>
             {
                 Self::from_endpoint(&url)
             }
@@ -266,8 +299,9 @@ mod tests {
         let name = format!("dsrs-metrics-store-{}.nt", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, "<a:s> <a:p> <a:o> .\n").unwrap();
-        let (first, again) =
-            ["first", "again"].map(|_| SparqlStore::from_path(&path).unwrap()).into();
+        let (first, again) = ["first", "again"]
+            .map(|_| SparqlStore::from_path(&path).unwrap())
+            .into();
         std::fs::write(&path, "<a:s> <a:z> <a:o> .\n").unwrap();
         let changed = SparqlStore::from_path(&path).unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -11,23 +11,36 @@ pub(super) fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<
         | P::Lateral { left, right }
         | P::Union { left, right }
         | P::Minus { left, right } => (vec![&mut **left, &mut **right], Vec::new()),
-        P::LeftJoin { left, right, expression } => {
-            (vec![&mut **left, &mut **right], expression.iter_mut().collect())
+        P::LeftJoin {
+            left,
+            right,
+            expression,
+        } => (
+            vec![&mut **left, &mut **right],
+            expression.iter_mut().collect(),
+        ),
+        P::Filter {
+            inner,
+            expr: expression,
         }
-        P::Filter { inner, expr: expression } | P::Extend { inner, expression, .. } => {
-            (vec![&mut **inner], vec![expression])
-        }
+        | P::Extend {
+            inner, expression, ..
+        } => (vec![&mut **inner], vec![expression]),
         P::OrderBy { inner, expression } => {
             let by = expression
                 .iter_mut()
                 .map(|(OrderExpression::Asc(by) | OrderExpression::Desc(by))| by);
             (vec![&mut **inner], by.collect())
         }
-        P::Group { inner, aggregates, .. } => {
-            let arguments = aggregates.iter_mut().filter_map(|(_, aggregate)| match aggregate {
-                AggregateExpression::FunctionCall { expr, .. } => Some(expr),
-                AggregateExpression::CountSolutions { .. } => None,
-            });
+        P::Group {
+            inner, aggregates, ..
+        } => {
+            let arguments = aggregates
+                .iter_mut()
+                .filter_map(|(_, aggregate)| match aggregate {
+                    AggregateExpression::FunctionCall { expr, .. } => Some(expr),
+                    AggregateExpression::CountSolutions { .. } => None,
+                });
             (vec![&mut **inner], arguments.collect())
         }
         P::Project { inner, .. }

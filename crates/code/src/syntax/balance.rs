@@ -29,7 +29,6 @@ pub struct BalanceOptions {
 /// let error = check_balance("f(\n  [1, 2)", all).unwrap();
 /// assert_eq!(error.to_string(), "line 2, column 8: `)` does not match `[` in line 2");
 /// ```
-#[must_use]
 pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> {
     // If the code is unbalanced under every interpretation, the interpretation that gets furthest is the most
     // likely.
@@ -70,7 +69,15 @@ const KINDS: usize = 4;
 impl<'a> Scan<'a> {
     fn new(code: &'a str, comments: CommentSyntax, options: BalanceOptions) -> Self {
         let bytes = code.as_bytes();
-        Self { code, bytes, comments, options, at: 0, open: Vec::new(), unclosed: [0; KINDS] }
+        Self {
+            code,
+            bytes,
+            comments,
+            options,
+            at: 0,
+            open: Vec::new(),
+            unclosed: [0; KINDS],
+        }
     }
 
     fn run(mut self) -> Option<Imbalance> {
@@ -88,7 +95,10 @@ impl<'a> Scan<'a> {
             }
         }
         let at = *self.open.first()?;
-        Some((at, format!("`{}` is never closed", char::from(self.bytes[at]))))
+        Some((
+            at,
+            format!("`{}` is never closed", char::from(self.bytes[at])),
+        ))
     }
 
     fn starts_with(&self, prefix: &str) -> bool {
@@ -132,7 +142,9 @@ impl<'a> Scan<'a> {
 
     fn line_end(&self) -> usize {
         let rest = &self.bytes[self.at..];
-        rest.iter().position(|&byte| byte == b'\n').map_or(self.bytes.len(), |end| self.at + end)
+        rest.iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(self.bytes.len(), |end| self.at + end)
     }
 
     fn opening_bracket(&mut self) -> Option<Imbalance> {
@@ -160,7 +172,10 @@ impl<'a> Scan<'a> {
             Some(start) if self.bytes[start] != open => {
                 let line = Diagnostic::at(self.code, start, String::new()).line;
                 let found = char::from(self.bytes[start]);
-                Some((at, format!("`{close}` does not match `{found}` in line {line}")))
+                Some((
+                    at,
+                    format!("`{close}` does not match `{found}` in line {line}"),
+                ))
             }
             Some(_) => None,
         }
@@ -172,7 +187,9 @@ impl<'a> Scan<'a> {
             _ if self.is_unclosed(DOUBLE) => None,
             Some(hashes) => {
                 let close = format!("\"{}", "#".repeat(hashes));
-                self.code[start + 1..].find(&close).map(|at| start + 1 + at + close.len())
+                self.code[start + 1..]
+                    .find(&close)
+                    .map(|at| start + 1 + at + close.len())
             }
             None if self.starts_with("\"\"\"") => self.closed_by("\"\"\"", start + 3, false),
             None => self.closed_by("\"", start + 1, false),
@@ -187,7 +204,11 @@ impl<'a> Scan<'a> {
     /// The number of `#` between an `r` and the quote at this position, if there are any.
     fn raw_hashes(&self) -> Option<usize> {
         let before = &self.bytes[..self.at];
-        let hashes = before.iter().rev().take_while(|&&byte| byte == b'#').count();
+        let hashes = before
+            .iter()
+            .rev()
+            .take_while(|&&byte| byte == b'#')
+            .count();
         let is_raw = hashes > 0 && before[..before.len() - hashes].ends_with(b"r");
         is_raw.then_some(hashes)
     }
@@ -218,7 +239,11 @@ impl<'a> Scan<'a> {
             return false;
         }
         let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-        let word = self.bytes[..self.at].iter().rev().take(3).take_while(is_letter);
+        let word = self.bytes[..self.at]
+            .iter()
+            .rev()
+            .take(3)
+            .take_while(is_letter);
         let word: Vec<u8> = word.copied().collect();
         let is_prefix = word.len() <= 2
             && word.iter().all(|byte| b"bBrRuUfF".contains(byte))
@@ -232,7 +257,10 @@ impl<'a> Scan<'a> {
         match rest.next()?.1 {
             '\\' => self.closed_by("'", self.at + 1, true),
             '\'' | '\n' => None,
-            _ => rest.next().filter(|(_, c)| *c == '\'').map(|(at, _)| self.at + 1 + at + 1),
+            _ => rest
+                .next()
+                .filter(|(_, c)| *c == '\'')
+                .map(|(at, _)| self.at + 1 + at + 1),
         }
     }
 
@@ -242,7 +270,9 @@ impl<'a> Scan<'a> {
             false => ("`", BACK),
         };
         let from = self.at + fence.len();
-        let end = (!self.is_unclosed(kind)).then(|| self.closed_by(fence, from, false)).flatten();
+        let end = (!self.is_unclosed(kind))
+            .then(|| self.closed_by(fence, from, false))
+            .flatten();
         if end.is_none() {
             // A truncated code fence, or a backtick in prose: not an unbalanced bracket or quote.
             self.unclosed[kind] = self.bytes.len();
@@ -255,7 +285,11 @@ impl<'a> Scan<'a> {
         let start = self.at;
         if end.is_none() && !self.is_unclosed(kind) {
             let in_line = kind == SINGLE && !self.starts_with("'''");
-            self.unclosed[kind] = if in_line { self.line_end() } else { self.bytes.len() };
+            self.unclosed[kind] = if in_line {
+                self.line_end()
+            } else {
+                self.bytes.len()
+            };
         }
         self.at = end.unwrap_or(start + 1);
         let quote = char::from(self.bytes[start]);

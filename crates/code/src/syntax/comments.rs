@@ -12,11 +12,30 @@ pub(super) struct CommentSyntax {
     pub(super) lifetimes: bool,
 }
 
-const C: CommentSyntax = CommentSyntax { line: "//", block: true, lifetimes: false };
-const RUST: CommentSyntax = CommentSyntax { lifetimes: true, ..C };
-const SCRIPT: CommentSyntax = CommentSyntax { line: "#", block: false, lifetimes: false };
-const SQL: CommentSyntax = CommentSyntax { line: "--", block: true, lifetimes: false };
-const PLAIN: CommentSyntax = CommentSyntax { line: "", block: false, lifetimes: false };
+const C: CommentSyntax = CommentSyntax {
+    line: "//",
+    block: true,
+    lifetimes: false,
+};
+const RUST: CommentSyntax = CommentSyntax {
+    lifetimes: true,
+    ..C
+};
+const SCRIPT: CommentSyntax = CommentSyntax {
+    line: "#",
+    block: false,
+    lifetimes: false,
+};
+const SQL: CommentSyntax = CommentSyntax {
+    line: "--",
+    block: true,
+    lifetimes: false,
+};
+const PLAIN: CommentSyntax = CommentSyntax {
+    line: "",
+    block: false,
+    lifetimes: false,
+};
 
 /// How certain it is that a marker starts a comment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,12 +49,18 @@ enum Evidence {
 /// division, `#` a color and `--` a double negation; unless a marker is certain to start a comment,
 /// the code may also have no comments.
 pub(super) fn candidates(code: &str) -> Vec<CommentSyntax> {
-    let slash =
-        if code.contains("/*") { Evidence::Certain } else { strongest(code, "//", slashes) };
+    let slash = if code.contains("/*") {
+        Evidence::Certain
+    } else {
+        strongest(code, "//", slashes)
+    };
     let hash = strongest(code, "#", hash);
     let dash = strongest(code, "--", dashes);
     let mut syntaxes = Vec::with_capacity(4);
-    if [slash, hash, dash].iter().all(|evidence| *evidence < Evidence::Certain) {
+    if [slash, hash, dash]
+        .iter()
+        .all(|evidence| *evidence < Evidence::Certain)
+    {
         syntaxes.push(PLAIN);
     }
     for (evidence, syntax) in [(slash, C), (hash, SCRIPT), (dash, SQL)] {

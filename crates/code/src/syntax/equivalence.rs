@@ -39,8 +39,9 @@ fn compare_json(left: &str, right: &str) -> Result<Comparison, ParserError> {
     // Both are valid, so this can fail only for their depth, or for a number outside the range of a
     // float.
     let value = |json| {
-        serde_json::from_str::<Value>(json)
-            .map_err(|error| ParserError::JsonLimit { reason: error.to_string() })
+        serde_json::from_str::<Value>(json).map_err(|error| ParserError::JsonLimit {
+            reason: error.to_string(),
+        })
     };
     Ok(Comparison::of(same_value(&value(left)?, &value(right)?)))
 }
@@ -69,7 +70,12 @@ struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     fn of(language: Language, tree: &Tree, code: &'a str) -> Vec<Token<'a>> {
-        let mut tokens = Self { language, code, all: Vec::new(), open: Vec::new() };
+        let mut tokens = Self {
+            language,
+            code,
+            all: Vec::new(),
+            open: Vec::new(),
+        };
         tokens.walk(tree);
         tokens.all
     }
@@ -112,9 +118,13 @@ impl<'a> Tokens<'a> {
 
     /// Adds the text before `start` in the open node that belongs to none of its children.
     fn gap(&mut self, start: usize) {
-        let Some(&(kind, read)) = self.open.last() else { return };
+        let Some(&(kind, read)) = self.open.last() else {
+            return;
+        };
         let text = self.code.get(read..start).unwrap_or_default();
-        let verbatim = ["string", "template", "heredoc"].iter().any(|part| kind.contains(part));
+        let verbatim = ["string", "template", "heredoc"]
+            .iter()
+            .any(|part| kind.contains(part));
         let text = if verbatim { text } else { text.trim() };
         // A backslash at the end of a line continues it.
         if !text.is_empty() && text != "\\" {
@@ -145,7 +155,11 @@ impl<'a> Tokens<'a> {
     /// Removes a trailing comma. `[1, 2,]` is `[1, 2]`, but `[,]` and `[1,,]` have holes.
     fn drop_trailing_comma(&mut self) {
         let is_leaf = |token: Option<&Token<'_>>, kinds: &[&str]| matches!(token, Some(Token::Leaf(kind, _)) if kinds.contains(kind));
-        let before = self.all.len().checked_sub(2).and_then(|at| self.all.get(at));
+        let before = self
+            .all
+            .len()
+            .checked_sub(2)
+            .and_then(|at| self.all.get(at));
         let is_trailing = is_leaf(self.all.last(), &[","])
             && !is_leaf(before, &[",", "(", "[", "{", "<"])
             && before.is_some();
@@ -157,8 +171,10 @@ impl<'a> Tokens<'a> {
     /// Normalizes a leaf: quotes of both kinds are equal if the language does not distinguish them,
     /// and SQL keywords are case-insensitive.
     fn normalized(&self, kind: &'static str, text: &'a str) -> (&'static str, &'a str) {
-        let quotes_are_equal =
-            matches!(self.language, Language::Python | Language::JavaScript | Language::TypeScript);
+        let quotes_are_equal = matches!(
+            self.language,
+            Language::Python | Language::JavaScript | Language::TypeScript
+        );
         match kind {
             "string_start" | "string_end" if quotes_are_equal => {
                 (kind, text.trim_end_matches(['"', '\'']))

@@ -37,10 +37,16 @@ dsrs_metrics_values::debug_as_display!(Diagnostic);
 impl Diagnostic {
     /// A diagnostic at a byte offset in the code.
     fn at(code: &str, byte: usize, message: String) -> Self {
-        let boundary = (0..=byte.min(code.len())).rev().find(|&at| code.is_char_boundary(at));
+        let boundary = (0..=byte.min(code.len()))
+            .rev()
+            .find(|&at| code.is_char_boundary(at));
         let before = &code[..boundary.unwrap_or(0)];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.matches('\n').count() + 1;
-        Self { line, column: before[start..].chars().count() + 1, message }
+        Self {
+            line,
+            column: before[start..].chars().count() + 1,
+            message,
+        }
     }
 }

@@ -28,12 +28,20 @@ pub(super) fn first_error(
 pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
     let error = serde_json::from_str::<IgnoredAny>(json).err()?;
     let message = error.to_string();
-    let message =
-        message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message).to_owned();
+    let message = message
+        .rsplit_once(" at line ")
+        .map_or(&*message, |(message, _)| message)
+        .to_owned();
     // serde counts columns in bytes.
-    let lines = json.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let lines = json
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1));
     let start: usize = lines.map(str::len).sum();
-    Some(Diagnostic::at(json, start + error.column().saturating_sub(1), message))
+    Some(Diagnostic::at(
+        json,
+        start + error.column().saturating_sub(1),
+        message,
+    ))
 }
 
 /// The syntax tree. For invalid code it contains error nodes.
@@ -42,7 +50,9 @@ pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError>
     let failed = |reason: String| ParserError::Grammar { language, reason };
     let grammar =
         grammar(language).ok_or_else(|| failed("tree-sitter does not parse it".to_owned()))?;
-    parser.set_language(&grammar).map_err(|error| failed(error.to_string()))?;
+    parser
+        .set_language(&grammar)
+        .map_err(|error| failed(error.to_string()))?;
     let started = Instant::now();
     let mut progress = |_: &tree_sitter::ParseState| match started.elapsed() > TIMEOUT {
         true => ControlFlow::Break(()),
@@ -51,7 +61,10 @@ pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError>
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut read = |at: usize, _| code.as_bytes().get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options));
-    tree.ok_or(ParserError::Timeout { language, seconds: TIMEOUT.as_secs() })
+    tree.ok_or(ParserError::Timeout {
+        language,
+        seconds: TIMEOUT.as_secs(),
+    })
 }
 
 fn grammar(language: Language) -> Option<tree_sitter::Language> {
@@ -96,7 +109,10 @@ fn describe(node: Node<'_>, code: &str) -> Diagnostic {
         true => format!("`{}` is missing", node.kind()),
         false => {
             let found: String = code[node.byte_range()].chars().take(40).collect();
-            format!("unexpected `{}`", escape::escaped(found.lines().next().unwrap_or_default()))
+            format!(
+                "unexpected `{}`",
+                escape::escaped(found.lines().next().unwrap_or_default())
+            )
         }
     };
     Diagnostic::at(code, node.start_byte(), message)

@@ -57,7 +57,6 @@ struct Compiled {
 
 impl RegexPattern {
     /// Returns the pattern as it was written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0.source
     }
@@ -95,7 +94,11 @@ impl RegexPattern {
             return Ok(regex.find(text).map(|found| vec![Some(found.as_str())]));
         }
         let groups = |captures: regex::Captures<'t>| {
-            captures.iter().skip(1).map(|group| group.map(|group| group.as_str())).collect()
+            captures
+                .iter()
+                .skip(1)
+                .map(|group| group.map(|group| group.as_str()))
+                .collect()
         };
         Ok(regex.captures(text).map(groups))
     }
@@ -119,15 +122,21 @@ impl RegexPattern {
 }
 
 fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
-    let invalid =
-        |reason: &str| format!("invalid regular expression `{}`: {reason}", escape::name(pattern));
+    let invalid = |reason: &str| {
+        format!(
+            "invalid regular expression `{}`: {reason}",
+            escape::name(pattern)
+        )
+    };
     let too_large = "it is too large; use smaller counts of repetitions";
     let size = pattern_size(pattern, false);
     if size.is_some_and(|size| size.expanded > MAX_PATTERN_SIZE) {
         return Err(invalid(too_large));
     }
     let mut builder = RegexBuilder::new(pattern);
-    builder.case_insensitive(!case_sensitive).size_limit(MAX_COMPILED_BYTES);
+    builder
+        .case_insensitive(!case_sensitive)
+        .size_limit(MAX_COMPILED_BYTES);
     let regex = builder.build().map_err(|error| match error {
         Error::Syntax(report) => {
             // The report shows the pattern, a pointer into it, and the reason at its end.
@@ -137,7 +146,10 @@ fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
         }
         _ => invalid(too_large),
     })?;
-    Ok(Compiled { regex, positions: size.map_or(1, |size| size.positions) })
+    Ok(Compiled {
+        regex,
+        positions: size.map_or(1, |size| size.positions),
+    })
 }
 
 conversions! {

@@ -27,7 +27,10 @@ pub struct PatternSize {
 
 impl PatternSize {
     const fn class(expanded: u64) -> Self {
-        Self { expanded, positions: CHARACTER }
+        Self {
+            expanded,
+            positions: CHARACTER,
+        }
     }
 
     const fn plus(self, other: Self) -> Self {
@@ -45,13 +48,23 @@ impl PatternSize {
     }
 }
 
-const ONE: PatternSize = PatternSize { expanded: 1, positions: 1 };
+const ONE: PatternSize = PatternSize {
+    expanded: 1,
+    positions: 1,
+};
 
 /// Returns an upper bound on the size of a pattern in the syntax of the crate `regex`, or `None` if
 /// it is invalid.
 pub fn pattern_size(pattern: &str, ignores_white_space: bool) -> Option<PatternSize> {
-    let mut parser = ParserBuilder::new().ignore_whitespace(ignores_white_space).build();
-    parser.parse(pattern).ok().map(|ast| Sizes { perl_class: UNICODE_CLASS }.of(&ast))
+    let mut parser = ParserBuilder::new()
+        .ignore_whitespace(ignores_white_space)
+        .build();
+    parser.parse(pattern).ok().map(|ast| {
+        Sizes {
+            perl_class: UNICODE_CLASS,
+        }
+        .of(&ast)
+    })
 }
 
 /// The same for a pattern of JSON Schema, which may have look-around and backreferences. What cannot
@@ -65,13 +78,28 @@ pub fn schema_pattern_size(pattern: &str) -> PatternSize {
         plain = plain.replace(&format!("\\{digit}"), ".");
     }
     let parsed = ParserBuilder::new().build().parse(&plain);
-    parsed.map(|ast| Sizes { perl_class: SHORT_CLASS }.of(&ast)).unwrap_or_else(|_| {
-        let numbers = pattern.split(|c: char| !c.is_ascii_digit()).filter(|it| !it.is_empty());
-        let copies = numbers.fold(1_u64, |copies, number| {
-            copies.saturating_mul(number.parse::<u64>().map_or(u64::MAX, |number| number.max(1)))
-        });
-        PatternSize::class(UNICODE_CLASS).times(pattern.len() as u64).times(copies)
-    })
+    parsed
+        .map(|ast| {
+            Sizes {
+                perl_class: SHORT_CLASS,
+            }
+            .of(&ast)
+        })
+        .unwrap_or_else(|_| {
+            let numbers = pattern
+                .split(|c: char| !c.is_ascii_digit())
+                .filter(|it| !it.is_empty());
+            let copies = numbers.fold(1_u64, |copies, number| {
+                copies.saturating_mul(
+                    number
+                        .parse::<u64>()
+                        .map_or(u64::MAX, |number| number.max(1)),
+                )
+            });
+            PatternSize::class(UNICODE_CLASS)
+                .times(pattern.len() as u64)
+                .times(copies)
+        })
 }
 
 /// The sizes of parts of a pattern.
@@ -83,7 +111,11 @@ struct Sizes {
 
 impl Sizes {
     fn of(self, ast: &Ast) -> PatternSize {
-        let sum = |asts: &[Ast]| asts.iter().map(|ast| self.of(ast)).fold(ONE, PatternSize::plus);
+        let sum = |asts: &[Ast]| {
+            asts.iter()
+                .map(|ast| self.of(ast))
+                .fold(ONE, PatternSize::plus)
+        };
         match ast {
             Ast::Empty(_) | Ast::Flags(_) | Ast::Assertion(_) => ONE,
             Ast::Dot(_) => PatternSize::class(2 * CHARACTER),
@@ -93,9 +125,10 @@ impl Sizes {
             Ast::ClassPerl(_) => PatternSize::class(self.perl_class),
             Ast::ClassBracketed(class) => PatternSize::class(self.set(&class.kind)),
             Ast::Group(group) => self.of(&group.ast).plus(ONE),
-            Ast::Repetition(repetition) => {
-                self.of(&repetition.ast).plus(ONE).times(copies(&repetition.op.kind))
-            }
+            Ast::Repetition(repetition) => self
+                .of(&repetition.ast)
+                .plus(ONE)
+                .times(copies(&repetition.op.kind)),
             Ast::Alternation(list) => sum(&list.asts),
             Ast::Concat(list) => sum(&list.asts),
         }
@@ -104,9 +137,9 @@ impl Sizes {
     fn set(self, class: &ClassSet) -> u64 {
         match class {
             ClassSet::Item(item) => self.set_item(item),
-            ClassSet::BinaryOp(operation) => {
-                self.set(&operation.lhs).saturating_add(self.set(&operation.rhs))
-            }
+            ClassSet::BinaryOp(operation) => self
+                .set(&operation.lhs)
+                .saturating_add(self.set(&operation.rhs)),
         }
     }
 
@@ -153,7 +186,10 @@ mod tests {
         assert!(expanded(r"\w{1,1000}") > 800_000);
         assert!(expanded("((a{1000}){1000}){1000}") > 1_000_000_000);
         assert!(expanded(r"[\p{L}\p{N}]{100}") > 160_000);
-        assert_eq!(expanded("((((a{4000000000}){4000000000}){4000000000}){4000000000})"), u64::MAX);
+        assert_eq!(
+            expanded("((((a{4000000000}){4000000000}){4000000000}){4000000000})"),
+            u64::MAX
+        );
         assert_eq!(pattern_size("(", false), None);
         // White space before a count is a character, unless white space is ignored.
         assert!(pattern_size(r"\w {1000}", false).unwrap().expanded < 4_000);

@@ -77,7 +77,12 @@ where
 pub fn weighted<G, P>(
     parts: impl IntoIterator<Item = (Expression<G, P>, f64)>,
 ) -> Expression<G, P> {
-    Expression(Shape::Weighted(parts.into_iter().map(|(part, weight)| (part.0, weight)).collect()))
+    Expression(Shape::Weighted(
+        parts
+            .into_iter()
+            .map(|(part, weight)| (part.0, weight))
+            .collect(),
+    ))
 }
 
 /// Returns a composite that passes if every component passes, by its verdict or the bound set by
@@ -187,7 +192,11 @@ pub fn gate<G, P>(
     at_least: f64,
     truths: impl IntoIterator<Item = Expression<G, P>>,
 ) -> Expression<G, P> {
-    Expression(Shape::Gate { proxies: shapes(proxies), at_least, truths: shapes(truths) })
+    Expression(Shape::Gate {
+        proxies: shapes(proxies),
+        at_least,
+        truths: shapes(truths),
+    })
 }
 
 /// Mirrors the component's value in its range, so that a lower-is-better component can be combined with others.
@@ -224,7 +233,6 @@ impl<G, P> Expression<G, P> {
     /// Composite::builder("both", parts(component(F1::default()).at_least(0.5))).build()?;
     /// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
     /// ```
-    #[must_use]
     pub fn at_least(self, bound: f64) -> Self {
         Self(Shape::AtLeast(Box::new(self.0), bound))
     }

@@ -298,7 +298,8 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// [`CompositeError`] for the first rule that is violated.
     pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
         let composite = self.name.clone();
-        self.checked().map_err(|mistake| CompositeError { composite, mistake })
+        self.checked()
+            .map_err(|mistake| CompositeError { composite, mistake })
     }
 
     fn checked(self) -> Result<Composite<G, P>, Mistake> {
@@ -309,16 +310,28 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let (node, derived) = check::resolve(self.expression.0, &mut leaves)?;
         let leaves = leaves.all;
         // The cost of a judge depends on its panel.
-        let specs = leaves.iter().map(|leaf| leaf.spec().with_cost_msats(leaf.cost_estimate()));
+        let specs = leaves
+            .iter()
+            .map(|leaf| leaf.spec().with_cost_msats(leaf.cost_estimate()));
         let specs: Vec<_> = specs.collect();
         let spec = self.declared.spec(&derived, &specs)?;
         let names = interned_names::intern_all(leaves.iter().map(Metric::<G, P>::name));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
-        leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
+        leaves
+            .iter()
+            .for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
         let plan = Plan::checked(node, names, self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
-        Ok(Composite { name: self.name, spec, gold, pred, expression, plan, leaves })
+        Ok(Composite {
+            name: self.name,
+            spec,
+            gold,
+            pred,
+            expression,
+            plan,
+            leaves,
+        })
     }
 }
 
@@ -338,7 +351,12 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec { name: &self.name, gold: &self.gold, pred: &self.pred, ..self.spec }
+        MetricSpec {
+            name: &self.name,
+            gold: &self.gold,
+            pred: &self.pred,
+            ..self.spec
+        }
     }
 
     fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
@@ -361,15 +379,21 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn keys(&self, all: &mut Vec<Key>) {
-        self.leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, all));
+        self.leaves
+            .iter()
+            .for_each(|leaf| Metric::<G, P>::keys(leaf, all));
     }
 
     fn files(&self, all: &mut Vec<MetricFile>) {
-        self.leaves.iter().for_each(|leaf| Metric::<G, P>::files(leaf, all));
+        self.leaves
+            .iter()
+            .for_each(|leaf| Metric::<G, P>::files(leaf, all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        self.leaves.iter().for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
+        self.leaves
+            .iter()
+            .for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
     }
 }
 
@@ -379,12 +403,17 @@ impl<G: Sync, P: Sync> AcceptanceTest<G, P> for Composite<G, P> {}
 impl<G, P> fmt::Debug for Composite<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut composite = f.debug_struct("Composite");
-        composite.field("name", &self.name).field("plan", &self.plan).finish_non_exhaustive()
+        composite
+            .field("name", &self.name)
+            .field("plan", &self.plan)
+            .finish_non_exhaustive()
     }
 }
 
 impl<G, P> fmt::Debug for CompositeBuilder<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CompositeBuilder").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("CompositeBuilder")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

@@ -36,7 +36,6 @@ pub struct Plan {
 impl Plan {
     /// Creates the plan of a composite that was checked at compile time. `all` are the keys of the components and of their
     /// components, `specs` the specs of the components as they are configured.
-    #[must_use]
     pub fn declared(
         expression: Shape<Named>,
         on_missing: OnMissing,
@@ -53,7 +52,14 @@ impl Plan {
         let name = |leaf: &Named| format!("{}{}", leaf.name(), leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = interned_names::intern_all(names.iter().map(String::as_str));
-        Self { tree, settings, names, on_missing, keys, sharing: Sharing::among(all) }
+        Self {
+            tree,
+            settings,
+            names,
+            on_missing,
+            keys,
+            sharing: Sharing::among(all),
+        }
     }
 
     pub(super) fn checked(
@@ -64,12 +70,22 @@ impl Plan {
         all: &[Key],
     ) -> Self {
         let (tree, settings) = (Ok(Tree::new(node)), Vec::new());
-        Self { tree, settings, names, on_missing, keys, sharing: Sharing::among(all) }
+        Self {
+            tree,
+            settings,
+            names,
+            on_missing,
+            keys,
+            sharing: Sharing::among(all),
+        }
     }
 
     /// Adds the requirement of a composite that cannot be evaluated.
     pub fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(composite, self.tree.as_ref().map(|_| ())));
+        all.extend(Requirement::unless(
+            composite,
+            self.tree.as_ref().map(|_| ()),
+        ));
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {
@@ -90,8 +106,21 @@ impl Plan {
             Err(mistake) => return Answer::Ready(Err(MetricError::failed(name, mistake))),
         };
         let (spec, call) = (call.spec(spec), call.with_spec(None));
-        let Self { names, on_missing, keys, sharing, .. } = self;
-        let run = Run { tree, on_missing: *on_missing, components: names, keys, name, spec };
+        let Self {
+            names,
+            on_missing,
+            keys,
+            sharing,
+            ..
+        } = self;
+        let run = Run {
+            tree,
+            on_missing: *on_missing,
+            components: names,
+            keys,
+            name,
+            spec,
+        };
         match sharing {
             Some(sharing) if call.memo.is_none() => memoized(run, sharing, leaves, call),
             _ => run.answer(leaves, call),
@@ -102,12 +131,18 @@ impl Plan {
 /// Returns the error of a component with a threshold or strictness of its own, which the compiler did not see.
 fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<Mistake> {
     let (declared, own) = (leaf.spec, specs.get(leaf.index)?);
-    let setting = match (own.threshold == declared.threshold, own.strict == declared.strict) {
+    let setting = match (
+        own.threshold == declared.threshold,
+        own.strict == declared.strict,
+    ) {
         (true, true) => return None,
         (false, _) => "threshold",
         (true, false) => "strict",
     };
-    Some(Mistake::OwnSetting { component: declared.name.to_owned(), setting })
+    Some(Mistake::OwnSetting {
+        component: declared.name.to_owned(),
+        setting,
+    })
 }
 
 /// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.
@@ -128,7 +163,9 @@ fn memoized<'a, G: Sync, P: Sync>(
     let (name, memo) = (run.name, sharing.memo(call.address()));
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
     let unexpected = "a component is asynchronous, but its spec declares that it is synchronous";
-    answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))).into()
+    answer
+        .unwrap_or_else(|| Err(MetricError::failed(name, unexpected)))
+        .into()
 }
 
 /// The key of a declared composite with a decision tree, whose parameters are the paths with their scores.
@@ -154,7 +191,11 @@ impl<M: 'static> Configured for KeyOfTree<M> {
     }
 
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
-        self.0.settings.iter().map(|(name, value)| (*name, Some(value.clone()))).collect()
+        self.0
+            .settings
+            .iter()
+            .map(|(name, value)| (*name, Some(value.clone())))
+            .collect()
     }
 
     fn metric() -> &'static str {
@@ -174,9 +215,20 @@ mod tests {
     const SPEC: MetricSpec<'static> = MetricSpec::new("short").with_kind(ScoreKind::Bool);
 
     fn key<M: 'static>(configured: &'static str, on_missing: OnMissing) -> Key {
-        let node = Named { index: 0, configured, spec: &SPEC };
-        let branches = vec![(&["yes"][..], Shape::Number(1.0)), (&["no"], Shape::Number(0.0))];
-        let tree = Shape::Decision { node, reads: Reads::Bool, branches };
+        let node = Named {
+            index: 0,
+            configured,
+            spec: &SPEC,
+        };
+        let branches = vec![
+            (&["yes"][..], Shape::Number(1.0)),
+            (&["no"], Shape::Number(0.0)),
+        ];
+        let tree = Shape::Decision {
+            node,
+            reads: Reads::Bool,
+            branches,
+        };
         let plan = Plan::declared(tree, on_missing, vec![None], &[], &[SPEC]);
         KeyOfTree::<M>::key(Box::leak(Box::new(plan)))
     }
@@ -184,7 +236,11 @@ mod tests {
     #[test]
     fn the_parameters_of_a_tree_are_its_paths_and_what_a_missing_component_does() {
         for (configured, on_missing, expected) in [
-            ("", OnMissing::Fail, vec![("short: yes", "1"), ("short: no", "0")]),
+            (
+                "",
+                OnMissing::Fail,
+                vec![("short: yes", "1"), ("short: no", "0")],
+            ),
             (
                 "(chars = 9)",
                 OnMissing::Skip,

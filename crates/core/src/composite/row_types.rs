@@ -48,7 +48,6 @@ pub struct Rows<G, P>(PhantomData<(G, P)>);
 
 impl Rows<AnyRow, AnyRow> {
     /// Returns the row types before any component is added.
-    #[must_use]
     pub const fn any() -> Self {
         Self(PhantomData)
     }
@@ -56,7 +55,6 @@ impl Rows<AnyRow, AnyRow> {
 
 impl<G, P> Rows<G, P> {
     /// Combines these row types with the row types of another component.
-    #[must_use]
     pub fn and<G2, P2>(&self, _: &Rows<G2, P2>) -> Rows<G::Rows, P::Rows>
     where
         G: First<G2>,
@@ -81,7 +79,6 @@ pub struct MaybeMetric<M>(PhantomData<M>);
 
 impl<M> MaybeMetric<M> {
     /// Creates the value.
-    #[must_use]
     pub const fn component() -> Self {
         Self(PhantomData)
     }
@@ -89,7 +86,6 @@ impl<M> MaybeMetric<M> {
 
 impl<M: Declared> MaybeMetric<M> {
     /// Returns the component's row types.
-    #[must_use]
     pub const fn rows(&self) -> Rows<M::OverGold, M::OverPred> {
         Rows(PhantomData)
     }

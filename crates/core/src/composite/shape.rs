@@ -67,13 +67,14 @@ pub enum Reads {
 
 impl Reads {
     /// Reads the answers of a judge.
-    #[must_use]
     pub const fn of<J: Answers<Answer: Choice>>() -> Self {
-        Self::Enum { answers: J::Answer::VARIANTS, read: answer_of::<J> }
+        Self::Enum {
+            answers: J::Answer::VARIANTS,
+            read: answer_of::<J>,
+        }
     }
 
     /// Returns all answers.
-    #[must_use]
     pub const fn answers(&self) -> &'static [&'static str] {
         match self {
             Self::Bool => &["yes", "no"],
@@ -159,21 +160,37 @@ impl<L: Leaf> Shape<L> {
     }
 
     fn expression(&self) -> String {
-        let list =
-            |parts: &[Self]| parts.iter().map(Self::expression).collect::<Vec<_>>().join(", ");
+        let list = |parts: &[Self]| {
+            parts
+                .iter()
+                .map(Self::expression)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         match self {
             Self::Leaf(leaf) => component(leaf),
             Self::Weighted(parts) => {
                 let part =
                     |(part, weight): &(Self, f64)| format!("{} = {weight}", part.expression());
-                format!("weighted({})", parts.iter().map(part).collect::<Vec<_>>().join(", "))
+                format!(
+                    "weighted({})",
+                    parts.iter().map(part).collect::<Vec<_>>().join(", ")
+                )
             }
             Self::All(parts) => format!("all({})", list(parts)),
             Self::Any(parts) => format!("any({})", list(parts)),
             Self::Min(parts) => format!("min({})", list(parts)),
             Self::Max(parts) => format!("max({})", list(parts)),
-            Self::Gate { proxies, at_least, truths } => {
-                format!("gate([{}], at least {at_least}, [{}])", list(proxies), list(truths))
+            Self::Gate {
+                proxies,
+                at_least,
+                truths,
+            } => {
+                format!(
+                    "gate([{}], at least {at_least}, [{}])",
+                    list(proxies),
+                    list(truths)
+                )
             }
             Self::Invert(part) => format!("invert({})", part.expression()),
             Self::AtLeast(part, bound) => format!("{} at least {bound}", part.expression()),
@@ -231,7 +248,9 @@ impl Shape<Named> {
 fn component(leaf: &impl Leaf) -> String {
     let spec = leaf.spec();
     let range = spec.range.map(|range| format!(" in {range}"));
-    let threshold = spec.threshold.map(|threshold| format!(" with threshold {threshold}"));
+    let threshold = spec
+        .threshold
+        .map(|threshold| format!(" with threshold {threshold}"));
     let strict = if spec.strict { ", strict" } else { "" };
     let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
     format!("{}{range}{threshold}{strict}", leaf.name())

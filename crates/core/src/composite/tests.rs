@@ -28,7 +28,11 @@ fn built(expression: Expression) -> Composite {
 
 fn scored(composite: &Composite) -> Scored {
     let (gold, pred) = (example! {}, prediction! {});
-    composite.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap()
+    composite
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .unwrap()
 }
 
 fn value(expression: Expression) -> f64 {
@@ -48,15 +52,28 @@ struct Counting {
 impl Counting {
     fn new(name: &'static str, calls: &Arc<AtomicU32>) -> Self {
         let (tier, calls) = (MetricTier::Proxy, Arc::clone(calls));
-        Self { name, tier, error: None, is_awaited: false, has_key: false, calls }
+        Self {
+            name,
+            tier,
+            error: None,
+            is_awaited: false,
+            has_key: false,
+            calls,
+        }
     }
 
     fn failing(name: &'static str, error: MetricError) -> Self {
-        Self { error: Some(error), ..Self::new(name, &Arc::default()) }
+        Self {
+            error: Some(error),
+            ..Self::new(name, &Arc::default())
+        }
     }
 
     fn truth(self) -> Self {
-        Self { tier: MetricTier::Truth, ..self }
+        Self {
+            tier: MetricTier::Truth,
+            ..self
+        }
     }
 }
 
@@ -68,7 +85,9 @@ impl Metric for Counting {
 
     /// It declares that it is not awaited, which may be wrong.
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec::new(self.name).with_range(0.0, 1.0).with_tier(self.tier)
+        MetricSpec::new(self.name)
+            .with_range(0.0, 1.0)
+            .with_tier(self.tier)
     }
 
     fn can_evaluate(&self, _: &Example, pred: &Prediction) -> bool {
@@ -87,15 +106,24 @@ impl Metric for Counting {
         self.calls.fetch_add(1, Ordering::Relaxed);
         let score = Scored::validated(MetricScore::new(0.5), &self.spec());
         let result = self.error.clone().map_or(score, Err);
-        if self.is_awaited { Answer::pending(async { result }) } else { result.into() }
+        if self.is_awaited {
+            Answer::pending(async { result })
+        } else {
+            result.into()
+        }
     }
 }
 
 /// The smaller one of two metrics with equal keys, and the number of their calls.
 fn counting(is_awaited: bool) -> (Composite, Arc<AtomicU32>) {
     let calls = Arc::default();
-    let part =
-        |name| component(Counting { is_awaited, has_key: true, ..Counting::new(name, &calls) });
+    let part = |name| {
+        component(Counting {
+            is_awaited,
+            has_key: true,
+            ..Counting::new(name, &calls)
+        })
+    };
     (built(min(["a", "b"].map(part))), calls)
 }
 
@@ -106,7 +134,11 @@ fn estimated() -> MetricError {
 
 fn outcome(builder: CompositeBuilder) -> Outcome {
     let (composite, gold, pred) = (builder.build().unwrap(), example! {}, prediction! {});
-    composite.answer(MetricCall::new(&gold, &pred)).ready().unwrap().into()
+    composite
+        .answer(MetricCall::new(&gold, &pred))
+        .ready()
+        .unwrap()
+        .into()
 }
 
 #[test]
@@ -130,17 +162,31 @@ fn a_composite_is_shown_with_its_name_and_an_expression_with_that_of_its_combina
     let expression = invert(number("half", 0.5));
     assert_eq!(format!("{expression:?}"), r#"Expression("invert(half)")"#);
     let builder = Composite::builder("mirrored", expression);
-    assert_eq!(format!("{builder:?}"), r#"CompositeBuilder { name: "mirrored", .. }"#);
+    assert_eq!(
+        format!("{builder:?}"),
+        r#"CompositeBuilder { name: "mirrored", .. }"#
+    );
     let composite = format!("{:?}", builder.build().unwrap());
-    assert!(composite.starts_with(r#"Composite { name: "mirrored", plan: Plan {"#), "{composite}");
+    assert!(
+        composite.starts_with(r#"Composite { name: "mirrored", plan: Plan {"#),
+        "{composite}"
+    );
 }
 
 #[test]
 fn all_and_any_are_conjunction_and_disjunction() {
     for (one, other) in [(false, false), (false, true), (true, false), (true, true)] {
         let parts = || [verdict("one", one), verdict("other", other)];
-        assert_eq!(value(all(parts())), f64::from(u8::from(one && other)), "{one} and {other}");
-        assert_eq!(value(any(parts())), f64::from(u8::from(one || other)), "{one} or {other}");
+        assert_eq!(
+            value(all(parts())),
+            f64::from(u8::from(one && other)),
+            "{one} and {other}"
+        );
+        assert_eq!(
+            value(any(parts())),
+            f64::from(u8::from(one || other)),
+            "{one} or {other}"
+        );
     }
 }
 
@@ -148,7 +194,11 @@ fn all_and_any_are_conjunction_and_disjunction() {
 fn the_sum_of_weights_that_are_1_but_for_rounding_is_not_scaled() {
     let explained = metric_fn("c", |_, _| MetricScore::new(1.0).with_details("why"));
     for last in [number("c", 1.0), component(explained.with_range(0.0, 1.0))] {
-        let parts = [(number("a", 1.0), 0.7), (number("b", 1.0), 0.2), (last, 0.1)];
+        let parts = [
+            (number("a", 1.0), 0.7),
+            (number("b", 1.0), 0.2),
+            (last, 0.1),
+        ];
         let sum = 0.7 + 0.2 + 0.1;
         assert!(sum < 1.0);
         assert_eq!(value(weighted(parts)).to_bits(), f64::to_bits(sum));
@@ -164,7 +214,10 @@ fn a_weighted_mean_is_the_same_whether_a_component_or_the_call_is_explained_or_n
         let expected = 0.3 * a + 0.7 * b + 0.0;
         let number = metric_fn("b", move |_, _| b).with_range(-1.0, 1.0);
         let explained = metric_fn("b", move |_, _| MetricScore::new(b).with_details("why"));
-        for last in [component(number), component(explained.with_range(-1.0, 1.0))] {
+        for last in [
+            component(number),
+            component(explained.with_range(-1.0, 1.0)),
+        ] {
             let first = component(metric_fn("a", move |_, _| a).with_range(-1.0, 1.0));
             let blend = built(weighted([(first, 0.3), (last, 0.7)]));
             for call in [call, call.without_explanation()] {
@@ -189,12 +242,19 @@ fn a_row_that_a_gate_of_a_component_rejects_is_gated_even_if_missing_components_
     let inner = built(gate([verdict("parses", false)], 1.0, [component(correct)]));
     let parts = [(component(inner), 0.5), (number("half", 0.5), 0.5)];
     let outer = Composite::builder("outer", weighted(parts)).on_missing(OnMissing::Skip);
-    assert_eq!(outcome(outer), Outcome::Gated { by: "parses".to_owned() });
+    assert_eq!(
+        outcome(outer),
+        Outcome::Gated {
+            by: "parses".to_owned()
+        }
+    );
 }
 
 #[test]
 fn components_behind_a_gate_are_called_if_it_opens_or_its_proxies_are_only_estimated() {
-    let gated = Outcome::Gated { by: "proxy".to_owned() };
+    let gated = Outcome::Gated {
+        by: "proxy".to_owned(),
+    };
     let proxy = |error| component(Counting::failing("proxy", error));
     for (proxy, is_called, expected) in [
         (number("proxy", 0.25), false, Some(gated)),
@@ -206,7 +266,11 @@ fn components_behind_a_gate_are_called_if_it_opens_or_its_proxies_are_only_estim
         let truth = component(Counting::new("truth", &calls).truth());
         let parts = [gate([proxy], 0.5, [truth]), number("other", 1.0)];
         let outcome = outcome(Composite::builder("built", min(parts)));
-        assert_eq!(calls.load(Ordering::Relaxed), u32::from(is_called), "{outcome:?}");
+        assert_eq!(
+            calls.load(Ordering::Relaxed),
+            u32::from(is_called),
+            "{outcome:?}"
+        );
         assert!(expected.is_none_or(|expected| outcome == expected));
     }
 }
@@ -237,7 +301,11 @@ fn no_component_is_called_after_one_that_leaves_the_composite_without_a_score() 
         let (b, c) = (Counting::failing("b", error), Counting::new("c", &calls));
         let parts = min([explained, component(b), component(c)]);
         let outcome = outcome(Composite::builder("built", parts).on_missing(on_missing));
-        assert_eq!(calls.load(Ordering::Relaxed), u32::from(is_called), "{outcome:?}");
+        assert_eq!(
+            calls.load(Ordering::Relaxed),
+            u32::from(is_called),
+            "{outcome:?}"
+        );
         assert_eq!(outcome.name(), name);
     }
 }
@@ -262,7 +330,10 @@ fn a_missing_component_counts_as_its_worst_value_which_is_the_largest_if_it_is_i
         (invert(invert(missing("one"))), number("other", 0.5), 0.25),
     ] {
         let blend = Composite::builder("blend", weighted([(one, 0.5), (other, 0.5)]));
-        assert_eq!(outcome(blend.on_missing(OnMissing::Zero)).value(), Some(expected));
+        assert_eq!(
+            outcome(blend.on_missing(OnMissing::Zero)).value(),
+            Some(expected)
+        );
     }
 }
 
@@ -287,10 +358,16 @@ fn a_score_has_the_results_of_components_that_are_numbers_only_if_its_explanatio
         (min([number("a", 0.25), explained]), 2),
     ] {
         let composite = built(expression);
-        let results: Vec<_> =
-            scored(&composite).components().map(|it| it.outcome.value()).collect();
+        let results: Vec<_> = scored(&composite)
+            .components()
+            .map(|it| it.outcome.value())
+            .collect();
         assert_eq!(results, [Some(0.25), Some(0.75)]);
-        let scored = composite.answer(call.without_explanation()).ready().unwrap().unwrap();
+        let scored = composite
+            .answer(call.without_explanation())
+            .ready()
+            .unwrap()
+            .unwrap();
         assert_eq!(scored.components().count(), expected);
     }
 }
@@ -300,31 +377,74 @@ const BRANCH: MetricSpec<'static> = MetricSpec::new("branch").with_range(0.0, 1.
 
 /// Whether the components of the branches `yes` and `no` of a tree are called, and its path if there is a score.
 fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
-    let named = |index, spec| Named { index, configured: "", spec };
+    let named = |index, spec| Named {
+        index,
+        configured: "",
+        spec,
+    };
     let [yes, no] = [1, 2].map(|index| Shape::Leaf(named(index, &BRANCH)));
     let branches = vec![(&["yes"][..], yes), (&["no"], no)];
-    let tree = Shape::Decision { node: named(0, &NODE), reads: Reads::Bool, branches };
-    let plan = Plan::declared(tree, OnMissing::Fail, Vec::new(), &[], &[NODE, BRANCH, BRANCH]);
+    let tree = Shape::Decision {
+        node: named(0, &NODE),
+        reads: Reads::Bool,
+        branches,
+    };
+    let plan = Plan::declared(
+        tree,
+        OnMissing::Fail,
+        Vec::new(),
+        &[],
+        &[NODE, BRANCH, BRANCH],
+    );
     let calls = [Arc::default(), Arc::default()];
-    let [yes, no] = [Counting::new("yes", &calls[0]), Counting::new("no", &calls[1])];
+    let [yes, no] = [
+        Counting::new("yes", &calls[0]),
+        Counting::new("no", &calls[1]),
+    ];
     let (gold, pred) = (example! {}, prediction! {});
     let call = MetricCall::new(&gold, &pred);
-    let call = if is_explained { call } else { call.without_explanation() };
-    let answer = plan.answer(&[node, &yes, &no], call, "tree", &BRANCH).ready().unwrap();
+    let call = if is_explained {
+        call
+    } else {
+        call.without_explanation()
+    };
+    let answer = plan
+        .answer(&[node, &yes, &no], call, "tree", &BRANCH)
+        .ready()
+        .unwrap();
     let details = answer.ok().and_then(|scored| scored.score.details);
-    (calls.map(|calls| calls.load(Ordering::Relaxed) == 1), details)
+    (
+        calls.map(|calls| calls.load(Ordering::Relaxed) == 1),
+        details,
+    )
 }
 
 #[test]
 fn a_tree_calls_the_component_of_the_branch_that_is_taken_and_of_each_if_its_node_is_estimated() {
     let node = |passed| metric_fn("short", move |_, _| passed);
     let shown = |path: &str| Some(path.to_owned());
-    assert_eq!(tree(&node(true), true), ([true, false], shown("short: yes")));
-    assert_eq!(tree(&node(false), true), ([false, true], shown("short: no")));
-    assert_eq!(tree(&node(true), false), ([true, false], None), "its path is not read");
-    assert_eq!(tree(&Counting::failing("short", estimated()), true), ([true, true], None));
+    assert_eq!(
+        tree(&node(true), true),
+        ([true, false], shown("short: yes"))
+    );
+    assert_eq!(
+        tree(&node(false), true),
+        ([false, true], shown("short: no"))
+    );
+    assert_eq!(
+        tree(&node(true), false),
+        ([true, false], None),
+        "its path is not read"
+    );
+    assert_eq!(
+        tree(&Counting::failing("short", estimated()), true),
+        ([true, true], None)
+    );
     let failed = MetricError::failed("short", "no reply");
-    assert_eq!(tree(&Counting::failing("short", failed), true), ([false, false], None));
+    assert_eq!(
+        tree(&Counting::failing("short", failed), true),
+        ([false, false], None)
+    );
 }
 
 #[test]
@@ -335,7 +455,9 @@ fn a_metric_in_several_places_is_called_once_for_a_row_of_a_run_and_once_outside
     let value = |call| both.answer(call).ready().unwrap().unwrap().score.value;
     assert_eq!((value(call), calls.swap(0, Ordering::Relaxed)), (0.5, 1));
     let key = Key::of_type::<Counting>();
-    let memo = Sharing::among(&[key.clone(), key]).unwrap().memo(call.address());
+    let memo = Sharing::among(&[key.clone(), key])
+        .unwrap()
+        .memo(call.address());
     let in_run = call.with_memo(Some(&memo));
     assert_eq!((value(in_run), value(in_run)), (0.5, 0.5));
     assert_eq!(calls.load(Ordering::Relaxed), 1);
@@ -351,7 +473,12 @@ fn a_component_that_is_awaited_and_does_not_declare_it_is_an_error_outside_of_a_
     let reason = "a component is asynchronous, but its spec declares that it is synchronous";
     assert_eq!(error, format!("metric `built`: {reason}"));
     let key = Key::of_type::<Counting>();
-    let memo = Sharing::among(&[key.clone(), key]).unwrap().memo(call.address());
-    let answer = both.answer(call.with_memo(Some(&memo))).into_future().now_or_never();
+    let memo = Sharing::among(&[key.clone(), key])
+        .unwrap()
+        .memo(call.address());
+    let answer = both
+        .answer(call.with_memo(Some(&memo)))
+        .into_future()
+        .now_or_never();
     assert_eq!(answer.unwrap().unwrap().score.value, 0.5);
 }

@@ -75,7 +75,8 @@ pub trait Declared: Sized {
 
     /// Returns the largest expected cost of one call of this value, if `declared_msats` is the declared cost.
     fn max_cost_of(&self, declared_msats: u64) -> u64 {
-        self.requires().map_or(declared_msats, |requires| requires.max_cost(declared_msats))
+        self.requires()
+            .map_or(declared_msats, |requires| requires.max_cost(declared_msats))
     }
 }
 
@@ -128,7 +129,6 @@ pub struct WithoutParameters<M>(pub fn() -> M);
 
 impl<M: Default> WithoutParameters<M> {
     /// Creates the builder of a metric that implements `Default`.
-    #[must_use]
     pub const fn of_default() -> Self {
         Self(M::default)
     }

@@ -46,7 +46,12 @@ type Check = dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>
 
 impl Requirement {
     fn new(metric: impl Into<String>, need: Need) -> Self {
-        Self { metric: metric.into(), need, prompt: None, needs_logprobs: false }
+        Self {
+            metric: metric.into(),
+            need,
+            prompt: None,
+            needs_logprobs: false,
+        }
     }
 
     /// Creates the requirement of a metric that calls this model.
@@ -84,7 +89,6 @@ impl Requirement {
     /// # use dsrs_metrics::contract::Requirement;
     /// assert!(Requirement::missing("keyword", "`keywords` is empty; set it").embedding_model().is_none());
     /// ```
-    #[must_use]
     pub fn embedding_model(&self) -> Option<&Arc<dyn EmbeddingModel>> {
         match &self.need {
             Need::Embedder(model) => Some(model),
@@ -94,12 +98,18 @@ impl Requirement {
 
     /// Sets the hash of the prompt with which the metric calls the model, without the inputs of a row.
     pub(crate) fn with_prompt(self, hash: &Arc<str>) -> Self {
-        Self { prompt: Some(Arc::clone(hash)), ..self }
+        Self {
+            prompt: Some(Arc::clone(hash)),
+            ..self
+        }
     }
 
     /// Requires that the model returns log probabilities.
     pub(crate) fn with_logprobs(self) -> Self {
-        Self { needs_logprobs: true, ..self }
+        Self {
+            needs_logprobs: true,
+            ..self
+        }
     }
 
     pub(crate) fn prompt(&self) -> Option<&str> {
@@ -112,7 +122,6 @@ impl Requirement {
     /// # use dsrs_metrics::contract::Requirement;
     /// assert!(Requirement::missing("keyword", "`keywords` is empty; set it").lm().is_none());
     /// ```
-    #[must_use]
     pub fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
         match &self.need {
             Need::Model(lm) => Some(lm),
@@ -197,7 +206,6 @@ impl Requirement {
     /// let missing = Requirement::missing("keyword", "`keywords` is empty; set it");
     /// assert!(!missing.needs_model(), "no model would help");
     /// ```
-    #[must_use]
     pub fn needs_model(&self) -> bool {
         matches!(self.need, Need::MissingModel(_))
     }
@@ -212,7 +220,6 @@ impl Requirement {
     /// judge.requirements(&mut requirements);
     /// assert!(requirements[0].is_offline());
     /// ```
-    #[must_use]
     pub fn is_offline(&self) -> bool {
         matches!(self.need, Need::Offline)
     }
@@ -225,7 +232,6 @@ impl Requirement {
     /// let requirement = Requirement::missing("keyword", "`keywords` is empty; set it");
     /// assert_eq!(requirement.missing_reason(), Some("`keywords` is empty; set it"));
     /// ```
-    #[must_use]
     pub fn missing_reason(&self) -> Option<&str> {
         match &self.need {
             Need::Missing(reason) | Need::MissingModel(reason) => Some(reason),
@@ -245,7 +251,10 @@ impl Requirement {
     /// Returns the same requirement for another metric's name.
     #[doc(hidden)]
     pub fn of(self, metric: &str) -> Self {
-        Self { metric: metric.to_owned(), ..self }
+        Self {
+            metric: metric.to_owned(),
+            ..self
+        }
     }
 }
 
@@ -276,7 +285,10 @@ pub struct NotReady {
 pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     let missing = |it: &Requirement| {
         let reason = it.missing_reason()?.to_owned();
-        Some(NotReady { metric: it.metric.clone(), reason })
+        Some(NotReady {
+            metric: it.metric.clone(),
+            reason,
+        })
     };
     requirements.iter().find_map(missing).map_or(Ok(()), Err)
 }
@@ -296,7 +308,13 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let mut models: Vec<ProbedModel> = Vec::new();
     let mut embedders: Vec<(String, Arc<dyn EmbeddingModel>)> = Vec::new();
     let mut checks = Vec::new();
-    for Requirement { metric, need, needs_logprobs, .. } in requirements {
+    for Requirement {
+        metric,
+        need,
+        needs_logprobs,
+        ..
+    } in requirements
+    {
         match need {
             Need::Model(lm) => {
                 let of_logprobs = needs_logprobs.then(|| metric.clone());
@@ -305,7 +323,11 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
                         known.metric_of_logprobs = known.metric_of_logprobs.take().or(of_logprobs);
                     }
                     None => {
-                        models.push(ProbedModel { metric, lm, metric_of_logprobs: of_logprobs });
+                        models.push(ProbedModel {
+                            metric,
+                            lm,
+                            metric_of_logprobs: of_logprobs,
+                        });
                     }
                 }
             }
@@ -319,8 +341,14 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let of_embedders = join_all(embedders.iter().map(|(_, model)| model.probe()));
     let (of_models, of_embedders) = join(of_models, of_embedders).await;
     let mut asked_for_logprobs = Vec::new();
-    for (ProbedModel { metric, lm, metric_of_logprobs }, probed) in
-        models.into_iter().zip(of_models)
+    for (
+        ProbedModel {
+            metric,
+            lm,
+            metric_of_logprobs,
+        },
+        probed,
+    ) in models.into_iter().zip(of_models)
     {
         match (probed, metric_of_logprobs) {
             (Err(error), _) if !is_temporary(&error) => {
@@ -355,9 +383,10 @@ async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
     const INSTEAD: &str =
         "use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`";
     match lm.complete(&logprobs_probe()).await {
-        Ok(reply) if reply.logprobs.is_empty() => {
-            Err(format!("{}: the reply has no log probabilities; {INSTEAD}", lm.id()))
-        }
+        Ok(reply) if reply.logprobs.is_empty() => Err(format!(
+            "{}: the reply has no log probabilities; {INSTEAD}",
+            lm.id()
+        )),
         Err(error) if !is_temporary(&error) => Err(format!("{error}; {INSTEAD}")),
         _ => Ok(()),
     }

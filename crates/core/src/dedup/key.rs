@@ -25,13 +25,11 @@ enum Kind {
 
 impl Key {
     /// Returns the key of a metric without parameters.
-    #[must_use]
     pub fn of_type<M: 'static>() -> Self {
         Self(Kind::Type(TypeId::of::<M>()))
     }
 
     /// Returns the key of a metric with parameters.
-    #[must_use]
     pub fn of<M: Configured + Clone>(metric: &M) -> Self {
         Self(Kind::Configured(Arc::new(metric.clone())))
     }
@@ -76,9 +74,11 @@ impl fmt::Debug for Key {
         match &self.0 {
             Kind::Type(id) => f.debug_tuple("Type").field(id).finish(),
             Kind::Configured(_) => f.write_str("Configured(..)"),
-            Kind::Instance(metric, settings) => {
-                f.debug_tuple("Instance").field(metric).field(settings).finish()
-            }
+            Kind::Instance(metric, settings) => f
+                .debug_tuple("Instance")
+                .field(metric)
+                .field(settings)
+                .finish(),
             Kind::Shared(address) => f.debug_tuple("Shared").field(address).finish(),
         }
     }
@@ -108,14 +108,20 @@ trait Erased: Send + Sync {
 
 impl<M: Configured> Erased for M {
     fn is_same(&self, other: &dyn Erased) -> bool {
-        other.as_any().downcast_ref::<Self>().is_some_and(|other| self.has_same_parameters(other))
+        other
+            .as_any()
+            .downcast_ref::<Self>()
+            .is_some_and(|other| self.has_same_parameters(other))
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
         let metric = M::metric().rsplit("::").next().unwrap_or_default();
         let named =
             |(name, value): (&str, Option<String>)| Some((format!("{metric}.{name}"), value?));
-        Configured::parameters(self).into_iter().filter_map(named).collect()
+        Configured::parameters(self)
+            .into_iter()
+            .filter_map(named)
+            .collect()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -34,7 +34,11 @@ impl Sharing {
     #[doc(hidden)]
     pub fn memo(&self, of: Address) -> Memo {
         let answers = self.0.iter().map(|_| OnceCell::new()).collect();
-        Memo { shared: Arc::clone(&self.0), answers, of }
+        Memo {
+            shared: Arc::clone(&self.0),
+            answers,
+            of,
+        }
     }
 }
 
@@ -55,7 +59,9 @@ impl Memo {
 
 impl fmt::Debug for Memo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memo").field("shared", &self.shared).finish_non_exhaustive()
+        f.debug_struct("Memo")
+            .field("shared", &self.shared)
+            .finish_non_exhaustive()
     }
 }
 

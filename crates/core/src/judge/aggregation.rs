@@ -105,7 +105,10 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
     sorted.sort_by(f64::total_cmp);
     let runs: Vec<&[f64]> = sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).collect();
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
-    runs.iter().filter(|run| run.len() == longest).map(|run| run[0]).collect()
+    runs.iter()
+        .filter(|run| run.len() == longest)
+        .map(|run| run[0])
+        .collect()
 }
 
 #[cfg(test)]
@@ -120,7 +123,11 @@ mod tests {
         assert_eq!(aggregate(&grades, Average), 3.25);
         assert_eq!(aggregate(&grades, Median), 3.5);
         assert_eq!(aggregate(&grades, Majority), 5.0);
-        assert_eq!(aggregate(&[1.0, 4.0, 2.0], Majority), 2.0, "all are equally frequent");
+        assert_eq!(
+            aggregate(&[1.0, 4.0, 2.0], Majority),
+            2.0,
+            "all are equally frequent"
+        );
     }
 
     #[test]
@@ -135,7 +142,10 @@ mod tests {
         let unit = Some(ScoreRange::UNIT);
         assert_eq!(agreement(&[1.0, 1.0, 1.0, 0.0], 1.0, unit), 0.75);
         assert_eq!(agreement(&[0.5, 0.5], 0.5, unit), 1.0);
-        assert_eq!(agreement(&[1.0, 5.0], 3.0, Some(ScoreRange { min: 1.0, max: 5.0 })), 0.5);
+        assert_eq!(
+            agreement(&[1.0, 5.0], 3.0, Some(ScoreRange { min: 1.0, max: 5.0 })),
+            0.5
+        );
         assert_eq!(agreement(&[2.0, 6.0], 4.0, None), 4.0 / 6.0);
         assert_eq!(agreement(&[0.0, 0.0], 0.0, None), 1.0);
     }

@@ -27,7 +27,10 @@ impl<J> JudgeBuilder<J> {
     /// Creates a builder without settings.
     #[doc(hidden)]
     pub fn new(build: fn(Panel) -> J) -> Self {
-        Self { panel: Panel::default(), build }
+        Self {
+            panel: Panel::default(),
+            build,
+        }
     }
 
     setters! {
@@ -266,7 +269,6 @@ impl<J> JudgeBuilder<J> {
     /// let judge = SemanticEquivalence::builder().build();
     /// assert_eq!((judge.num_judges(), judge.spec()), (1, SemanticEquivalence::SPEC));
     /// ```
-    #[must_use]
     pub fn build(self) -> J {
         (self.build)(self.panel)
     }
@@ -274,6 +276,8 @@ impl<J> JudgeBuilder<J> {
 
 impl<J> fmt::Debug for JudgeBuilder<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JudgeBuilder").field("panel", &self.panel).finish_non_exhaustive()
+        f.debug_struct("JudgeBuilder")
+            .field("panel", &self.panel)
+            .finish_non_exhaustive()
     }
 }

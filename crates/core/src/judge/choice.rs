@@ -82,7 +82,10 @@ pub enum NoAnswer {
     #[error("it was scored without an answer, and the tree branches on the answer")]
     Missing,
     #[error("its answers in both orders of the pair differ, `{first}` and `{second}`")]
-    Orders { first: &'static str, second: &'static str },
+    Orders {
+        first: &'static str,
+        second: &'static str,
+    },
     #[error(
         "no answer has more than half of the votes of {judges} judges: {votes}; use an odd number of judges, or more of them"
     )]
@@ -106,13 +109,23 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
         Some(judges) => {
             let answers = |judge: &Value| -> Option<Vec<J::Answer>> {
                 let orders = judge.get("answers")?.as_array()?;
-                orders.iter().map(|answer| read(answer.as_object()?)).collect()
+                orders
+                    .iter()
+                    .map(|answer| read(answer.as_object()?))
+                    .collect()
             };
-            judges.iter().map(answers).collect::<Option<_>>().ok_or(NoAnswer::Missing)?
+            judges
+                .iter()
+                .map(answers)
+                .collect::<Option<_>>()
+                .ok_or(NoAnswer::Missing)?
         }
         // The answer of the offline stand-in.
         None => {
-            let answer = metadata.get("answer").and_then(Value::as_object).and_then(read);
+            let answer = metadata
+                .get("answer")
+                .and_then(Value::as_object)
+                .and_then(read);
             vec![vec![answer.ok_or(NoAnswer::Missing)?]]
         }
     };
@@ -126,7 +139,10 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, NoAnswer> {
         let first = *answers.first().ok_or(NoAnswer::Missing)?;
         if let Some(second) = answers.iter().find(|answer| **answer != first) {
             if let [_] = judges {
-                return Err(NoAnswer::Orders { first: first.name(), second: second.name() });
+                return Err(NoAnswer::Orders {
+                    first: first.name(),
+                    second: second.name(),
+                });
             }
             continue;
         }
@@ -139,14 +155,22 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, NoAnswer> {
         return Ok(*answer);
     }
     let sure: usize = counts.iter().map(|(_, count)| count).sum();
-    let mut votes: Vec<String> =
-        counts.iter().map(|(answer, count)| format!("{count} `{}`", answer.name())).collect();
+    let mut votes: Vec<String> = counts
+        .iter()
+        .map(|(answer, count)| format!("{count} `{}`", answer.name()))
+        .collect();
     if sure < judges.len() {
-        votes.push(format!("{} with another answer in each order", judges.len() - sure));
+        votes.push(format!(
+            "{} with another answer in each order",
+            judges.len() - sure
+        ));
     }
     match judges.len() {
         0 => Err(NoAnswer::Missing),
-        judges => Err(NoAnswer::Tied { judges, votes: votes.join(", ") }),
+        judges => Err(NoAnswer::Tied {
+            judges,
+            votes: votes.join(", "),
+        }),
     }
 }
 

@@ -24,7 +24,14 @@ pub const fn param(
     default: &'static str,
     doc: &'static str,
 ) -> ParamSpec<'static> {
-    ParamSpec { name, ty, help: TypeHelp::NONE, default: Some(default), doc, names: &[] }
+    ParamSpec {
+        name,
+        ty,
+        help: TypeHelp::NONE,
+        default: Some(default),
+        doc,
+        names: &[],
+    }
 }
 
 /// The parameters of a panel, as on the command line.
@@ -56,7 +63,6 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
 ];
 
 /// Returns the parameters of a panel with the defaults that a judge sets.
-#[must_use]
 pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
     let mut params = PANEL;
     let mut index = 0;
@@ -76,7 +82,9 @@ impl<J> Configures<J> for JudgeBuilder<J> {
     }
 
     fn param_texts(spec: &MetricSpec<'static>) -> Vec<Option<String>> {
-        (0..PANEL.len()).map(|index| panel_default(index, spec)).collect()
+        (0..PANEL.len())
+            .map(|index| panel_default(index, spec))
+            .collect()
     }
 }
 
@@ -104,16 +112,17 @@ impl<J: 'static> Configured for PanelOf<J> {
 }
 
 /// Returns the key of a judge whose panel is its only parameter.
-#[must_use]
 pub fn panel_key<J: Judge + 'static>(judge: &J) -> Key {
     Key::of(&PanelOf::<J>(judge.panel().clone(), PhantomData))
 }
 
 /// Returns the default of a panel's parameter where it depends on the metric, as the aggregation does.
-#[must_use]
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
-    let declared = spec.params.iter().find(|declared| declared.name == param.name);
+    let declared = spec
+        .params
+        .iter()
+        .find(|declared| declared.name == param.name);
     let depends = param.name == "aggregation"
         && declared.is_some_and(|declared| declared.default == param.default);
     let aggregation = match spec.kind {
@@ -125,7 +134,6 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
 
 /// Returns the settings of a panel on which a verdict depends. Its models, and its own threshold, strictness and cost, are in
 /// the requirements and in the spec of the judge.
-#[must_use]
 pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
     panel.shown()
 }
@@ -160,7 +168,10 @@ fn read<T: serde::de::DeserializeOwned>(
     spec: &MetricSpec<'static>,
     param: &ParamSpec<'static>,
 ) -> Result<Option<T>, ParamError> {
-    params.has(param.name).then(|| read_param(params, spec, param, None)).transpose()
+    params
+        .has(param.name)
+        .then(|| read_param(params, spec, param, None))
+        .transpose()
 }
 
 /// Returns a number of judges; `None` if it is not set, or set to the default.
@@ -181,7 +192,9 @@ struct Judges(NonZeroUsize);
 impl<'de> Deserialize<'de> for Judges {
     fn deserialize<D: Deserializer<'de>>(number: D) -> Result<Self, D::Error> {
         let number = NonZeroUsize::deserialize(number);
-        number.map(Self).map_err(|_| D::Error::custom("expected an integer of at least 1"))
+        number
+            .map(Self)
+            .map_err(|_| D::Error::custom("expected an integer of at least 1"))
     }
 }
 
@@ -218,7 +231,8 @@ impl<'de> Deserialize<'de> for Models {
 }
 
 fn is_whole(name: &str) -> bool {
-    name.split_once(':').is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+    name.split_once(':')
+        .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
 }
 
 #[cfg(test)]

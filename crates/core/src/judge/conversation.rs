@@ -29,23 +29,28 @@ impl ConversationInput for Option<Trajectory> {
 
 /// Returns the form of a conversation in a prompt. Strings are JSON, so that no value contains a line break and none can look
 /// like another message.
-#[must_use]
 #[doc(hidden)]
 pub fn shown_conversation<T: ConversationInput>(conversation: &Untrusted<T>) -> Content {
     let conversation = conversation.get().conversation();
     let text = conversation.map(|conversation| {
         let (messages, subagents) = (conversation.messages(), conversation.subagents());
-        limited(messages.len() + subagents.len(), |text, index, limit| match messages.get(index) {
-            Some(message) => write_message(text, index, message, limit),
-            None => write_subagent(text, &subagents[index - messages.len()], limit),
-        })
+        limited(
+            messages.len() + subagents.len(),
+            |text, index, limit| match messages.get(index) {
+                Some(message) => write_message(text, index, message, limit),
+                None => write_subagent(text, &subagents[index - messages.len()], limit),
+            },
+        )
     });
     let is_blank = conversation.is_some_and(|it| it.messages().is_empty());
-    Content { text, is_blank, items: 0 }
+    Content {
+        text,
+        is_blank,
+        items: 0,
+    }
 }
 
 /// Returns the tool calls of a trajectory as a numbered list, for an output with an item for each call.
-#[must_use]
 #[doc(hidden)]
 pub fn shown_calls<T: ConversationInput>(trajectory: &Untrusted<T>) -> Content {
     let calls = trajectory.get().conversation().map(Trajectory::tool_calls);
@@ -54,8 +59,16 @@ pub fn shown_calls<T: ConversationInput>(trajectory: &Untrusted<T>) -> Content {
         .flat_map(|calls| calls.iter().zip(1..))
         .map(|(call, number)| format!("{number}: {} with {}", Value::from(&*call.name), call.args));
     let lines: Vec<String> = lines.collect();
-    let text = if lines.is_empty() { "(no items)".to_owned() } else { lines.join("\n") };
-    Content { text: calls.is_some().then_some(text), is_blank: false, items: lines.len() }
+    let text = if lines.is_empty() {
+        "(no items)".to_owned()
+    } else {
+        lines.join("\n")
+    };
+    Content {
+        text: calls.is_some().then_some(text),
+        is_blank: false,
+        items: lines.len(),
+    }
 }
 
 /// Writes one message and returns how many bytes of its values are left out. The result of a call is in the message of the tool,
@@ -71,7 +84,15 @@ fn write_message(text: &mut Limited, index: usize, message: &Message, limit: usi
         if let Some(result) = &call.result
             && message.role == Role::Assistant
         {
-            let _ = write!(text, "{}", if call.failed { ", which failed: " } else { ", result: " });
+            let _ = write!(
+                text,
+                "{}",
+                if call.failed {
+                    ", which failed: "
+                } else {
+                    ", result: "
+                }
+            );
             cut += text.json(result, limit);
         }
     }

@@ -23,7 +23,10 @@ const NO_REASONING: &str = "Not supplied for this particular example.";
 /// # Errors
 /// [`JudgeError::Prompt`] if a field of one is unknown, if it has no input, or if its outputs are not a valid answer.
 pub(super) fn demos<J: Judge>(judge: &J) -> Result<Vec<Demo>, JudgeError> {
-    let demos = judge.panel().prompt().map_or(&[][..], |settings| &settings.demos);
+    let demos = judge
+        .panel()
+        .prompt()
+        .map_or(&[][..], |settings| &settings.demos);
     let demo = |(index, demo): (usize, &Example)| {
         message::<J>(demo).map_err(|error| prompt(format!("demonstration {}: {error}", index + 1)))
     };
@@ -34,24 +37,34 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
     let signature = J::signature();
     let inputs = || signature.inputs.iter().map(|(name, _)| *name);
     let outputs = || signature.outputs.iter().map(|output| output.name);
-    if let Some(unknown) =
-        demo.keys().find(|key| inputs().chain(outputs()).all(|name| name != *key))
+    if let Some(unknown) = demo
+        .keys()
+        .find(|key| inputs().chain(outputs()).all(|name| name != *key))
     {
         let known: Vec<_> = inputs().chain(outputs()).collect();
-        return Err(format!("unknown field `{unknown}`; expected `{}`", known.join("`, `")));
+        return Err(format!(
+            "unknown field `{unknown}`; expected `{}`",
+            known.join("`, `")
+        ));
     }
-    let contents: Vec<Content> =
-        inputs().map(|name| content(signature, name, demo.get(name))).collect::<Result<_, _>>()?;
+    let contents: Vec<Content> = inputs()
+        .map(|name| content(signature, name, demo.get(name)))
+        .collect::<Result<_, _>>()?;
     if contents.iter().all(|content| content.text.is_none()) {
         let known: Vec<_> = inputs().collect();
-        return Err(format!("expected an input, found none; write `{}`", known.join("`, `")));
+        return Err(format!(
+            "expected an input, found none; write `{}`",
+            known.join("`, `")
+        ));
     }
     // In the order of the signature: a model that reasons writes its reasoning first.
     let mut answer: IndexMap<&str, Value> = IndexMap::new();
     for name in outputs() {
         let default = (name == "reasoning").then(|| Value::from(NO_REASONING));
         if let Some(value) = demo.get(name).cloned().or(default) {
-            let each = signature.output_spec(name).filter(|output| output.each.is_some());
+            let each = signature
+                .output_spec(name)
+                .filter(|output| output.each.is_some());
             let numbered = |output: &OutputSpec| with_numbers(&output.schema, value.clone());
             answer.insert(name, each.map_or_else(|| value.clone(), numbered));
         }
@@ -60,8 +73,15 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
     let mut earlier = Earlier::new(signature, &contents);
     for step in &signature.steps {
         let value = demo.get(step.name()).cloned();
-        let missing = || format!("expected the step `{}`, found none; add its value", step.name());
-        earlier.values.insert(step.name().to_owned(), value.ok_or_else(missing)?);
+        let missing = || {
+            format!(
+                "expected the step `{}`, found none; add its value",
+                step.name()
+            )
+        };
+        earlier
+            .values
+            .insert(step.name().to_owned(), value.ok_or_else(missing)?);
     }
     let read = Reply::find(signature, &assistant);
     let read = read.and_then(|reply| reply.after(&earlier).read::<J::Output>());
@@ -71,7 +91,10 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
             "expected the fields of the outputs, found others in {assistant}; remove them"
         ));
     }
-    Ok(Demo { user: user(signature, &contents).into(), assistant: assistant.into() })
+    Ok(Demo {
+        user: user(signature, &contents).into(),
+        assistant: assistant.into(),
+    })
 }
 
 /// Returns an input of a demonstration as in the prompt of a row.

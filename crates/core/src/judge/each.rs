@@ -13,7 +13,9 @@ const VALUE: &str = "value";
 
 /// Whether items of this schema have their number among their own fields.
 fn is_object(schema: &Value) -> bool {
-    schema["properties"].as_object().is_some_and(|fields| !fields.contains_key(NUMBER))
+    schema["properties"]
+        .as_object()
+        .is_some_and(|fields| !fields.contains_key(NUMBER))
 }
 
 /// Adds the number to the items of the schema of a list.
@@ -102,7 +104,9 @@ pub(super) fn cited(
     for (index, item) in items.as_array().into_iter().flatten().enumerate() {
         let numbers = item[list].as_array().into_iter().flatten();
         let is_other = |number: &&Value| {
-            !number.as_f64().is_some_and(|number| (1.0..=count as f64).contains(&number))
+            !number
+                .as_f64()
+                .is_some_and(|number| (1.0..=count as f64).contains(&number))
         };
         if let Some(other) = numbers.into_iter().find(is_other) {
             let mut found = other.to_string();
@@ -118,7 +122,9 @@ pub(super) fn cited(
 
 /// Adds the numbers to the items of an answer, as a model replies with them.
 pub(super) fn with_numbers(schema: &Value, value: Value) -> Value {
-    let Value::Array(items) = value else { return value };
+    let Value::Array(items) = value else {
+        return value;
+    };
     let is_object = is_object(&schema["items"]);
     let items = items.into_iter().enumerate().map(|(index, item)| {
         let mut numbered = Map::from_iter([(NUMBER.to_owned(), json!(index + 1))]);

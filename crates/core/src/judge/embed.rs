@@ -83,7 +83,6 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
 /// let embedder = Embedder::from(ScriptedEmbedder::new());
 /// assert_eq!(judge::embedder_requirement("close", &embedder).missing_reason(), None);
 /// ```
-#[must_use]
 pub fn embedder_requirement(metric: &str, embedder: &Embedder) -> Requirement {
     match embedding_model(embedder) {
         Ok(model) => Requirement::embedder(metric, model),

@@ -229,7 +229,10 @@ impl JudgeError {
     pub(super) fn in_turn(self, message: usize) -> Self {
         match self {
             Self::Model(_) => self,
-            error => Self::InTurn { message, error: Box::new(error) },
+            error => Self::InTurn {
+                message,
+                error: Box::new(error),
+            },
         }
     }
 

@@ -86,18 +86,26 @@ async fn judged<J: Judge>(
     let spec = spec_of_question(J::signature(), judge.panel().spec(declared)?);
     let (result, cost_msats) = judgement(judge, &input?, || spec).await;
     let result = result?;
-    let usage =
-        result.metadata.get("usage").and_then(|usage| serde_json::from_value(usage.clone()).ok());
+    let usage = result
+        .metadata
+        .get("usage")
+        .and_then(|usage| serde_json::from_value(usage.clone()).ok());
     let usage: Usage = usage.unwrap_or_default();
     let prediction = prediction::<J>(result, spec.kind);
     let mut steps = steps(J::signature(), spec.name, &inputs, &prediction);
-    steps.push(TraceStep { predictor: spec.name.to_owned(), inputs, outputs: prediction.clone() });
+    steps.push(TraceStep {
+        predictor: spec.name.to_owned(),
+        inputs,
+        outputs: prediction.clone(),
+    });
     let usage = ProgramUsage {
         input_tokens: usage.prompt_tokens.unwrap_or(0),
         output_tokens: usage.completion_tokens.unwrap_or(0),
         cost_msats: Some(cost_msats),
     };
-    Ok(ProgramOutput::new(prediction).with_trace(Trace { steps }).with_usage(usage))
+    Ok(ProgramOutput::new(prediction)
+        .with_trace(Trace { steps })
+        .with_usage(usage))
 }
 
 /// Returns the calls before the last one, as far as they were made.
@@ -109,14 +117,22 @@ fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) 
         });
         let predictor = format!("{name}.{}", step.name());
         let outputs = Prediction::from_iter([(step.name(), value)]);
-        Some(TraceStep { predictor, inputs: read.collect(), outputs })
+        Some(TraceStep {
+            predictor,
+            inputs: read.collect(),
+            outputs,
+        })
     };
     signature.steps.iter().filter_map(step).collect()
 }
 
 /// Returns the outputs of the judge whose score is the nearest to the panel's score, and the panel's score.
 fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
-    let Judgement { value, mut metadata, .. } = judgement;
+    let Judgement {
+        value,
+        mut metadata,
+        ..
+    } = judgement;
     let mut answer = answer(&mut metadata, value);
     let names = J::signature().steps.iter().map(Step::name);
     let names = names.chain(J::signature().outputs.iter().map(|output| output.name));
@@ -136,7 +152,9 @@ fn answer(metadata: &mut Map<String, Value>, value: f64) -> Map<String, Value> {
     let distance = |judge: &Value| (judge["value"].as_f64().unwrap_or(f64::INFINITY) - value).abs();
     let judges = metadata.get_mut("judges").and_then(Value::as_array_mut);
     let nearest = judges.and_then(|judges| {
-        judges.iter_mut().min_by(|one, other| distance(one).total_cmp(&distance(other)))
+        judges
+            .iter_mut()
+            .min_by(|one, other| distance(one).total_cmp(&distance(other)))
     });
     let answer = match nearest {
         Some(judge) => judge["answers"].get_mut(0).map(Value::take),

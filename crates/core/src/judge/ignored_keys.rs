@@ -28,7 +28,10 @@ pub(super) fn without<'s>(
             false
         }
     });
-    Fields { values, ignored_keys: ignored.len() }
+    Fields {
+        values,
+        ignored_keys: ignored.len(),
+    }
 }
 
 /// Removes the keys that `schema` does not have from a value, at any depth, and adds their names to `ignored`. References of the
@@ -45,7 +48,9 @@ pub(super) fn remove(value: &mut Value, schema: &Value, root: &Value, ignored: &
         Value::Object(object) => {
             let mut schemas = Vec::new();
             add_schemas(schema, root, object, &mut schemas);
-            let is_closed = schemas.iter().any(|schema| schema["additionalProperties"] == false);
+            let is_closed = schemas
+                .iter()
+                .any(|schema| schema["additionalProperties"] == false);
             let of_key = |key: &str| schemas.iter().find_map(|it| it["properties"].get(key));
             object.retain(|key, value| match of_key(key) {
                 Some(schema) => {
@@ -69,8 +74,12 @@ pub(super) fn remove(value: &mut Value, schema: &Value, root: &Value, ignored: &
 
 /// Returns the definition that a schema refers to, or the schema.
 fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
-    let reference = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
-    reference.and_then(|reference| root.pointer(reference)).unwrap_or(schema)
+    let reference = schema["$ref"]
+        .as_str()
+        .and_then(|reference| reference.strip_prefix('#'));
+    reference
+        .and_then(|reference| root.pointer(reference))
+        .unwrap_or(schema)
 }
 
 /// Adds the schemas that describe an object: the schema, the one that it refers to, and those of the alternative that the object is.
@@ -100,7 +109,9 @@ fn fits(alternative: &Value, object: &Map<String, Value>) -> bool {
         return false;
     }
     let properties = alternative["properties"].as_object().into_iter().flatten();
-    let mut tags = properties.filter_map(|(key, of)| Some((key, of.get("const")?))).peekable();
+    let mut tags = properties
+        .filter_map(|(key, of)| Some((key, of.get("const")?)))
+        .peekable();
     if tags.peek().is_some() {
         return tags.all(|(key, tag)| object.get(key) == Some(tag));
     }

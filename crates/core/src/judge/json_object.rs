@@ -28,15 +28,19 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
         is_cut: error.is_eof(),
     })?;
     match inexact_number(inside) {
-        Some((number, problem)) => {
-            Err(flaw(format!("the number {} {problem}", in_brief(number, 40))))
-        }
+        Some((number, problem)) => Err(flaw(format!(
+            "the number {} {problem}",
+            in_brief(number, 40)
+        ))),
         None => Ok(object),
     }
 }
 
 fn flaw(text: String) -> Flaw {
-    Flaw { text, is_cut: false }
+    Flaw {
+        text,
+        is_cut: false,
+    }
 }
 
 /// Returns the part of a reply that may be its JSON object.
@@ -57,8 +61,9 @@ pub(super) fn object_text(text: &str) -> Result<&str, Flaw> {
 /// Returns the text after the `<think>` block of open models. A block that quotes its own end tag leaves more than
 /// one object, which is rejected.
 fn after_thoughts(text: &str) -> &str {
-    let thoughts =
-        text.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));
+    let thoughts = text
+        .strip_prefix("<think>")
+        .and_then(|thoughts| thoughts.split_once("</think>"));
     thoughts.map_or(text, |(_, reply)| reply.trim_start())
 }
 
@@ -86,7 +91,10 @@ pub(super) fn in_short(error: &serde_json::Error) -> String {
 
 /// Returns the beginning of a string, in one line.
 pub(super) fn in_brief(text: &str, length: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     match line.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
@@ -102,15 +110,33 @@ mod tests {
         for (number, expected) in [
             ("1e-400", "the number 1e-400 is out of range"),
             ("-0.1e-400", "the number -0.1e-400 is out of range"),
-            ("18446744073709551616", "the number 18446744073709551616 is longer than 64 bits"),
+            (
+                "18446744073709551616",
+                "the number 18446744073709551616 is longer than 64 bits",
+            ),
         ] {
             let error = object(&format!("{{\"score\": {number}}}")).unwrap_err();
             assert_eq!((&*error.text, error.is_cut), (expected, false));
         }
-        let long = object(&format!("{{\"score\": 1{}}}", "0".repeat(300))).unwrap_err().text;
-        assert_eq!(long, format!("the number 1{}... is longer than 64 bits", "0".repeat(39)));
-        for number in ["0", "0.0e-400", "1e-300", "18446744073709551615", "\"1e-400\""] {
-            assert_eq!(object(&format!("{{\"score\": {number}}}")).unwrap().len(), 1, "{number}");
+        let long = object(&format!("{{\"score\": 1{}}}", "0".repeat(300)))
+            .unwrap_err()
+            .text;
+        assert_eq!(
+            long,
+            format!("the number 1{}... is longer than 64 bits", "0".repeat(39))
+        );
+        for number in [
+            "0",
+            "0.0e-400",
+            "1e-300",
+            "18446744073709551615",
+            "\"1e-400\"",
+        ] {
+            assert_eq!(
+                object(&format!("{{\"score\": {number}}}")).unwrap().len(),
+                1,
+                "{number}"
+            );
         }
     }
 

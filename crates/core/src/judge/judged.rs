@@ -20,13 +20,19 @@ pub struct Judged<Kind> {
 
 impl<Kind> fmt::Debug for Judged<Kind> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged").field("result", &self.result).finish_non_exhaustive()
+        f.debug_struct("Judged")
+            .field("result", &self.result)
+            .finish_non_exhaustive()
     }
 }
 
 impl<K> Judged<K> {
     pub(super) fn new(result: Result<Judgement, JudgeError>, cost_msats: u64) -> Self {
-        Self { result, cost_msats, kind: PhantomData }
+        Self {
+            result,
+            cost_msats,
+            kind: PhantomData,
+        }
     }
 
     /// Combines the scores of two judges; fails if either fails, with an error about the budget if there is one. It abstains if
@@ -50,19 +56,33 @@ impl<K> Judged<K> {
                 let details = judgement.details.as_deref().unwrap_or_default();
                 format!("{name} {}: {details}", judgement.value)
             };
-            let details = names.iter().zip([&first, &second]).map(|(name, part)| line(name, part));
+            let details = names
+                .iter()
+                .zip([&first, &second])
+                .map(|(name, part)| line(name, part));
             let details = Some(details.collect::<Vec<_>>().join("\n"));
             let mut metadata = Map::new();
             if let Some(label) = first.metadata.get("judge") {
                 metadata.insert("judge".to_owned(), label.clone());
             }
-            let (value, confidence) =
-                (combine(first.value, second.value), first.confidence.min(second.confidence));
-            let lost = [&first, &second].into_iter().find_map(|part| part.lost.clone());
+            let (value, confidence) = (
+                combine(first.value, second.value),
+                first.confidence.min(second.confidence),
+            );
+            let lost = [&first, &second]
+                .into_iter()
+                .find_map(|part| part.lost.clone());
             for (name, part) in names.into_iter().zip([first, second]) {
                 metadata.insert(name.to_owned(), Value::Object(part.metadata));
             }
-            Judgement { value, confidence, details, feedback: None, metadata, lost }
+            Judgement {
+                value,
+                confidence,
+                details,
+                feedback: None,
+                metadata,
+                lost,
+            }
         });
         Self::new(result, cost_msats)
     }
@@ -118,8 +138,20 @@ impl<K: Kind> MetricReturn for Judged<K> {
             error.with_cost_msats(cost)
         };
         let judgement = self.result.map_err(failed)?;
-        let Judgement { value, confidence, details, feedback, metadata, lost } = judgement;
-        let score = MetricScore { value, confidence, details, cost_msats: cost };
+        let Judgement {
+            value,
+            confidence,
+            details,
+            feedback,
+            metadata,
+            lost,
+        } = judgement;
+        let score = MetricScore {
+            value,
+            confidence,
+            details,
+            cost_msats: cost,
+        };
         let scored = Scored::of_judgement(score, feedback, metadata, spec)?;
         Ok(scored.with_lost_judges(lost))
     }
@@ -132,10 +164,21 @@ mod tests {
     #[test]
     fn two_judges_abstain_if_one_abstains_and_none_fails() {
         let abstained = || Err(JudgeError::NoItems { list: "claims" });
-        let failed = || Err(JudgeError::NoModel { has_stand_in: false });
+        let failed = || {
+            Err(JudgeError::NoModel {
+                has_stand_in: false,
+            })
+        };
         let scored = || {
             let (details, feedback, metadata, lost) = (None, None, Map::new(), None);
-            Ok(Judgement { value: 0.5, confidence: 1.0, details, feedback, metadata, lost })
+            Ok(Judgement {
+                value: 0.5,
+                confidence: 1.0,
+                details,
+                feedback,
+                metadata,
+                lost,
+            })
         };
         let both = |first, second| {
             let judged =
@@ -143,15 +186,27 @@ mod tests {
             assert_eq!(judged.cost_msats, 3);
             judged.result.map(|judgement| judgement.value)
         };
-        for (first, second) in
-            [(abstained(), scored()), (scored(), abstained()), (abstained(), abstained())]
-        {
-            assert_eq!(both(first, second), Err(JudgeError::NoItems { list: "claims" }));
+        for (first, second) in [
+            (abstained(), scored()),
+            (scored(), abstained()),
+            (abstained(), abstained()),
+        ] {
+            assert_eq!(
+                both(first, second),
+                Err(JudgeError::NoItems { list: "claims" })
+            );
         }
-        for (first, second) in
-            [(abstained(), failed()), (failed(), abstained()), (failed(), scored())]
-        {
-            assert_eq!(both(first, second), Err(JudgeError::NoModel { has_stand_in: false }));
+        for (first, second) in [
+            (abstained(), failed()),
+            (failed(), abstained()),
+            (failed(), scored()),
+        ] {
+            assert_eq!(
+                both(first, second),
+                Err(JudgeError::NoModel {
+                    has_stand_in: false
+                })
+            );
         }
         assert_eq!(both(scored(), scored()), Ok(0.5));
     }

@@ -39,26 +39,44 @@ pub(super) struct Opinion {
 /// score of several draws is their mean. Orders that contradict each other (position bias) count as a tie.
 pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_>) -> Opinion {
     let values: Vec<f64> = verdicts.iter().map(|verdict| verdict.value).collect();
-    let probabilities =
-        verdicts.iter().filter_map(|verdict| Some(verdict.weights.as_ref()?.by_text()));
+    let probabilities = verdicts
+        .iter()
+        .filter_map(|verdict| Some(verdict.weights.as_ref()?.by_text()));
     let probabilities = probabilities.collect();
     let answers = verdicts.into_iter().map(|verdict| verdict.answer).collect();
     // At most 100 draws.
     let of_order = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let values: Vec<f64> = values.chunks(draws).map(of_order).collect();
     let [straight, swapped] = values[..] else {
-        return Opinion { value: values[0], confidence: 1.0, answers, probabilities };
+        return Opinion {
+            value: values[0],
+            confidence: 1.0,
+            answers,
+            probabilities,
+        };
     };
-    let (min, max) = spec.range.map_or((0.0, 1.0), |range| (range.min, range.max));
+    let (min, max) = spec
+        .range
+        .map_or((0.0, 1.0), |range| (range.min, range.max));
     let middle = f64::midpoint(min, max);
     let swapped = min + max - swapped;
     if (straight - middle) * (swapped - middle) < 0.0 {
         let confidence = POSITION_BIAS_CONFIDENCE;
-        return Opinion { value: middle, confidence, answers, probabilities };
+        return Opinion {
+            value: middle,
+            confidence,
+            answers,
+            probabilities,
+        };
     }
     let value = f64::midpoint(straight, swapped);
     let confidence = agreement(&[straight, swapped], value, Some(ScoreRange { min, max }));
-    Opinion { value, confidence, answers, probabilities }
+    Opinion {
+        value,
+        confidence,
+        answers,
+        probabilities,
+    }
 }
 
 /// Returns the judgement of a panel, or the error of one that has no quorum.
@@ -72,7 +90,11 @@ pub(super) fn combine(
         .iter()
         .filter_map(|member| Some((member.id.as_str(), member.verdict.as_ref().ok()?)))
         .collect();
-    let errors = || members.iter().filter_map(|member| member.verdict.as_ref().err());
+    let errors = || {
+        members
+            .iter()
+            .filter_map(|member| member.verdict.as_ref().err())
+    };
     // Without the judges that the budget does not cover, another panel would judge this row than the others.
     let is_final = |error: &&JudgeError| error.budget_msats().is_some() || error.is_estimated();
     if let Some(error) = errors().find(is_final) {
@@ -87,7 +109,9 @@ pub(super) fn combine(
         {
             return Err(error.clone());
         }
-        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel { has_stand_in: false });
+        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel {
+            has_stand_in: false,
+        });
         return Err(match members.len() {
             1 => first,
             judges => JudgeError::NoQuorum {
@@ -100,27 +124,35 @@ pub(super) fn combine(
     }
     let is_bool = spec.kind == ScoreKind::Bool;
     let values: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.value).collect();
-    let tied = JudgeError::Tied { votes: values.len() / 2, judges: members.len() };
+    let tied = JudgeError::Tied {
+        votes: values.len() / 2,
+        judges: members.len(),
+    };
     let value = match is_bool {
         true => majority(&values).ok_or(tied)?,
         false => aggregate(&values, panel.aggregation_of(signature, is_bool)),
     };
-    let own: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.confidence).collect();
+    let own: Vec<f64> = answered
+        .iter()
+        .map(|(_, opinion)| opinion.confidence)
+        .collect();
     // Far fewer than 2^52 judges.
-    let (sure, share) =
-        (own.iter().sum::<f64>() / own.len() as f64, answered.len() as f64 / members.len() as f64);
+    let (sure, share) = (
+        own.iter().sum::<f64>() / own.len() as f64,
+        answered.len() as f64 / members.len() as f64,
+    );
     Ok(Judgement {
         value,
         confidence: agreement(&values, value, spec.range) * sure * share,
         details: details(signature, &answered),
         feedback: text_output(&answered, "feedback"),
         metadata: metadata(members),
-        lost: errors().find(|error| !matches!(error, JudgeError::NoItems { .. })).map(|first| {
-            LostJudges {
+        lost: errors()
+            .find(|error| !matches!(error, JudgeError::NoItems { .. }))
+            .map(|first| LostJudges {
                 is_allowed: panel.has_quorum(signature),
                 first_error: first.to_string().into(),
-            }
-        }),
+            }),
     })
 }
 
@@ -129,7 +161,10 @@ fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     let all: Vec<(&str, f64, &str)> = answered
         .iter()
         .flat_map(|(id, opinion)| {
-            opinion.answers.iter().map(move |answer| (*id, opinion.value, answer))
+            opinion
+                .answers
+                .iter()
+                .map(move |answer| (*id, opinion.value, answer))
         })
         .filter_map(|(id, value, answer)| Some((id, value, answer.get(output)?.as_str()?)))
         .collect();
@@ -137,7 +172,9 @@ fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
         [] => None,
         [(_, _, words)] => Some((*words).to_owned()),
         all => {
-            let lines = all.iter().map(|(id, value, words)| format!("{id} ({value}): {words}"));
+            let lines = all
+                .iter()
+                .map(|(id, value, words)| format!("{id} ({value}): {words}"));
             Some(lines.collect::<Vec<_>>().join("\n"))
         }
     }
@@ -148,7 +185,11 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
     let reasoning = text_output(answered, "reasoning").filter(|reasoning| !reasoning.is_empty());
     let mut lines: Vec<String> = reasoning.into_iter().collect();
     for (id, opinion) in answered {
-        let of_judge = if answered.len() > 1 { format!("{id}: ") } else { String::new() };
+        let of_judge = if answered.len() > 1 {
+            format!("{id}: ")
+        } else {
+            String::new()
+        };
         for answer in &opinion.answers {
             lines.extend(items(signature, answer).map(|line| format!("{of_judge}{line}")));
         }
@@ -172,8 +213,13 @@ fn probabilities<'a>(
             .map(|(value, probability)| (probability.as_f64().unwrap_or(0.0), value))
             .collect();
         values.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
-        let values = values.iter().map(|(probability, value)| format!("{value} {probability:.2}"));
-        format!("probabilities of {output}: {}", values.collect::<Vec<_>>().join(", "))
+        let values = values
+            .iter()
+            .map(|(probability, value)| format!("{value} {probability:.2}"));
+        format!(
+            "probabilities of {output}: {}",
+            values.collect::<Vec<_>>().join(", ")
+        )
     })
 }
 
@@ -183,7 +229,12 @@ fn items<'a>(
     signature: &'a Signature,
     answer: &'a Map<String, Value>,
 ) -> impl Iterator<Item = String> + 'a {
-    let has_several = signature.outputs.iter().filter(|output| output.each.is_some()).count() > 1;
+    let has_several = signature
+        .outputs
+        .iter()
+        .filter(|output| output.each.is_some())
+        .count()
+        > 1;
     let lists = signature.outputs.iter().filter_map(move |output| {
         let each = output.each?;
         let judged = answer.get(output.name)?.as_array()?;
@@ -203,17 +254,31 @@ fn items<'a>(
 
 /// Returns the fields of an item by name, since the order of a map depends on the features of `serde_json`.
 fn fields(item: &Value) -> String {
-    let Value::Object(fields) = item else { return item.to_string() };
-    let mut fields: Vec<_> =
-        fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let Value::Object(fields) = item else {
+        return item.to_string();
+    };
+    let mut fields: Vec<_> = fields
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
     fields.sort();
     fields.join(", ")
 }
 
 fn metadata(members: &[Member]) -> Map<String, Value> {
     let mut metadata = Map::new();
-    let judge = |Member { id, replied_by, ignored_keys, verdict }: &Member| {
-        let Opinion { value, answers, probabilities, .. } = verdict.as_ref().ok()?;
+    let judge = |Member {
+                     id,
+                     replied_by,
+                     ignored_keys,
+                     verdict,
+                 }: &Member| {
+        let Opinion {
+            value,
+            answers,
+            probabilities,
+            ..
+        } = verdict.as_ref().ok()?;
         let mut judge = json!({ "judge": id, "value": value, "answers": answers });
         if !probabilities.is_empty() {
             judge["probabilities"] = json!(probabilities);
@@ -223,8 +288,16 @@ fn metadata(members: &[Member]) -> Map<String, Value> {
         }
         Some(replied_by.add_to(judge))
     };
-    metadata.insert(JUDGES.to_owned(), members.iter().filter_map(judge).collect());
-    let failed = |Member { id, replied_by, verdict, .. }: &Member| {
+    metadata.insert(
+        JUDGES.to_owned(),
+        members.iter().filter_map(judge).collect(),
+    );
+    let failed = |Member {
+                      id,
+                      replied_by,
+                      verdict,
+                      ..
+                  }: &Member| {
         let error = verdict.as_ref().err()?.to_string();
         Some(replied_by.add_to(json!({ "judge": id, "error": error })))
     };

@@ -59,15 +59,20 @@ pub(super) fn request(
     prompt: Prompt,
     draw: u32,
 ) -> LmRequest {
-    unsupported_params::known_for(lm).iter().for_each(|parameter| {
-        parameter.remove_from(&mut sampling);
-    });
+    unsupported_params::known_for(lm)
+        .iter()
+        .for_each(|parameter| {
+            parameter.remove_from(&mut sampling);
+        });
     request_with(call, prompt, sampling).with_draw(draw)
 }
 
 /// Returns the hash of everything that a request contains, apart from the inputs of a row.
 pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> String {
-    let prompt = Prompt { user: "".into(), ..prompt };
+    let prompt = Prompt {
+        user: "".into(),
+        ..prompt
+    };
     let request = request_with(signature, prompt, signature.sampling_of(0));
     hash::of_bytes(&serde_json::to_vec(&request).unwrap_or_default())
 }
@@ -78,8 +83,13 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
     let request = prompt
         .demos
         .into_iter()
-        .fold(request, |request, Demo { user, assistant }| request.user(user).assistant(assistant));
-    request.user(prompt.user).with_schema(signature.reply_schema()).with_sampling(sampling)
+        .fold(request, |request, Demo { user, assistant }| {
+            request.user(user).assistant(assistant)
+        });
+    request
+        .user(prompt.user)
+        .with_schema(signature.reply_schema())
+        .with_sampling(sampling)
 }
 
 /// The state of one question to one model: its cost and its calls so far.
@@ -102,7 +112,14 @@ impl Question {
     pub(super) fn new(lm: &dyn LanguageModel, declared_msats: u64) -> Self {
         let omitted = unsupported_params::known_for(lm);
         let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
-        Self { declared_msats, msats: 0, calls, replied_by, omitted, ignored_keys: 0 }
+        Self {
+            declared_msats,
+            msats: 0,
+            calls,
+            replied_by,
+            omitted,
+            ignored_keys: 0,
+        }
     }
 
     /// Makes the last call.
@@ -113,7 +130,8 @@ impl Question {
         request: &mut LmRequest,
         earlier: Option<&Earlier>,
     ) -> Result<Verdict, JudgeError> {
-        self.answer(lm, request, |reply| read(judge, lm, reply, earlier)).await?
+        self.answer(lm, request, |reply| read(judge, lm, reply, earlier))
+            .await?
     }
 
     /// Makes the call of a step, and returns its value.
@@ -161,7 +179,9 @@ impl Question {
                 Err(flaw) => flaw,
             };
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
-                return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
+                return Err(JudgeError::CutShort {
+                    lm: lm.id().to_owned(),
+                });
             }
             let repaired = std::mem::take(request).assistant(quoted(reply.text));
             *request = repaired.user(repair(&flaw));
@@ -200,10 +220,13 @@ impl Question {
         self.count(&reply);
         let reply = reply?;
         match &reply.stop_reason {
-            StopReason::Refusal(reply) => {
-                Err(JudgeError::Refused { lm: lm.id().to_owned(), reply: beginning(reply) })
-            }
-            StopReason::Filtered => Err(JudgeError::Filtered { lm: lm.id().to_owned() }),
+            StopReason::Refusal(reply) => Err(JudgeError::Refused {
+                lm: lm.id().to_owned(),
+                reply: beginning(reply),
+            }),
+            StopReason::Filtered => Err(JudgeError::Filtered {
+                lm: lm.id().to_owned(),
+            }),
             _ => Ok(reply),
         }
     }
@@ -214,16 +237,29 @@ impl Question {
             Err(error) => (error.cost_msats(), error.cost_msats().is_none()),
         };
         let known = cost.unwrap_or(0);
-        let cost = if is_unpriced { known.max(self.declared_msats) } else { known };
+        let cost = if is_unpriced {
+            known.max(self.declared_msats)
+        } else {
+            known
+        };
         self.msats = self.msats.saturating_add(cost);
-        if let Ok(LmReply { model, fingerprint, .. }) = reply {
+        if let Ok(LmReply {
+            model, fingerprint, ..
+        }) = reply
+        {
             let fingerprint = fingerprint.as_deref().map(reported);
             let fingerprint = fingerprint.as_deref().filter(|it| !it.is_empty());
             self.replied_by.add(&reported(model), fingerprint, 1);
         }
         self.calls.add(match reply {
-            Ok(reply) => Calls { made: 1, usage: reply.usage },
-            Err(error) => Calls { made: 1, usage: error.usage() },
+            Ok(reply) => Calls {
+                made: 1,
+                usage: reply.usage,
+            },
+            Err(error) => Calls {
+                made: 1,
+                usage: error.usage(),
+            },
         });
     }
 }
@@ -241,8 +277,13 @@ fn read<J: Judge>(
         Some(earlier) => reply.after(earlier),
         None => reply,
     };
-    let (output, Fields { values: mut answer, ignored_keys }) =
-        with_earlier(Reply::find(signature, &reply.text)?).read::<J::Output>()?;
+    let (
+        output,
+        Fields {
+            values: mut answer,
+            ignored_keys,
+        },
+    ) = with_earlier(Reply::find(signature, &reply.text)?).read::<J::Output>()?;
     let scored = match signature.scoring {
         Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), with_earlier)
             .map(|(value, weights)| (value, Some(weights))),
@@ -251,7 +292,14 @@ fn read<J: Judge>(
         }
     };
     answer.extend(earlier.iter().flat_map(|earlier| earlier.values.clone()));
-    Ok((scored.map(|(value, weights)| Verdict { value, answer, weights }), ignored_keys))
+    Ok((
+        scored.map(|(value, weights)| Verdict {
+            value,
+            answer,
+            weights,
+        }),
+        ignored_keys,
+    ))
 }
 
 /// Returns the mean of the scores of an answer with each value of the weighed output, by the probabilities of these values.
@@ -262,7 +310,10 @@ fn weighed<'r, J: Judge>(
     (name, answer): (&str, &Map<String, Value>),
     with_earlier: impl Fn(Reply<'static>) -> Reply<'r>,
 ) -> Result<(f64, Weights), JudgeError> {
-    let none = |reason| JudgeError::NoProbabilities { lm: lm.id().to_owned(), reason };
+    let none = |reason| JudgeError::NoProbabilities {
+        lm: lm.id().to_owned(),
+        reason,
+    };
     let output = J::signature().output_spec(name);
     let output = output.ok_or_else(|| none(format!("the judge has no output `{name}`")))?;
     let weights = weights(output, reply).map_err(none)?;
@@ -281,9 +332,15 @@ pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<
     let overflow = Overflow::default();
     let value = panic::catch(false, || judge.score_output(output, &overflow));
     if let Some(expression) = overflow.0.get() {
-        return Err(JudgeError::Overflow { lm: lm.to_owned(), expression });
+        return Err(JudgeError::Overflow {
+            lm: lm.to_owned(),
+            expression,
+        });
     }
-    value.map_err(|panic| JudgeError::ScorePanicked { lm: lm.to_owned(), message: panic.message })
+    value.map_err(|panic| JudgeError::ScorePanicked {
+        lm: lm.to_owned(),
+        message: panic.message,
+    })
 }
 
 /// Validates the score of each judge separately, since an aggregate could hide one out of range.
@@ -297,7 +354,11 @@ pub(super) fn validated(
         return Err(JudgeError::NotFinite { lm: lm(), value });
     }
     match range.filter(|range| !range.contains(value)) {
-        Some(range) => Err(JudgeError::OutOfRange { lm: lm(), value, range }),
+        Some(range) => Err(JudgeError::OutOfRange {
+            lm: lm(),
+            value,
+            range,
+        }),
         None => Ok(verdict),
     }
 }
@@ -314,7 +375,9 @@ fn quoted(reply: String) -> String {
     let half = MAX_QUOTED_BYTES / 2;
     let is_boundary = |at: &usize| reply.is_char_boundary(*at);
     let head = (0..=half).rev().find(is_boundary).unwrap_or(0);
-    let tail = (reply.len() - half..).find(is_boundary).unwrap_or(reply.len());
+    let tail = (reply.len() - half..)
+        .find(is_boundary)
+        .unwrap_or(reply.len());
     let (start, end) = (&reply[..head], &reply[tail..]);
     format!("{start}\n[.. {} bytes left out ..]\n{end}", tail - head)
 }
@@ -335,8 +398,13 @@ fn repair(flaw: &Flaw) -> String {
 fn largest_repair(request: LmRequest) -> LmRequest {
     // Both limits add a note about what is left out.
     let longest = |limit: usize| " ".repeat(limit + 64);
-    let flaw = Flaw { text: " ".repeat(MAX_FLAW_BYTES), is_cut: false };
-    request.assistant(longest(MAX_QUOTED_BYTES)).user(format!("{}{}", repair(&flaw), longest(0)))
+    let flaw = Flaw {
+        text: " ".repeat(MAX_FLAW_BYTES),
+        is_cut: false,
+    };
+    request
+        .assistant(longest(MAX_QUOTED_BYTES))
+        .user(format!("{}{}", repair(&flaw), longest(0)))
 }
 
 /// Returns the error for a second reply that is not a verdict.
@@ -347,9 +415,16 @@ fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: Flaw) -> JudgeError
         return JudgeError::CutShort { lm };
     }
     if is_refusal(&reply.text) {
-        return JudgeError::Refused { lm, reply: beginning };
+        return JudgeError::Refused {
+            lm,
+            reply: beginning,
+        };
     }
-    JudgeError::Unreadable { lm, flaws: flaw.text, reply: beginning }
+    JudgeError::Unreadable {
+        lm,
+        flaws: flaw.text,
+        reply: beginning,
+    }
 }
 
 /// Returns whether a reply without an answer is a refusal, for models that do not flag refusals.

@@ -77,7 +77,10 @@ impl Models {
     /// # }
     /// ```
     pub fn new(lm: impl LanguageModel + 'static) -> Self {
-        Self { configured: Some(JudgeModel::Value(Arc::new(lm))), ..Self::default() }
+        Self {
+            configured: Some(JudgeModel::Value(Arc::new(lm))),
+            ..Self::default()
+        }
     }
 
     /// Returns a setting with which judges that name no model score by their offline stand-in, whatever `DSRS_LM` is; their
@@ -99,9 +102,11 @@ impl Models {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn offline() -> Self {
-        Self { configured: Some(JudgeModel::Offline), ..Self::default() }
+        Self {
+            configured: Some(JudgeModel::Offline),
+            ..Self::default()
+        }
     }
 
     /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so it
@@ -130,7 +135,6 @@ impl Models {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn connecting(
         mut self,
         connect: impl Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync + 'static,
@@ -154,9 +158,11 @@ impl Models {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn with_embedder(self, embedder: impl Into<Embedder>) -> Self {
-        Self { embedder: Some(embedder.into()), ..self }
+        Self {
+            embedder: Some(embedder.into()),
+            ..self
+        }
     }
 
     /// Returns the model that `DSRS_LM` names as the default, and connects to any other by its name, with the API
@@ -227,7 +233,6 @@ impl Models {
     ///
     /// assert!(Models::new(ScriptedLm::new()).ledger().is_none());
     /// ```
-    #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()
     }
@@ -257,7 +262,9 @@ impl Models {
         let of_scope = Settings::get::<Self>().and_then(|models| models.embedder.clone());
         let of_environment = || {
             let id = std::env::var("DSRS_EMBED").ok()?;
-            Some(id.trim()).filter(|id| !id.is_empty()).map(Embedder::from)
+            Some(id.trim())
+                .filter(|id| !id.is_empty())
+                .map(Embedder::from)
         };
         of_scope.or_else(of_environment)
     }
@@ -272,13 +279,21 @@ impl Models {
                 "no provider is called with `--offline` (in code `Models::offline()`); name a folder as static:FOLDER"
             }
             #[cfg(feature = "lm")]
-            Some(Self { connect_embedder: Some(connect), .. }) => return connect(id),
+            Some(Self {
+                connect_embedder: Some(connect),
+                ..
+            }) => return connect(id),
             _ => {
                 "nothing connects to it; build with feature `lm`, or set a model with `.embedder(..)`"
             }
         };
         let (setting, found) = ("embedding model".to_owned(), id.to_owned());
-        Err(LmErrorKind::InvalidSetting { setting, found, reason: reason.to_owned() }.into())
+        Err(LmErrorKind::InvalidSetting {
+            setting,
+            found,
+            reason: reason.to_owned(),
+        }
+        .into())
     }
 
     #[doc(hidden)]
@@ -336,7 +351,10 @@ impl WithoutKey {
     /// Returns any other error.
     fn new(error: LmError) -> Result<Self, LmError> {
         match (error.kind(), error.model()) {
-            (LmErrorKind::MissingApiKey { .. }, Some(id)) => Ok(Self { id: id.to_owned(), error }),
+            (LmErrorKind::MissingApiKey { .. }, Some(id)) => Ok(Self {
+                id: id.to_owned(),
+                error,
+            }),
             _ => Err(error),
         }
     }
@@ -356,6 +374,8 @@ impl LanguageModel for WithoutKey {
 
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Models").field("configured", &self.configured).finish_non_exhaustive()
+        f.debug_struct("Models")
+            .field("configured", &self.configured)
+            .finish_non_exhaustive()
     }
 }

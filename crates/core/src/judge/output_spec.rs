@@ -33,7 +33,6 @@ pub struct OutputSpec {
 impl OutputSpec {
     /// Returns an output with this JSON schema.
     #[doc(hidden)]
-    #[must_use]
     pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
         Self {
             name,
@@ -108,12 +107,19 @@ impl OutputSpec {
             );
         }
         if let Some(ScoreRange { min, max }) = self.range {
-            let what = if self.schema["type"] == "integer" { "integer" } else { "number" };
+            let what = if self.schema["type"] == "integer" {
+                "integer"
+            } else {
+                "number"
+            };
             return format!("{what} from {min} to {max}");
         }
         if !self.labels.is_empty() {
-            let labels: Vec<String> =
-                self.labels.iter().map(|label| json!(label).to_string()).collect();
+            let labels: Vec<String> = self
+                .labels
+                .iter()
+                .map(|label| json!(label).to_string())
+                .collect();
             return format!("one of {}", labels.join(", "));
         }
         self.format_of(&self.schema)
@@ -138,7 +144,9 @@ pub(super) fn closed(schema: &mut Value) {
                 fields.remove("format");
             }
             if fields.contains_key("properties") {
-                fields.entry("additionalProperties").or_insert(Value::Bool(false));
+                fields
+                    .entry("additionalProperties")
+                    .or_insert(Value::Bool(false));
             }
             fields.values_mut().for_each(closed);
         }

@@ -38,7 +38,6 @@ pub struct Panel {
 
 impl Panel {
     /// Returns a panel that overrides nothing.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -78,7 +77,6 @@ impl Panel {
     }
 
     /// Sets the instruction, in place of the doc comment of the judge's signature.
-    #[must_use]
     pub fn instruction(self, instruction: impl Into<String>) -> Self {
         let instruction = Some(instruction.into());
         self.prompted(|prompt| prompt.instruction = instruction)
@@ -86,7 +84,6 @@ impl Panel {
 
     /// Sets the demonstrations: examples with the inputs of the judge and its outputs, under the names of the
     /// signature's fields. An output `reasoning` that the judge adds itself may be left out.
-    #[must_use]
     pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
         let demos = demos.into_iter().collect();
         self.prompted(|prompt| prompt.demos = demos)
@@ -94,7 +91,6 @@ impl Panel {
 
     /// Sets extra context, which follows the instruction. Like the instruction it is trusted: text of others belongs into an
     /// input.
-    #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         let context = Some(context.into());
         self.prompted(|prompt| prompt.context = context)
@@ -111,17 +107,24 @@ impl Panel {
     }
 
     /// Returns the instruction of the judge: its own, or the instruction of its signature.
-    #[must_use]
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
-        let own = self.prompt().and_then(|prompt| prompt.instruction.as_deref());
+        let own = self
+            .prompt()
+            .and_then(|prompt| prompt.instruction.as_deref());
         own.unwrap_or(&signature.instruction)
     }
 
     /// Returns the panel for one of two judges that share its cost and are combined into one score: `index` is 0 or 1.
     #[doc(hidden)]
     pub fn of_half(mut self, index: u64) -> Self {
-        let cost_msats = self.instance.cost_msats.map(|cost| cost / 2 + (cost % 2) * index);
-        self.instance = InstanceSettings { cost_msats, ..InstanceSettings::default() };
+        let cost_msats = self
+            .instance
+            .cost_msats
+            .map(|cost| cost / 2 + (cost % 2) * index);
+        self.instance = InstanceSettings {
+            cost_msats,
+            ..InstanceSettings::default()
+        };
         if self.prompt.is_some() {
             self = self.prompted(|prompt| prompt.is_half = true);
         }
@@ -134,12 +137,13 @@ impl Panel {
     /// A threshold or strictness that the judge does not support.
     #[doc(hidden)]
     pub fn spec<'a>(&self, declared: &MetricSpec<'a>) -> Result<MetricSpec<'a>, MetricError> {
-        self.instance.apply(*declared).map_err(|error| MetricError::failed(declared.name, error))
+        self.instance
+            .apply(*declared)
+            .map_err(|error| MetricError::failed(declared.name, error))
     }
 
     /// As [`spec`](Self::spec), but without invalid settings.
     #[doc(hidden)]
-    #[must_use]
     pub fn shown_spec<'a>(&self, declared: MetricSpec<'a>) -> MetricSpec<'a> {
         self.instance.shown(declared)
     }
@@ -152,23 +156,37 @@ impl Panel {
 
     /// Returns the settings on which a verdict depends, as a user writes them; see `shown_panel`.
     pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
-        let PanelSettings { models, aggregation, max_concurrent_judges: _, quorum } =
-            &self.settings;
+        let PanelSettings {
+            models,
+            aggregation,
+            max_concurrent_judges: _,
+            quorum,
+        } = &self.settings;
         let models: Vec<String> = models.iter().map(shown).collect();
         let prompt = self.prompt();
-        let demos = prompt.map(|prompt| &prompt.demos).filter(|demos| !demos.is_empty());
+        let demos = prompt
+            .map(|prompt| &prompt.demos)
+            .filter(|demos| !demos.is_empty());
         vec![
             ("models", (!models.is_empty()).then(|| models.join(","))),
-            ("aggregation", aggregation.map(|aggregation| aggregation.name().to_owned())),
+            (
+                "aggregation",
+                aggregation.map(|aggregation| aggregation.name().to_owned()),
+            ),
             ("quorum", quorum.map(|quorum| quorum.to_string())),
-            ("instruction", prompt.and_then(|prompt| prompt.instruction.clone())),
-            ("demos", demos.and_then(|demos| serde_json::to_string(demos).ok())),
+            (
+                "instruction",
+                prompt.and_then(|prompt| prompt.instruction.clone()),
+            ),
+            (
+                "demos",
+                demos.and_then(|demos| serde_json::to_string(demos).ok()),
+            ),
             ("context", prompt.and_then(|prompt| prompt.context.clone())),
         ]
     }
 
     /// Returns how many judges are called per row.
-    #[must_use]
     pub fn num_judges(&self, signature: &Signature) -> usize {
         self.models_of(signature).len()
     }
@@ -181,13 +199,23 @@ impl Panel {
     }
 
     pub(super) fn aggregation_of(&self, signature: &Signature, is_bool: bool) -> Aggregation {
-        let default = if is_bool { Aggregation::Majority } else { Aggregation::Median };
-        self.settings.aggregation.or(signature.panel.aggregation).unwrap_or(default)
+        let default = if is_bool {
+            Aggregation::Majority
+        } else {
+            Aggregation::Median
+        };
+        self.settings
+            .aggregation
+            .or(signature.panel.aggregation)
+            .unwrap_or(default)
     }
 
     /// Returns how many judges are called concurrently.
     pub(super) fn limit(&self, signature: &Signature) -> usize {
-        let limit = self.settings.max_concurrent_judges.or(signature.panel.max_concurrent_judges);
+        let limit = self
+            .settings
+            .max_concurrent_judges
+            .or(signature.panel.max_concurrent_judges);
         limit.unwrap_or(usize::MAX).clamp(1, 1024)
     }
 
@@ -207,7 +235,9 @@ impl Panel {
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
         let judges = self.num_judges(signature) as u64;
-        verdict_msats.saturating_mul(judges).saturating_mul(CALLS_PER_QUESTION)
+        verdict_msats
+            .saturating_mul(judges)
+            .saturating_mul(CALLS_PER_QUESTION)
     }
 
     /// Validates the settings.
@@ -246,22 +276,34 @@ impl Panel {
         let models: Vec<JudgeModel> = self.models_of(signature).iter().map(or_own).collect();
         let needs_scope =
             |model: &_| matches!(model, JudgeModel::Configured | JudgeModel::Named(_));
-        let scope = if models.iter().any(needs_scope) { Models::of_scope()? } else { None };
-        let no_model = || JudgeError::NoModel { has_stand_in: signature.offline.is_some() };
-        let lms = models.iter().map(|model| connect(model, scope.as_deref(), no_model));
+        let scope = if models.iter().any(needs_scope) {
+            Models::of_scope()?
+        } else {
+            None
+        };
+        let no_model = || JudgeError::NoModel {
+            has_stand_in: signature.offline.is_some(),
+        };
+        let lms = models
+            .iter()
+            .map(|model| connect(model, scope.as_deref(), no_model));
         let lms: Vec<Option<_>> = lms.collect::<Result<_, _>>()?;
         if lms.iter().all(Option::is_none) {
-            return signature.offline.as_ref().map(Judges::Offline).ok_or(JudgeError::NoStandIn);
+            return signature
+                .offline
+                .as_ref()
+                .map(Judges::Offline)
+                .ok_or(JudgeError::NoStandIn);
         }
         let lms: Option<Vec<_>> = lms.into_iter().collect();
-        lms.map(Judges::Models).ok_or_else(|| JudgeError::Panel(MIXED.to_owned()))
+        lms.map(Judges::Models)
+            .ok_or_else(|| JudgeError::Panel(MIXED.to_owned()))
     }
 }
 
 #[doc(hidden)]
 impl Signature {
     /// Sets the settings of the panel that `#[judge]` declares.
-    #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panel = panel.settings;
         self

@@ -39,7 +39,13 @@ pub(super) struct Pipeline {
 pub(super) fn step_prompt<J: Judge>(judge: &J, step: &Step, contents: &[Content]) -> Prompt {
     let settings = judge.panel().prompt().map(PromptSettings::of_step);
     let read = step.read(contents);
-    Prompt::new(&step.call, &judge.configured(), settings.as_ref(), &[], &read)
+    Prompt::new(
+        &step.call,
+        &judge.configured(),
+        settings.as_ref(),
+        &[],
+        &read,
+    )
 }
 
 /// Makes the calls of the steps, and then the last one.
@@ -62,9 +68,14 @@ async fn verdict<J: Judge>(
             let prompt = step_prompt(judge, step, contents);
             *first = request(&step.call, signature.sampling_of(*draw), lm, prompt, *draw);
         }
-        let own_msats = step.cost_msats.map(|cost| cost.div_ceil(signature.questions()));
+        let own_msats = step
+            .cost_msats
+            .map(|cost| cost.div_ceil(signature.questions()));
         question.declared_msats = own_msats.unwrap_or(last_msats);
-        let value = match question.step(judge, lm, first, (index, step), &earlier).await {
+        let value = match question
+            .step(judge, lm, first, (index, step), &earlier)
+            .await
+        {
             // Every later call is estimated too.
             #[cfg(feature = "lm")]
             Err(error) if error.is_estimated() => {
@@ -91,7 +102,11 @@ async fn verdict<J: Judge>(
 /// Returns the verdict on a row with an empty list.
 fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
     match each.empty {
-        Empty::Score(value) => Ok(Verdict { value, answer: earlier.values, weights: None }),
+        Empty::Score(value) => Ok(Verdict {
+            value,
+            answer: earlier.values,
+            weights: None,
+        }),
         Empty::Abstain => Err(JudgeError::NoItems { list: each.list }),
     }
 }

@@ -107,7 +107,6 @@ pub struct Fenced<'a> {
 impl Prompt {
     /// Returns the prompt for `inputs`, in the signature's order; `configured` are values set by the judge's owner,
     /// which are trusted.
-    #[must_use]
     pub(super) fn new(
         signature: &Signature,
         configured: &[(&'static str, Content)],
@@ -130,7 +129,6 @@ impl Prompt {
     ///
     /// assert_eq!(Prompt::parse("Is `Go away!` polite?"), None);
     /// ```
-    #[must_use]
     pub fn parse(user: &str) -> Option<Vec<Fenced<'_>>> {
         let rest = user.strip_prefix(HEADER)?;
         let (code, mut rest) = rest.split_once(".\n")?;
@@ -138,13 +136,19 @@ impl Prompt {
         while let Some(line) = rest.strip_prefix("\n[[") {
             let (head, after) = line.split_once('\n')?;
             if let Some(name) = head.strip_suffix(&format!(" {code} is absent]]")) {
-                inputs.push(Fenced { name, content: None });
+                inputs.push(Fenced {
+                    name,
+                    content: None,
+                });
                 rest = after;
                 continue;
             }
             let name = head.strip_suffix(&format!(" {code}]]"))?;
             let (content, after) = after.split_once(&format!("\n[[/{name} {code}]]\n"))?;
-            inputs.push(Fenced { name, content: Some(content) });
+            inputs.push(Fenced {
+                name,
+                content: Some(content),
+            });
             rest = after;
         }
         (rest == END && !inputs.is_empty()).then_some(inputs)
@@ -175,7 +179,10 @@ impl Signature {
             return Arc::clone(self.plain_system.get_or_init(|| built().into()));
         }
         let built = built();
-        let mut last = self.last_system.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self
+            .last_system
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(last) if **last == *built => Arc::clone(last),
             _ => Arc::clone(last.insert(built.into())),
@@ -219,22 +226,33 @@ fn system(
 }
 
 fn item(name: &str, format: &str, desc: &str) -> String {
-    let format = if format.is_empty() { String::new() } else { format!(" ({format})") };
-    let desc =
-        if desc.is_empty() { String::new() } else { format!(": {}", desc.replace('\n', " ")) };
+    let format = if format.is_empty() {
+        String::new()
+    } else {
+        format!(" ({format})")
+    };
+    let desc = if desc.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", desc.replace('\n', " "))
+    };
     format!("\n- `{name}`{format}{desc}")
 }
 
 /// Returns the user message: the inputs between fences.
 pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
     let read = || signature.read(inputs);
-    let code =
-        fence_code(&signature.purpose, &read().map(|(_, content)| content).collect::<Vec<_>>());
+    let code = fence_code(
+        &signature.purpose,
+        &read().map(|(_, content)| content).collect::<Vec<_>>(),
+    );
     let mut text = format!("{HEADER}{code}.\n");
     for ((name, _), content) in read() {
         match &content.text {
             Some(content) => {
-                text.push_str(&format!("\n[[{name} {code}]]\n{content}\n[[/{name} {code}]]\n"));
+                text.push_str(&format!(
+                    "\n[[{name} {code}]]\n{content}\n[[/{name} {code}]]\n"
+                ));
             }
             None => text.push_str(&format!("\n[[{name} {code} is absent]]\n")),
         }
@@ -246,10 +264,15 @@ pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
 /// Returns 64 bits of a hash over the content of the row, so that equal rows have equal prompts (and hit the
 /// cache); the next hash if the content contains the code in any disguise.
 fn fence_code(purpose: &str, inputs: &[&Content]) -> String {
-    let folded: Vec<String> =
-        inputs.iter().filter_map(|input| input.text.as_deref()).map(folded).collect();
+    let folded: Vec<String> = inputs
+        .iter()
+        .filter_map(|input| input.text.as_deref())
+        .map(folded)
+        .collect();
     let candidates = (0_u64..).map(|attempt| {
-        let mut hash = Sha256::new().chain_update(KEY).chain_update(attempt.to_le_bytes());
+        let mut hash = Sha256::new()
+            .chain_update(KEY)
+            .chain_update(attempt.to_le_bytes());
         for text in std::iter::once(purpose).chain(inputs.iter().filter_map(|i| i.text.as_deref()))
         {
             hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
@@ -295,7 +318,11 @@ mod tests {
             "\u{ff13}\u{ff46}\u{ff41}\u{ff19}",
             "\u{1d7db}\u{1d41f}\u{1d41a}\u{2468}",
         ] {
-            assert_eq!(unused(codes(), &[folded("harmless"), folded(text)]), "77b2", "{text:?}");
+            assert_eq!(
+                unused(codes(), &[folded("harmless"), folded(text)]),
+                "77b2",
+                "{text:?}"
+            );
         }
         assert_eq!(unused(codes(), &[folded("4fa9"), folded("3fa")]), "3fa9");
     }

@@ -84,23 +84,43 @@ impl<'a> Reply<'a> {
     /// Returns the reply with these fields.
     pub(super) fn of(signature: &'a Signature, fields: Map<String, Value>) -> Self {
         let (flawed, flaws, ignored) = (Vec::new(), Vec::new(), Vec::new());
-        Self { signature, fields, earlier: None, flawed, flaws, ignored }
+        Self {
+            signature,
+            fields,
+            earlier: None,
+            flawed,
+            flaws,
+            ignored,
+        }
     }
 
     /// Adds what earlier steps returned, and checks the lists of the reply against theirs.
     pub(super) fn after(mut self, earlier: &'a Earlier) -> Self {
         for output in &self.signature.outputs {
-            let Some(value) = self.fields.get(output.name) else { continue };
+            let Some(value) = self.fields.get(output.name) else {
+                continue;
+            };
             let (name, items) = (output.name, value.as_array().map_or(0, Vec::len));
             if let Some(limit) = output.max_items.filter(|limit| items > *limit) {
-                self.flaws.push(format!("`{name}` must have at most {limit} items, found {items}"));
+                self.flaws.push(format!(
+                    "`{name}` must have at most {limit} items, found {items}"
+                ));
                 self.flawed.push(name);
             }
             let Some(each) = &output.each else { continue };
-            let value = self.fields.get_mut(name).map(Value::take).unwrap_or_default();
+            let value = self
+                .fields
+                .get_mut(name)
+                .map(Value::take)
+                .unwrap_or_default();
             let count = earlier.items_of(each.list);
-            let items =
-                without_numbers((name, each.list), count, &output.schema, value, &mut self.ignored);
+            let items = without_numbers(
+                (name, each.list),
+                count,
+                &output.schema,
+                value,
+                &mut self.ignored,
+            );
             let items = items.and_then(|items| match output.cites {
                 Some(list) => cited(name, (list, earlier.items_of(list)), items),
                 None => Ok(items),
@@ -159,12 +179,20 @@ impl<'a> Reply<'a> {
         }
         // Sorted, since the order of a map's keys depends on the features of `serde_json`.
         self.ignored.sort();
-        let ignored: Vec<String> =
-            self.ignored.iter().take(3).map(|key| in_brief(key, 40)).collect();
+        let ignored: Vec<String> = self
+            .ignored
+            .iter()
+            .take(3)
+            .map(|key| in_brief(key, 40))
+            .collect();
         if !ignored.is_empty() {
-            self.flaws.push(format!("unexpected `{}`", ignored.join("`, `")));
+            self.flaws
+                .push(format!("unexpected `{}`", ignored.join("`, `")));
         }
-        Err(Flaw { text: self.flaws.join("; "), is_cut: false })
+        Err(Flaw {
+            text: self.flaws.join("; "),
+            is_cut: false,
+        })
     }
 
     /// Reads one output.
@@ -218,7 +246,9 @@ impl<'a> Reply<'a> {
     fn as_integer(&self, name: &str, value: Value) -> Value {
         let spec = self.signature.output_spec(name);
         let is_integer = spec.is_some_and(|spec| spec.schema["type"] == "integer");
-        let number = value.as_f64().filter(|number| is_integer && value.is_f64() && exact(*number));
+        let number = value
+            .as_f64()
+            .filter(|number| is_integer && value.is_f64() && exact(*number));
         // An integer below 2^53.
         number.map_or(value, |number| Value::from(number as i64))
     }
@@ -230,12 +260,17 @@ impl<'a> Reply<'a> {
             && !range.contains(number)
         {
             let ScoreRange { min, max } = range;
-            return Some(format!("`{name}` must be between {min} and {max}, found {value}"));
+            return Some(format!(
+                "`{name}` must be between {min} and {max}, found {value}"
+            ));
         }
         let is_label = |text: &str| spec.labels.contains(&text);
         if !spec.labels.is_empty() && !value.is_null() && !value.as_str().is_some_and(is_label) {
             let labels = spec.labels.join("`, `");
-            return Some(format!("`{name}` must be one of `{labels}`, found {}", found(value)));
+            return Some(format!(
+                "`{name}` must be one of `{labels}`, found {}",
+                found(value)
+            ));
         }
         None
     }
@@ -306,9 +341,11 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
         let known = || reply.known(name, &value);
         match T::deserialize(&value).or_else(|_| T::deserialize(known())) {
             Ok(answer) => Some(answer),
-            Err(error) => {
-                reply.flaw(format!("`{name}` is {}: {}", found(&value), in_short(&error)))
-            }
+            Err(error) => reply.flaw(format!(
+                "`{name}` is {}: {}",
+                found(&value),
+                in_short(&error)
+            )),
         }
     }
 }

@@ -50,7 +50,12 @@ where
 #[cfg(feature = "lm")]
 async fn estimate_scores<J: Judge, F: Future>(judge: &J, score: impl Fn(Map<String, Value>) -> F) {
     let longest = crate::lm::estimate::longest_reply(J::signature().max_tokens);
-    let outputs = || J::signature().outputs.iter().map(|output| output.name.to_owned());
+    let outputs = || {
+        J::signature()
+            .outputs
+            .iter()
+            .map(|output| output.name.to_owned())
+    };
     for _ in 0..judge.panel().num_judges(J::signature()) {
         score(outputs().map(|name| (name, json!(longest))).collect()).await;
     }
@@ -67,9 +72,14 @@ where
     F: Future<Output = Result<Rescored, JudgeError>>,
 {
     let (mut values, mut lines) = (Vec::new(), Vec::new());
-    let judges = judgement.metadata.get_mut(JUDGES).and_then(Value::as_array_mut);
+    let judges = judgement
+        .metadata
+        .get_mut(JUDGES)
+        .and_then(Value::as_array_mut);
     for member in judges.into_iter().flatten() {
-        let Value::Object(answer) = member["answers"][0].clone() else { continue };
+        let Value::Object(answer) = member["answers"][0].clone() else {
+            continue;
+        };
         let rescored = score(answer).await?;
         *cost_msats = cost_msats.saturating_add(rescored.cost_msats);
         member["value"] = json!(rescored.value);
@@ -78,5 +88,10 @@ where
     }
     let value = aggregate(&values, judge.panel().aggregation_of(J::signature(), false));
     let confidence = agreement(&values, value, <J as Declared>::SPEC.range);
-    Ok(Judgement { value, confidence, details: Some(lines.join("\n")), ..judgement })
+    Ok(Judgement {
+        value,
+        confidence,
+        details: Some(lines.join("\n")),
+        ..judgement
+    })
 }

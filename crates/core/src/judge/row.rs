@@ -113,8 +113,13 @@ impl Prepared {
 
 /// Validates the settings of a judge and returns its demonstrations.
 fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
-    let is_verdict = J::signature().turns.as_ref().is_some_and(|turns| turns.is_verdict);
-    judge.panel().check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
+    let is_verdict = J::signature()
+        .turns
+        .as_ref()
+        .is_some_and(|turns| turns.is_verdict);
+    judge
+        .panel()
+        .check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
     J::signature().check_costs(spec.cost_msats)?;
     weighed_values::check(J::signature())?;
     judge.check_params().map_err(JudgeError::Panel)?;
@@ -128,7 +133,14 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     let (name, _) = signature.inputs.get(*inputs.iter().find(is_blank)?)?;
     let details = Some(format!("`{name}` is empty; no model was called"));
     let (feedback, metadata) = (None, Map::new());
-    Some(Judgement { value, confidence: 1.0, details, feedback, metadata, lost: None })
+    Some(Judgement {
+        value,
+        confidence: 1.0,
+        details,
+        feedback,
+        metadata,
+        lost: None,
+    })
 }
 
 /// Requires the models of the panel, unless the offline stand-in was requested.
@@ -146,7 +158,11 @@ impl<J: Judge + Declared> Requires for J {
                 let needs_logprobs = signature.scoring.logprobs().is_some();
                 let requirement = |lm| {
                     let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
-                    if needs_logprobs { requirement.with_logprobs() } else { requirement }
+                    if needs_logprobs {
+                        requirement.with_logprobs()
+                    } else {
+                        requirement
+                    }
                 };
                 all.extend(lms.into_iter().map(requirement));
             }
@@ -169,7 +185,10 @@ fn offline<J: Judge>(
     contents: &[Content],
 ) -> Result<Judgement, JudgeError> {
     let signature = J::signature();
-    let texts: Vec<Option<&str>> = contents.iter().map(|content| content.text.as_deref()).collect();
+    let texts: Vec<Option<&str>> = contents
+        .iter()
+        .map(|content| content.text.as_deref())
+        .collect();
     let mut answer = answer.answer(&texts);
     // One function may serve several judges, and returns no reasoning.
     answer.retain(|name, _| signature.output_spec(name).is_some());
@@ -185,11 +204,25 @@ fn offline<J: Judge>(
     })?;
     let mut metadata = Map::new();
     metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
-    let reasoning = answer.get("reasoning").and_then(Value::as_str).unwrap_or_default();
-    let details = Some(format!("judge: {OFFLINE_JUDGE}. {reasoning}").trim_end().to_owned());
+    let reasoning = answer
+        .get("reasoning")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let details = Some(
+        format!("judge: {OFFLINE_JUDGE}. {reasoning}")
+            .trim_end()
+            .to_owned(),
+    );
     metadata.insert("answer".to_owned(), Value::Object(answer));
     let value = score(judge, output, OFFLINE_JUDGE)?;
-    Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata, lost: None })
+    Ok(Judgement {
+        value,
+        confidence: 1.0,
+        details,
+        feedback: None,
+        metadata,
+        lost: None,
+    })
 }
 
 /// The verdict on a question, and what it cost.
@@ -217,8 +250,10 @@ impl Questions {
         let signature = J::signature();
         let has_pipeline = signature.has_steps_or_lists();
         let orders = orders(signature, contents);
-        let prompts: Vec<Prompt> =
-            orders.iter().map(|contents| prompt(judge, demos, contents)).collect();
+        let prompts: Vec<Prompt> = orders
+            .iter()
+            .map(|contents| prompt(judge, demos, contents))
+            .collect();
         let draws = signature.scoring.draws();
         let mut requests = Vec::with_capacity(lms.len() * prompts.len() * draws as usize);
         let mut pipelines = Vec::new();
@@ -228,7 +263,13 @@ impl Questions {
             let of_member = || first_draw..first_draw.saturating_add(draws);
             for (prompt, contents) in prompts.iter().zip(&orders) {
                 requests.extend(of_member().map(|draw| {
-                    request(first, signature.sampling_of(draw), &**lm, prompt.clone(), draw)
+                    request(
+                        first,
+                        signature.sampling_of(draw),
+                        &**lm,
+                        prompt.clone(),
+                        draw,
+                    )
                 }));
                 if has_pipeline {
                     let contents = of_member().map(|draw| (contents.clone(), draw));
@@ -237,12 +278,22 @@ impl Questions {
             }
         }
         let declared_msats = signature.cost_of_question(spec);
-        Self { requests, pipelines, declared_msats, lms }
+        Self {
+            requests,
+            pipelines,
+            declared_msats,
+            lms,
+        }
     }
 
     /// Calls all models of a panel, or none if a budget does not cover all of them.
     async fn ask<J: Judge>(&mut self, judge: &J) -> Result<Vec<Answered>, LmError> {
-        let Self { lms, requests, pipelines, declared_msats } = self;
+        let Self {
+            lms,
+            requests,
+            pipelines,
+            declared_msats,
+        } = self;
         // One question needs no list of futures.
         if let ([lm], [request]) = (&**lms, &mut **requests) {
             let pipeline = pipelines.first_mut();
@@ -250,7 +301,10 @@ impl Questions {
             return Ok(vec![answered]);
         }
         let questions = requests.len() / lms.len();
-        let lms = || lms.iter().flat_map(|lm| std::iter::repeat_n(&**lm, questions));
+        let lms = || {
+            lms.iter()
+                .flat_map(|lm| std::iter::repeat_n(&**lm, questions))
+        };
         #[cfg(feature = "lm")]
         let quotes = recording::quotes(lms().zip(&*requests));
         let questions = lms().zip(requests);
@@ -258,7 +312,9 @@ impl Questions {
         let calls = questions
             .map(|(lm, request)| call_model(judge, lm, request, pipelines.next(), *declared_msats));
         let limit = judge.panel().limit(J::signature());
-        let calls = futures_util::stream::iter(calls.collect::<Vec<_>>()).buffered(limit).collect();
+        let calls = futures_util::stream::iter(calls.collect::<Vec<_>>())
+            .buffered(limit)
+            .collect();
         // Boxed, so that one question takes less memory.
         #[cfg(feature = "lm")]
         return Box::pin(panel_reservation::run(quotes, calls)).await;
@@ -289,21 +345,35 @@ impl Questions {
             // All draws and both orders, also if the first one has no verdict.
             let of_member: Vec<Answered> = results.by_ref().take(questions).collect();
             let mut replied_by = ReplyCounts::default();
-            let ignored_keys = of_member.iter().map(|(_, question)| question.ignored_keys).sum();
-            of_member.iter().for_each(|(_, question)| replied_by.add_all(&question.replied_by));
+            let ignored_keys = of_member
+                .iter()
+                .map(|(_, question)| question.ignored_keys)
+                .sum();
+            of_member
+                .iter()
+                .for_each(|(_, question)| replied_by.add_all(&question.replied_by));
             let verdicts: Result<Vec<Verdict>, _> = of_member
                 .into_iter()
                 .map(|(verdict, _)| validated(lm, verdict?, spec.range))
                 .collect();
             let verdict = verdicts.map(|verdicts| opinion(verdicts, draws, spec));
-            Member { id: lm.id().to_owned(), replied_by, ignored_keys, verdict }
+            Member {
+                id: lm.id().to_owned(),
+                replied_by,
+                ignored_keys,
+                verdict,
+            }
         });
         let members: Vec<Member> = members.collect();
         let judgement =
             combine(judge.panel(), J::signature(), &members, spec).map(|mut judgement| {
-                judgement.metadata.insert("calls".to_owned(), json!(calls.made));
+                judgement
+                    .metadata
+                    .insert("calls".to_owned(), json!(calls.made));
                 if calls.usage != Usage::default() {
-                    judgement.metadata.insert("usage".to_owned(), json!(calls.usage));
+                    judgement
+                        .metadata
+                        .insert("usage".to_owned(), json!(calls.usage));
                 }
                 report_omitted(&mut judgement, &omitted);
                 judgement
@@ -318,18 +388,24 @@ fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
         return;
     }
     let names: Vec<_> = omitted.iter().map(|parameter| parameter.name()).collect();
-    let note =
-        format!("(called without {}, which the model does not support)", names.join(" and "));
+    let note = format!(
+        "(called without {}, which the model does not support)",
+        names.join(" and ")
+    );
     judgement.details = Some(match judgement.details.take() {
         Some(details) => format!("{details}\n{note}"),
         None => note,
     });
-    judgement.metadata.insert("omitted_params".to_owned(), json!(names));
+    judgement
+        .metadata
+        .insert("omitted_params".to_owned(), json!(names));
 }
 
 /// Returns the inputs of a row, or both orders of a pair.
 fn orders(signature: &Signature, mut contents: Vec<Content>) -> Vec<Vec<Content>> {
-    let Some((first, second)) = signature.pairwise else { return vec![contents] };
+    let Some((first, second)) = signature.pairwise else {
+        return vec![contents];
+    };
     let straight = contents.clone();
     contents.swap(first, second);
     vec![straight, contents]
@@ -341,7 +417,13 @@ fn prompt<J: Judge>(judge: &J, demos: &[Demo], contents: &[Content]) -> Prompt {
     if let Some(step) = signature.steps.first() {
         return step_prompt(judge, step, contents);
     }
-    Prompt::new(signature, &judge.configured(), judge.panel().prompt(), demos, contents)
+    Prompt::new(
+        signature,
+        &judge.configured(),
+        judge.panel().prompt(),
+        demos,
+        contents,
+    )
 }
 
 /// Returns the hash of the prompts of all calls, where `last` is the hash of the last one.

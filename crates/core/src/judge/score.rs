@@ -131,7 +131,6 @@ impl IntoScore for Preference {
 /// assert_eq!([1, 3, 5].map(|grade| rescale(grade, 1..=5)), [0.0, 0.5, 1.0]);
 /// assert_eq!(rescale(0.25, 1.0..=0.0), 0.75);
 /// ```
-#[must_use]
 pub fn rescale<S: Into<f64>>(grade: impl Into<f64>, scale: std::ops::RangeInclusive<S>) -> f64 {
     let (worst, best) = scale.into_inner();
     let (worst, best): (f64, f64) = (worst.into(), best.into());

@@ -69,7 +69,12 @@ pub(super) struct PanelSettings {
 /// The concurrency does not affect the answer.
 impl PartialEq for PanelSettings {
     fn eq(&self, other: &Self) -> bool {
-        let Self { models, aggregation, max_concurrent_judges: _, quorum } = self;
+        let Self {
+            models,
+            aggregation,
+            max_concurrent_judges: _,
+            quorum,
+        } = self;
         (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
     }
 }
@@ -87,7 +92,10 @@ pub(super) struct PromptSettings {
 impl PromptSettings {
     /// Returns the settings for a step: the extra context, but neither the instruction nor the demonstrations of the last call.
     pub(super) fn of_step(&self) -> Self {
-        Self { context: self.context.clone(), ..Self::default() }
+        Self {
+            context: self.context.clone(),
+            ..Self::default()
+        }
     }
 
     /// Validates all but the demonstrations, which `demos.rs` does.
@@ -120,7 +128,6 @@ fn invalid_prompt(message: &str) -> JudgeError {
 impl Signature {
     /// Returns a signature without inputs and outputs.
     #[doc(hidden)]
-    #[must_use]
     pub fn new(spec: &MetricSpec<'_>, instruction: &str) -> Self {
         Self {
             purpose: format!("judge {} version {}", spec.name, spec.version),
@@ -154,10 +161,13 @@ impl Signature {
     /// in both orders of a pair; calls without a cost of their own share what is left of it.
     pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
         let own = self.steps.iter().filter_map(|step| step.cost_msats);
-        let (declared, count) =
-            own.fold((0_u64, 0), |(sum, count), cost| (sum.saturating_add(cost), count + 1));
+        let (declared, count) = own.fold((0_u64, 0), |(sum, count), cost| {
+            (sum.saturating_add(cost), count + 1)
+        });
         let others = (self.steps.len() + 1 - count) as u64;
-        spec.cost_msats.saturating_sub(declared).div_ceil(self.questions() * others)
+        spec.cost_msats
+            .saturating_sub(declared)
+            .div_ceil(self.questions() * others)
     }
 
     /// Returns the instruction.
@@ -168,7 +178,6 @@ impl Signature {
     /// let instruction = AnswerGroundedness::signature().instruction();
     /// assert!(instruction.starts_with("Judge if an answer is grounded in the retrieved context"));
     /// ```
-    #[must_use]
     pub fn instruction(&self) -> &str {
         &self.instruction
     }
@@ -209,7 +218,6 @@ impl Signature {
     ///     "additionalProperties": false,
     /// }));
     /// ```
-    #[must_use]
     pub fn schema(&self) -> Value {
         let mut properties = Map::new();
         let mut definitions = Map::new();
@@ -253,7 +261,10 @@ impl Signature {
     /// Returns an output, also of a step.
     pub(super) fn output_spec(&self, name: &str) -> Option<&OutputSpec> {
         let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
-        self.outputs.iter().chain(of_steps).find(|output| output.name == name)
+        self.outputs
+            .iter()
+            .chain(of_steps)
+            .find(|output| output.name == name)
     }
 }
 
@@ -271,13 +282,18 @@ fn add_definitions(
     let mut renamed: Vec<(String, String)> = Vec::new();
     for name in own.keys().filter(|name| definitions.contains_key(*name)) {
         let is_taken = |new: &String| definitions.contains_key(new) || own.contains_key(new);
-        let new = (2_u32..).map(|number| format!("{name}{number}")).find(|new| !is_taken(new));
+        let new = (2_u32..)
+            .map(|number| format!("{name}{number}"))
+            .find(|new| !is_taken(new));
         renamed.push((name.clone(), new.unwrap_or_default()));
     }
     rename_references(schema, &renamed);
     for (name, mut value) in own {
         rename_references(&mut value, &renamed);
-        let new = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| new.clone());
+        let new = renamed
+            .iter()
+            .find(|(old, _)| *old == name)
+            .map(|(_, new)| new.clone());
         definitions.insert(new.unwrap_or(name), value);
     }
 }
@@ -296,7 +312,9 @@ fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| rename_references(item, renamed)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| rename_references(item, renamed)),
         _ => {}
     }
 }
@@ -304,25 +322,25 @@ fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
 /// The builder methods called by `#[judge]`.
 #[doc(hidden)]
 impl Signature {
-    #[must_use]
     pub fn input(mut self, name: &'static str, desc: &'static str) -> Self {
         self.inputs.push((name, desc));
         self
     }
 
-    #[must_use]
     pub fn trace(mut self, name: &'static str) -> Self {
         self.traces.push(name);
         self
     }
 
-    #[must_use]
     pub fn reasoning(self) -> Self {
         let desc = "think step by step before you answer, in a few sentences";
-        self.output(OutputSpec::new("reasoning", desc, json!({ "type": "string" })))
+        self.output(OutputSpec::new(
+            "reasoning",
+            desc,
+            json!({ "type": "string" }),
+        ))
     }
 
-    #[must_use]
     pub fn output(mut self, output: OutputSpec) -> Self {
         self.outputs.push(output);
         self

@@ -24,7 +24,10 @@ impl Step {
     }
 
     pub(super) fn read(&self, contents: &[Content]) -> Vec<Content> {
-        self.from.iter().filter_map(|index| contents.get(*index).cloned()).collect()
+        self.from
+            .iter()
+            .filter_map(|index| contents.get(*index).cloned())
+            .collect()
     }
 }
 
@@ -52,7 +55,8 @@ impl Signature {
     ) -> impl Iterator<Item = (&'a (&'static str, &'static str), &'a T)> {
         let is_read = |place: &usize| self.last_from.is_none_or(|from| from.contains(place));
         let all = self.inputs.iter().zip(values).enumerate();
-        all.filter(move |(place, _)| is_read(place)).map(|(_, input)| input)
+        all.filter(move |(place, _)| is_read(place))
+            .map(|(_, input)| input)
     }
 
     /// Checks that the declared costs of the steps are a part of the cost of a verdict.
@@ -70,15 +74,21 @@ impl Signature {
     /// Adds a call before the last one: `call` has its instruction and its output, `from` the inputs and steps that it reads, by
     /// their places among the inputs and the steps so far.
     #[doc(hidden)]
-    #[must_use]
     pub fn step(mut self, mut call: Self, from: &'static [usize], cost_msats: Option<u64>) -> Self {
         if let Some(OutputSpec { name, desc, .. }) = call.outputs.first() {
             self.inputs.push((name, desc));
             call.purpose = format!("{}, step {name}", self.purpose);
             call.name = format!("{}_{name}", self.name);
         }
-        call.inputs = from.iter().filter_map(|index| self.inputs.get(*index).copied()).collect();
-        self.steps.push(Step { call, from, cost_msats });
+        call.inputs = from
+            .iter()
+            .filter_map(|index| self.inputs.get(*index).copied())
+            .collect();
+        self.steps.push(Step {
+            call,
+            from,
+            cost_msats,
+        });
         self
     }
 }
@@ -113,18 +123,29 @@ pub(super) struct Earlier {
 impl Earlier {
     /// Returns the state after the inputs of a row.
     pub(super) fn new(signature: &Signature, contents: &[Content]) -> Self {
-        let items = signature.inputs.iter().zip(contents).map(|((name, _), it)| (*name, it.items));
-        Self { values: Map::new(), items: items.collect() }
+        let items = signature
+            .inputs
+            .iter()
+            .zip(contents)
+            .map(|((name, _), it)| (*name, it.items));
+        Self {
+            values: Map::new(),
+            items: items.collect(),
+        }
     }
 
     /// Adds the value of a step.
     pub(super) fn add(&mut self, name: &'static str, value: Value) {
-        self.items.push((name, value.as_array().map_or(0, Vec::len)));
+        self.items
+            .push((name, value.as_array().map_or(0, Vec::len)));
         self.values.insert(name.to_owned(), value);
     }
 
     pub(super) fn items_of(&self, list: &str) -> usize {
-        self.items.iter().find(|(name, _)| *name == list).map_or(0, |(_, items)| *items)
+        self.items
+            .iter()
+            .find(|(name, _)| *name == list)
+            .map_or(0, |(_, items)| *items)
     }
 
     /// Returns the list without items that a call has an output for.

@@ -34,8 +34,15 @@ impl Weights {
 
     /// Returns the probabilities, by the values as strings.
     pub(super) fn by_text(&self) -> Map<String, Value> {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        self.0.iter().map(|(value, probability)| (text(value), (*probability).into())).collect()
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        };
+        self.0
+            .iter()
+            .map(|(value, probability)| (text(value), (*probability).into()))
+            .collect()
     }
 }
 
@@ -58,8 +65,10 @@ pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, S
             output.name
         ));
     }
-    let weighed =
-        values.into_iter().zip(probabilities).filter(|(_, probability)| *probability > 0.0);
+    let weighed = values
+        .into_iter()
+        .zip(probabilities)
+        .filter(|(_, probability)| *probability > 0.0);
     Ok(Weights(weighed.collect()))
 }
 
@@ -107,10 +116,15 @@ fn decide(
     for token in tokens {
         let lead = token.token.get(..before).unwrap_or_default();
         let is_own = |other: &TokenLogprob| other.token == token.token;
-        let own = TokenLogprob { token: token.token.clone(), logprob: token.logprob };
+        let own = TokenLogprob {
+            token: token.token.clone(),
+            logprob: token.logprob,
+        };
         let own = (!token.top.iter().any(is_own)).then_some(own);
         let alternatives = || token.top.iter().chain(&own);
-        let sum: f64 = alternatives().map(|alternative| alternative.logprob.exp()).sum();
+        let sum: f64 = alternatives()
+            .map(|alternative| alternative.logprob.exp())
+            .sum();
         // Also if one is not a number.
         if sum.is_nan() || sum > MAX_SUM {
             return Err(format!(
@@ -125,7 +139,9 @@ fn decide(
             };
             let text = format!("{written}{rest}");
             let mut fitting = (0..values.len()).filter(|index| fits(&text, &values[*index]));
-            let only = fitting.next().filter(|_| !text.is_empty() && fitting.next().is_none());
+            let only = fitting
+                .next()
+                .filter(|_| !text.is_empty() && fitting.next().is_none());
             if let Some(index) = only {
                 probabilities[index] += path * probability;
             }
@@ -157,9 +173,13 @@ fn fits(text: &str, value: &str) -> bool {
     if value.starts_with(text) {
         return true;
     }
-    let Some(rest) = text.strip_prefix(value) else { return false };
+    let Some(rest) = text.strip_prefix(value) else {
+        return false;
+    };
     // `5.0` is an integer for JSON schema, and `5.` may go on as `5.5`.
-    let fraction = rest.strip_prefix('.').filter(|fraction| fraction.starts_with('0'));
+    let fraction = rest
+        .strip_prefix('.')
+        .filter(|fraction| fraction.starts_with('0'));
     let rest = fraction.map_or(rest, |fraction| fraction.trim_start_matches('0'));
     value.ends_with('"') || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
 }

@@ -48,7 +48,6 @@ impl TraceInput for Option<Trace> {
 
 /// Returns the form of a trace in a prompt. Strings are JSON, so that no value contains a line break and none can look
 /// like another step.
-#[must_use]
 #[doc(hidden)]
 pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().trace();
@@ -58,7 +57,11 @@ pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
             write_step(text, (index, steps.len()), &steps[index], limit)
         })
     });
-    Content { text, is_blank: trace.is_some_and(|trace| trace.steps.is_empty()), items: 0 }
+    Content {
+        text,
+        is_blank: trace.is_some_and(|trace| trace.steps.is_empty()),
+        items: 0,
+    }
 }
 
 /// Returns a string of this many steps within the limit. `write` writes the step at an index with at most this many bytes of each of
@@ -104,7 +107,9 @@ fn shortened(total: usize, write: impl Fn(&mut Limited, usize, usize) -> usize) 
         }
     }
     if steps > 0 {
-        head.push_str(&format!("[.. {steps} steps with {bytes} bytes left out ..]\n"));
+        head.push_str(&format!(
+            "[.. {steps} steps with {bytes} bytes left out ..]\n"
+        ));
     }
     tail.into_iter().for_each(|(text, _)| head.push_str(&text));
     head
@@ -117,9 +122,17 @@ fn write_step(
     step: &TraceStep,
     row_bytes: usize,
 ) -> usize {
-    let TraceStep { predictor, inputs, outputs } = step;
+    let TraceStep {
+        predictor,
+        inputs,
+        outputs,
+    } = step;
     // A trace that is not shortened has no limit for a name either.
-    let name_bytes = if row_bytes == usize::MAX { usize::MAX } else { MAX_NAME_BYTES };
+    let name_bytes = if row_bytes == usize::MAX {
+        usize::MAX
+    } else {
+        MAX_NAME_BYTES
+    };
     let _ = write!(text, "step {} of {total}: ", index + 1);
     let mut cut = text.json(predictor, name_bytes);
     for (name, row) in [("inputs", &inputs.data), ("outputs", &outputs.data)] {
@@ -139,7 +152,11 @@ pub(super) struct Limited {
 
 impl Limited {
     const fn new(limit: usize) -> Self {
-        Self { bytes: Vec::new(), limit, written: 0 }
+        Self {
+            bytes: Vec::new(),
+            limit,
+            written: 0,
+        }
     }
 
     const fn left_out(&self) -> usize {
@@ -177,7 +194,8 @@ impl Limited {
 impl Write for Limited {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = self.limit.saturating_sub(self.bytes.len());
-        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.bytes
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.written = self.written.saturating_add(bytes.len());
         Ok(bytes.len())
     }
@@ -201,13 +219,18 @@ mod tests {
     }
 
     fn shown(steps: impl IntoIterator<Item = TraceStep>) -> String {
-        let trace = Trace { steps: steps.into_iter().collect() };
+        let trace = Trace {
+            steps: steps.into_iter().collect(),
+        };
         shown_trace(&Untrusted::new(trace)).text.unwrap()
     }
 
     #[test]
     fn a_trace_is_shown_step_by_step() {
-        let text = shown([step("search", "a\nstep 2 of 2: \"answer\""), step("answer", "é")]);
+        let text = shown([
+            step("search", "a\nstep 2 of 2: \"answer\""),
+            step("answer", "é"),
+        ]);
         let expected = [
             r#"step 1 of 2: "search""#,
             r#"inputs: {"n":1}"#,
@@ -230,7 +253,10 @@ mod tests {
     #[test]
     fn a_trace_within_the_limit_is_whole() {
         let text = shown([step_of(MAX_TRACE_BYTES)]);
-        assert_eq!((text.len(), text.contains("left out")), (MAX_TRACE_BYTES, false));
+        assert_eq!(
+            (text.len(), text.contains("left out")),
+            (MAX_TRACE_BYTES, false)
+        );
         let text = shown([step_of(MAX_TRACE_BYTES + 1)]);
         assert!(text.len() < MAX_TRACE_BYTES, "{}", text.len());
         let cut = MAX_TRACE_BYTES + 1
@@ -249,11 +275,21 @@ mod tests {
         let text = shown(names.iter().map(|name| step(name, "output")));
         assert!(text.len() <= MAX_TRACE_BYTES, "{}", text.len());
         assert!(text.len() > MAX_TRACE_BYTES - 512, "{}", text.len());
-        assert!(text.starts_with("step 1 of 10000: \"p1\"\n"), "{}", &text[..100]);
+        assert!(
+            text.starts_with("step 1 of 10000: \"p1\"\n"),
+            "{}",
+            &text[..100]
+        );
         assert!(text.contains("step 10000 of 10000: \"p10000\"\n"));
         let line = text.lines().find(|line| line.starts_with("[..")).unwrap();
-        let numbers: Vec<usize> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
-        let shown_steps = text.lines().filter(|line| line.starts_with("step ")).count();
+        let numbers: Vec<usize> = line
+            .split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let shown_steps = text
+            .lines()
+            .filter(|line| line.starts_with("step "))
+            .count();
         assert_eq!(numbers[0] + shown_steps, 10_000);
         let full = |step: usize| {
             let rows = "inputs: {\"n\":1}\noutputs: {\"text\":\"output\"}\n";
@@ -277,6 +313,9 @@ mod tests {
         let first = text.lines().next().unwrap();
         assert!(first.len() < MAX_NAME_BYTES + 60, "{first}");
         // The JSON has 200002 bytes; the quote and 99 characters are shown.
-        assert!(first.ends_with("é [.. 199803 bytes left out ..]"), "{first}");
+        assert!(
+            first.ends_with("é [.. 199803 bytes left out ..]"),
+            "{first}"
+        );
     }
 }

@@ -47,12 +47,17 @@ impl Turns {
         let is_turn =
             |message: &Message| message.role == self.role && !message.text.trim().is_empty();
         let messages = conversation.messages().iter().enumerate();
-        messages.filter(|(_, message)| is_turn(message)).map(|(position, _)| position).collect()
+        messages
+            .filter(|(_, message)| is_turn(message))
+            .map(|(position, _)| position)
+            .collect()
     }
 
     /// Returns the turn at a position, at the end of the messages before it.
     pub(super) fn window(&self, conversation: &Trajectory, position: usize) -> Trajectory {
-        let start = self.window.map_or(0, |window| position.saturating_sub(window));
+        let start = self
+            .window
+            .map_or(0, |window| position.saturating_sub(window));
         Trajectory::new(conversation.messages()[start..=position].iter().cloned())
     }
 }

@@ -22,7 +22,9 @@ pub(super) fn spec_of_question(
     spec: MetricSpec<'static>,
 ) -> MetricSpec<'static> {
     match &signature.turns {
-        Some(Turns { is_verdict: true, .. }) => MetricSpec {
+        Some(Turns {
+            is_verdict: true, ..
+        }) => MetricSpec {
             kind: ScoreKind::Bool,
             range: Some(ScoreRange { min: 0.0, max: 1.0 }),
             ..spec
@@ -54,7 +56,9 @@ pub(super) async fn judgement<J: Judge>(
     });
     let judged = futures_util::stream::iter(judged.collect::<Vec<_>>()).buffered(CONCURRENT);
     let judged: Vec<_> = judged.collect().await;
-    let cost_msats = judged.iter().fold(0, |sum: u64, (_, _, cost)| sum.saturating_add(*cost));
+    let cost_msats = judged
+        .iter()
+        .fold(0, |sum: u64, (_, _, cost)| sum.saturating_add(*cost));
     (reduced(judged, turns), cost_msats)
 }
 
@@ -77,7 +81,9 @@ fn reduced(
         };
         let Judgement { value, details, .. } = &judgement;
         let words = details.as_deref().filter(|details| !details.is_empty());
-        let words = words.map(|details| format!(": {details}")).unwrap_or_default();
+        let words = words
+            .map(|details| format!(": {details}"))
+            .unwrap_or_default();
         lines.push(format!("message {number} ({value}){words}"));
         values.push(judgement.value);
         confidence = confidence.min(judgement.confidence);
@@ -85,12 +91,22 @@ fn reduced(
         if let Some(label) = judgement.metadata.get("judge") {
             metadata.insert("judge".to_owned(), label.clone());
         }
-        metadata.insert(format!("message {number}"), Value::Object(judgement.metadata));
+        metadata.insert(
+            format!("message {number}"),
+            Value::Object(judgement.metadata),
+        );
     }
     if values.is_empty() {
         return Err(JudgeError::NoItems { list: "turns" });
     }
     let value = turns.reduction.of(&values);
     let details = Some(lines.join("\n"));
-    Ok(Judgement { value, confidence, details, feedback: None, metadata, lost })
+    Ok(Judgement {
+        value,
+        confidence,
+        details,
+        feedback: None,
+        metadata,
+        lost,
+    })
 }

@@ -124,19 +124,32 @@ impl Content {
             Value::String(text) => Some(text),
             value => Some(format!("{value:#}")),
         };
-        Self { text, is_blank, items }
+        Self {
+            text,
+            is_blank,
+            items,
+        }
     }
 
     /// Returns a list with a line for each item: its number, and the item as JSON, so that no item can look like another one.
     /// Any other value is as it is in a prompt.
     pub(super) fn numbered(value: Value) -> Self {
-        let Value::Array(items) = &value else { return Self::of(value) };
-        let lines = items.iter().enumerate().map(|(index, item)| format!("{}: {item}", index + 1));
+        let Value::Array(items) = &value else {
+            return Self::of(value);
+        };
+        let lines = items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| format!("{}: {item}", index + 1));
         let text = match items.is_empty() {
             true => "(no items)".to_owned(),
             false => lines.collect::<Vec<_>>().join("\n"),
         };
-        Self { text: Some(text), is_blank: is_blank(&value), items: items.len() }
+        Self {
+            text: Some(text),
+            is_blank: is_blank(&value),
+            items: items.len(),
+        }
     }
 }
 
@@ -213,7 +226,6 @@ impl<T: Serialize> Shown for T {
 }
 
 /// Returns the form of a list that an output has an item for each item of.
-#[must_use]
 #[doc(hidden)]
 pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
     serde_json::to_value(&value.0).map_or_else(|_| T::shown(value), Content::numbered)

@@ -12,7 +12,9 @@ const MAX_VALUES: usize = 20;
 
 /// Checks that the first token of the weighed output decides its value.
 pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
-    let Scoring::Logprobs(output) = signature.scoring else { return Ok(()) };
+    let Scoring::Logprobs(output) = signature.scoring else {
+        return Ok(());
+    };
     let invalid = |message: String| Err(JudgeError::Panel(message));
     let Some(values) = signature.output_spec(output).and_then(values) else {
         return invalid(format!(
@@ -22,7 +24,9 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
     let values: Vec<String> = values.iter().map(shown).collect();
     let first = |value: &str| value.chars().next();
     for (index, value) in values.iter().enumerate() {
-        let same = values[..index].iter().find(|earlier| first(earlier) == first(value));
+        let same = values[..index]
+            .iter()
+            .find(|earlier| first(earlier) == first(value));
         if let Some(same) = same {
             return invalid(format!(
                 "`scoring = logprobs` needs values of `{output}` that begin differently, since the first token decides: `{same}` and `{value}` begin alike; rename one"
@@ -34,7 +38,9 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
 
 /// Returns a value as the model writes it, without quotation marks.
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Returns all values of an output; `None` if there are too many.
@@ -64,7 +70,10 @@ fn of_schema(schema: &Value) -> Option<Vec<Value>> {
     if let Some(values) = schema["enum"].as_array() {
         return values.iter().all(Value::is_string).then(|| values.clone());
     }
-    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
+    let branches = schema
+        .get("oneOf")
+        .or_else(|| schema.get("anyOf"))?
+        .as_array()?;
     let values: Option<Vec<_>> = branches.iter().map(of_schema).collect();
     Some(values?.into_iter().flatten().collect())
 }
@@ -84,13 +93,25 @@ mod tests {
     #[test]
     fn the_values_of_an_output_are_those_of_its_schema() {
         let integer = || output(json!({ "type": "integer" }));
-        assert_eq!(values(&integer().in_range(1.0, 3.0)), Some(vec![json!(1), json!(2), json!(3)]));
-        assert_eq!(values(&integer().in_range(0.5, 2.5)), Some(vec![json!(1), json!(2)]));
-        assert_eq!(values(&integer().in_range(0.0, 19.0)).map(|all| all.len()), Some(20));
+        assert_eq!(
+            values(&integer().in_range(1.0, 3.0)),
+            Some(vec![json!(1), json!(2), json!(3)])
+        );
+        assert_eq!(
+            values(&integer().in_range(0.5, 2.5)),
+            Some(vec![json!(1), json!(2)])
+        );
+        assert_eq!(
+            values(&integer().in_range(0.0, 19.0)).map(|all| all.len()),
+            Some(20)
+        );
         assert_eq!(values(&integer().in_range(0.0, 20.0)), None);
         assert_eq!(values(&integer().in_range(-1e300, 1e300)), None);
         assert_eq!(values(&integer()), None);
-        assert_eq!(values(&output(json!({ "type": "number" })).in_range(0.0, 1.0)), None);
+        assert_eq!(
+            values(&output(json!({ "type": "number" })).in_range(0.0, 1.0)),
+            None
+        );
         assert_eq!(values(&output(json!({ "type": "string" }))), None);
         let bools = values(&output(json!({ "type": "boolean" })));
         assert_eq!(bools, Some(vec![json!(true), json!(false)]));
@@ -119,10 +140,20 @@ mod tests {
         let integers = |max: f64| output(json!({ "type": "integer" })).in_range(0.0, max);
         assert_eq!(check(integers(9.0)), Ok(()));
         let error = check(integers(10.0)).unwrap_err();
-        assert!(error.contains("`1` and `10` begin alike; rename one"), "{error}");
+        assert!(
+            error.contains("`1` and `10` begin alike; rename one"),
+            "{error}"
+        );
         let labels = output(json!({ "type": "string" })).labelled(&["good", "bad", "great"]);
-        assert!(check(labels).unwrap_err().contains("`good` and `great` begin alike"));
+        assert!(
+            check(labels)
+                .unwrap_err()
+                .contains("`good` and `great` begin alike")
+        );
         let error = check(output(json!({ "type": "number" }))).unwrap_err();
-        assert!(error.contains("at most 20 values, and `grade` has more"), "{error}");
+        assert!(
+            error.contains("at most 20 values, and `grade` has more"),
+            "{error}"
+        );
     }
 }

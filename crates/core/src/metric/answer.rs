@@ -101,14 +101,15 @@ impl<'a> Answer<'a> {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     #[inline]
-    #[must_use]
     pub fn ready(self) -> Option<Result<Scored>> {
         match self {
             // Not `scored`, with which a score is moved once more.
             Self::Ready(Ok(RowAnswer::Scored(scored))) => Some(Ok(scored)),
-            Self::Ready(Ok(RowAnswer::Counted { metric, cost_msats, counted })) => {
-                Some(Err(no_row_score(metric, cost_msats, counted)))
-            }
+            Self::Ready(Ok(RowAnswer::Counted {
+                metric,
+                cost_msats,
+                counted,
+            })) => Some(Err(no_row_score(metric, cost_msats, counted))),
             Self::Ready(Err(error)) => Some(Err(error)),
             Self::Pending(_) => None,
         }

@@ -5,7 +5,10 @@ use crate::score::error::MetricError;
 /// Returns the error of an asynchronous metric in a synchronous call.
 #[cold]
 pub(crate) fn is_asynchronous(metric: &str) -> MetricError {
-    MetricError::failed(metric, "the metric is asynchronous; call `evaluate(..).await`")
+    MetricError::failed(
+        metric,
+        "the metric is asynchronous; call `evaluate(..).await`",
+    )
 }
 
 /// A synchronous metric. `G` defers the check to the call of `score`.

@@ -42,5 +42,8 @@ where
     }
     scores.sort_unstable_by_key(|(position, _)| *position);
     let score = |result: Result<RowAnswer>| Ok(result?.scored()?.into_score());
-    scores.into_iter().map(|(_, result)| score(result)).collect()
+    scores
+        .into_iter()
+        .map(|(_, result)| score(result))
+        .collect()
 }

@@ -33,15 +33,20 @@ where
 {
     match metric.batch_size() {
         0 | 1 => metric,
-        size => Arc::new(Batched { metric, size, open: Mutex::default() }),
+        size => Arc::new(Batched {
+            metric,
+            size,
+            open: Mutex::default(),
+        }),
     }
 }
 
 /// A copy of a dynamic row, or `None` for a row of another type.
 fn copy<T: 'static>(row: &T) -> Option<T> {
     let row: &dyn Any = row;
-    let example =
-        row.downcast_ref::<Example>().map(|row| -> Box<dyn Any> { Box::new(row.clone()) });
+    let example = row
+        .downcast_ref::<Example>()
+        .map(|row| -> Box<dyn Any> { Box::new(row.clone()) });
     let prediction = || row.downcast_ref::<Prediction>().cloned();
     let copy = example.or_else(|| prediction().map(|row| -> Box<dyn Any> { Box::new(row) }))?;
     copy.downcast().ok().map(|row| *row)
@@ -65,7 +70,10 @@ type Waiting<G, P> = ((G, P), oneshot::Sender<Result<MetricScore>>);
 
 impl<G, P> Default for Open<G, P> {
     fn default() -> Self {
-        Self { number: 0, calls: Vec::new() }
+        Self {
+            number: 0,
+            calls: Vec::new(),
+        }
     }
 }
 
@@ -103,7 +111,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
             if open.number != number {
                 return None;
             }
-            idle = if open.calls.len() == seen { idle + 1 } else { 0 };
+            idle = if open.calls.len() == seen {
+                idle + 1
+            } else {
+                0
+            };
             seen = open.calls.len();
             if idle == IDLE_YIELDS {
                 return Some(open.take());

@@ -63,12 +63,21 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
         let (trace, pred_name, pred_trace, run) = (None, None, None, None);
         let (memo, spec) = (None, None);
-        Self { gold, pred, trace, pred_name, pred_trace, run, memo, spec, is_explained: true }
+        Self {
+            gold,
+            pred,
+            trace,
+            pred_name,
+            pred_trace,
+            run,
+            memo,
+            spec,
+            is_explained: true,
+        }
     }
 
     /// Returns the call without answers of equal metrics.
     #[doc(hidden)]
-    #[must_use]
     pub const fn without_memo(mut self) -> Self {
         self.memo = None;
         self
@@ -92,7 +101,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub const fn without_explanation(mut self) -> Self {
         self.is_explained = false;
         self
@@ -108,7 +116,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// assert!(call.is_explained() && !call.without_explanation().is_explained());
     /// ```
     #[inline]
-    #[must_use]
     pub const fn is_explained(&self) -> bool {
         self.is_explained
     }
@@ -124,7 +131,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// assert_eq!(steps.answer(call).ready().unwrap().unwrap_err().to_string(), "metric `steps` abstained");
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
         self.trace = Some(trace);
         self
@@ -139,7 +145,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// assert_eq!(call.pred_name, Some("retrieve"));
     /// assert_eq!(call.trace, None); // the trace of the whole program is separate
     /// ```
-    #[must_use]
     pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
         self.pred_name = Some(name);
         self.pred_trace = Some(trace);
@@ -159,7 +164,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// assert_eq!(scored.score.value, 128.0);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub const fn with_run(mut self, run: &'a ProgramRun) -> Self {
         self.run = Some(run);
         self
@@ -177,7 +181,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// let call = MetricCall::new(&gold, &pred).with_run(&run);
     /// assert_eq!((call.trace, call.program_trace()), (None, run.trace.as_ref()));
     /// ```
-    #[must_use]
     pub fn program_trace(&self) -> Option<&'a Trace> {
         self.trace.or_else(|| self.run?.trace.as_ref())
     }
@@ -203,7 +206,10 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     where
         'a: 'b,
     {
-        MetricCall { memo: self.memo.or(memo), ..self }
+        MetricCall {
+            memo: self.memo.or(memo),
+            ..self
+        }
     }
 
     /// Returns the spec to validate the score against: the spec of the instance if it has its own threshold, strictness
@@ -216,7 +222,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// assert_eq!(MetricCall::new(&gold, &pred).spec(&declared), &declared);
     /// ```
     #[inline]
-    #[must_use]
     pub fn spec(&self, declared: &'a MetricSpec<'a>) -> &'a MetricSpec<'a> {
         self.spec.unwrap_or(declared)
     }
@@ -224,7 +229,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// Returns the spec to validate the score against, as [`spec`](Self::spec), of a metric whose declaration is a constant.
     #[doc(hidden)]
     #[inline]
-    #[must_use]
     pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
         self.spec(const { &<M as Declared>::SPEC })
     }
@@ -242,8 +246,26 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     where
         'a: 'b,
     {
-        let Self { trace, pred_name, pred_trace, run, spec, is_explained, .. } = self;
-        MetricCall { gold, pred, trace, pred_name, pred_trace, run, memo: None, spec, is_explained }
+        let Self {
+            trace,
+            pred_name,
+            pred_trace,
+            run,
+            spec,
+            is_explained,
+            ..
+        } = self;
+        MetricCall {
+            gold,
+            pred,
+            trace,
+            pred_name,
+            pred_trace,
+            run,
+            memo: None,
+            spec,
+            is_explained,
+        }
     }
 }
 
@@ -258,7 +280,8 @@ impl<G, P> Copy for MetricCall<'_, G, P> {}
 impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut call = f.debug_struct("MetricCall");
-        call.field("tracing", &self.trace.is_some()).field("pred_name", &self.pred_name);
+        call.field("tracing", &self.trace.is_some())
+            .field("pred_name", &self.pred_name);
         call.field("run", &self.run.is_some());
         call.finish_non_exhaustive()
     }

@@ -20,7 +20,9 @@ pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
     field: &FieldSpec<'static>,
     spec: &MetricSpec<'_>,
 ) -> FieldOr<W::Output> {
-    call.gold.read_field(field).map_err(|error| unreadable_field(error, spec, Side::Gold))
+    call.gold
+        .read_field(field)
+        .map_err(|error| unreadable_field(error, spec, Side::Gold))
 }
 
 /// Reads the field `N` of the prediction in the form `W`.
@@ -33,5 +35,7 @@ pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
     field: &FieldSpec<'static>,
     spec: &MetricSpec<'_>,
 ) -> FieldOr<W::Output> {
-    call.pred.read_field(field).map_err(|error| unreadable_field(error, spec, Side::Pred))
+    call.pred
+        .read_field(field)
+        .map_err(|error| unreadable_field(error, spec, Side::Pred))
 }

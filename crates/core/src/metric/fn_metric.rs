@@ -161,14 +161,29 @@ pub struct FnMetric<F, A = TwoArguments<AtOnce>> {
 
 impl<F: Clone, A> Clone for FnMetric<F, A> {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), score: self.score.clone(), ..*self }
+        Self {
+            name: self.name.clone(),
+            score: self.score.clone(),
+            ..*self
+        }
     }
 }
 
 impl<F, A> FnMetric<F, A> {
     const fn new(name: String, spec: MetricSpec<'static>, score: F) -> Self {
-        let settings = InstanceSettings { threshold: None, strict: None, cost_msats: None };
-        Self { name, spec, settings, invalid: None, score, arguments: PhantomData }
+        let settings = InstanceSettings {
+            threshold: None,
+            strict: None,
+            cost_msats: None,
+        };
+        Self {
+            name,
+            spec,
+            settings,
+            invalid: None,
+            score,
+            arguments: PhantomData,
+        }
     }
 
     /// Returns the error of an invalid setting.
@@ -180,7 +195,10 @@ impl<F, A> FnMetric<F, A> {
     }
 
     fn named_spec(&self) -> MetricSpec<'_> {
-        MetricSpec { name: &self.name, ..self.spec }
+        MetricSpec {
+            name: &self.name,
+            ..self.spec
+        }
     }
 
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
@@ -192,7 +210,6 @@ impl<F, A> FnMetric<F, A> {
     /// let message = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
     /// assert_eq!(error, format!("metric `half`: {message}"));
     /// ```
-    #[must_use]
     pub fn with_threshold(mut self, threshold: f64) -> Self {
         self.settings.threshold = Some(threshold);
         self.checked()
@@ -209,7 +226,6 @@ impl<F, A> FnMetric<F, A> {
     /// assert_eq!(half.strict().with_threshold(0.6).score(&example! {}, &prediction! {})?.value, 0.0);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn strict(mut self) -> Self {
         self.settings.strict = Some(true);
         self.checked()
@@ -217,7 +233,11 @@ impl<F, A> FnMetric<F, A> {
 
     /// Applies the settings in whatever order they are set: a range, for instance, after the threshold.
     fn checked(mut self) -> Self {
-        let spec = MetricSpec { threshold: None, strict: false, ..self.spec };
+        let spec = MetricSpec {
+            threshold: None,
+            strict: false,
+            ..self.spec
+        };
         let applied = self.settings.apply(spec);
         self.invalid = applied.err();
         self.spec = applied.unwrap_or(spec);
@@ -232,7 +252,6 @@ impl<F, A> FnMetric<F, A> {
     /// let error = stars.score(&example! {}, &prediction! {}).unwrap_err().to_string();
     /// assert_eq!(error, "metric `stars`: the score 6.0 is outside the declared range 1.0..=5.0");
     /// ```
-    #[must_use]
     pub fn with_range(mut self, min: f64, max: f64) -> Self {
         self.spec = self.spec.with_range(min, max);
         self.checked()
@@ -245,7 +264,6 @@ impl<F, A> FnMetric<F, A> {
     /// let reviewed = metric_fn("reviewed", |_, _| true).with_tier(MetricTier::Truth);
     /// assert_eq!(Metric::<Example, Prediction>::tier(&reviewed), MetricTier::Truth);
     /// ```
-    #[must_use]
     pub fn with_tier(mut self, tier: MetricTier) -> Self {
         self.spec = self.spec.with_tier(tier);
         self
@@ -259,7 +277,6 @@ impl<F, A> FnMetric<F, A> {
     /// assert_eq!(paid.score(&example! {}, &prediction! {})?.cost_msats, 1_500);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.spec = self.spec.with_cost_msats(cost_msats);
         self
@@ -273,9 +290,10 @@ impl<F, A> FnMetric<F, A> {
     /// assert_eq!(edits.strict().score(&example! {}, &prediction! {})?.value, 1.0);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn lower_is_better(mut self) -> Self {
-        self.spec = self.spec.with_direction(crate::spec::Direction::LowerIsBetter);
+        self.spec = self
+            .spec
+            .with_direction(crate::spec::Direction::LowerIsBetter);
         self.checked()
     }
 }
@@ -300,13 +318,17 @@ impl<F> FnMetric<F> {
         R: MetricReturn,
     {
         self.usable()?;
-        Ok((self.score)(gold, pred).into_scored(&self.named_spec())?.into_score())
+        Ok((self.score)(gold, pred)
+            .into_scored(&self.named_spec())?
+            .into_score())
     }
 }
 
 impl<F, A> fmt::Debug for FnMetric<F, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FnMetric").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("FnMetric")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -353,11 +375,11 @@ macro_rules! closure_metric {
     };
 }
 closure_metric!(TwoArguments, (), |call| ());
-closure_metric!(FiveArguments, (Option<&Trace>, Option<&str>, Option<&Trace>), |call| (
-    call.trace,
-    call.pred_name,
-    call.pred_trace
-));
+closure_metric!(
+    FiveArguments,
+    (Option<&Trace>, Option<&str>, Option<&Trace>),
+    |call| (call.trace, call.pred_name, call.pred_trace)
+);
 
 #[diagnostic::do_not_recommend]
 impl<G: Sync, P: Sync, F, A> AcceptanceTest<G, P> for FnMetric<F, A> where Self: Metric<G, P> {}

@@ -113,7 +113,9 @@ impl MetricIdentity {
             None => it.is_offline().then(|| OFFLINE_JUDGE.to_owned()),
         };
         let embedders = requirements.iter().filter_map(Requirement::embedding_model);
-        let embedders = embedders.map(|model| at(model.id(), model.endpoint())).collect();
+        let embedders = embedders
+            .map(|model| at(model.id(), model.endpoint()))
+            .collect();
         let mut parameters = Vec::new();
         metric.parameters(&mut parameters);
         let spec = metric.spec();
@@ -122,22 +124,37 @@ impl MetricIdentity {
             spec_fields.remove("doc");
         }
         let models = requirements.iter().filter_map(model).collect();
-        let mut prompts: Vec<String> =
-            requirements.iter().filter_map(|it| it.prompt().map(str::to_owned)).collect();
+        let mut prompts: Vec<String> = requirements
+            .iter()
+            .filter_map(|it| it.prompt().map(str::to_owned))
+            .collect();
         prompts.dedup();
-        Self { spec: value, parameters: numbered(parameters), files, models, embedders, prompts }
+        Self {
+            spec: value,
+            parameters: numbered(parameters),
+            files,
+            models,
+            embedders,
+            prompts,
+        }
     }
 
     /// Returns the identity of a metric that another program evaluated: its declaration and its parameters.
     #[doc(hidden)]
-    #[must_use]
     pub fn of_other_program(spec: &MetricSpec<'_>, parameters: BTreeMap<String, String>) -> Self {
         let mut spec = serde_json::to_value(spec).unwrap_or_default();
         if let Some(fields) = spec.as_object_mut() {
             fields.remove("doc");
         }
         let (models, embedders, prompts, files) = Default::default();
-        Self { spec, parameters, files, models, embedders, prompts }
+        Self {
+            spec,
+            parameters,
+            files,
+            models,
+            embedders,
+            prompts,
+        }
     }
 
     /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
@@ -146,38 +163,35 @@ impl MetricIdentity {
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
     /// assert!(MetricIdentity::of::<Example, Prediction>(&Em::default()).models().is_empty());
     /// ```
-    #[must_use]
     pub fn models(&self) -> &[String] {
         &self.models
     }
 
     /// Returns `true` if the fingerprint of the metric's code is known.
     #[doc(hidden)]
-    #[must_use]
     pub fn has_code(&self) -> bool {
         self.spec.get("code").is_some()
     }
 
     /// Returns `true` if the other metric has the same version but different code; `false` if the code of either is unknown.
     #[doc(hidden)]
-    #[must_use]
     pub fn has_other_code(&self, other: &Self) -> bool {
         let version = |of: &Self| of.spec.get("version").cloned();
         let code = |of: &Self| of.spec.get("code").cloned();
-        let is_other = code(self).zip(code(other)).is_some_and(|(code, other)| code != other);
+        let is_other = code(self)
+            .zip(code(other))
+            .is_some_and(|(code, other)| code != other);
         is_other && version(self) == version(other)
     }
 
     /// Returns the parameters of the metric, by name.
     #[doc(hidden)]
-    #[must_use]
     pub fn parameters(&self) -> &BTreeMap<String, String> {
         &self.parameters
     }
 
     /// Returns the hashes of the prompts of judges.
     #[doc(hidden)]
-    #[must_use]
     pub fn prompts(&self) -> &[String] {
         &self.prompts
     }
@@ -185,13 +199,19 @@ impl MetricIdentity {
     /// Returns the value of a parameter of the metric, or its threshold or strictness, as `--param` sets it; `None` if the
     /// value is not known.
     #[doc(hidden)]
-    #[must_use]
     pub fn parameter(&self, name: &str) -> Option<String> {
         if ["threshold", "strict"].contains(&name) {
-            return self.spec.get(name).filter(|value| !value.is_null()).map(Value::to_string);
+            return self
+                .spec
+                .get(name)
+                .filter(|value| !value.is_null())
+                .map(Value::to_string);
         }
         let is_named = |key: &str| key.rsplit_once('.').is_some_and(|(_, last)| last == name);
-        self.parameters.iter().find(|(key, _)| is_named(key)).map(|(_, value)| value.clone())
+        self.parameters
+            .iter()
+            .find(|(key, _)| is_named(key))
+            .map(|(_, value)| value.clone())
     }
 
     /// Returns whether higher or lower scores are better.
@@ -201,7 +221,6 @@ impl MetricIdentity {
     /// let identity = MetricIdentity::of::<Example, Prediction>(&Wer::default());
     /// assert_eq!(identity.direction(), Direction::LowerIsBetter);
     /// ```
-    #[must_use]
     pub fn direction(&self) -> Direction {
         match self.spec.get("direction").and_then(Value::as_str) {
             Some("lower_is_better") => Direction::LowerIsBetter,
@@ -217,7 +236,6 @@ impl MetricIdentity {
     /// assert_eq!(range(&F1::default()), Some(ScoreRange::UNIT));
     /// assert_eq!(range(&Wer::default()), None);
     /// ```
-    #[must_use]
     pub fn range(&self) -> Option<ScoreRange> {
         let range = ScoreRange::deserialize(self.spec.get("range")?).ok()?;
         (range.min <= range.max).then_some(range)
@@ -233,13 +251,20 @@ impl MetricIdentity {
     /// let name = differences.iter().find(|it| it.place == "`name`").unwrap();
     /// assert_eq!((&*name.expected, &*name.found), ("\"em\"", "\"f1\""));
     /// ```
-    #[must_use]
     pub fn differences(&self, found: &Self) -> Vec<IdentityDifference> {
         let value = |identity: &Self| serde_json::to_value(identity).unwrap_or_default();
         let mut all = Vec::new();
-        each_difference(Some(&value(self)), Some(&value(found)), &mut |path, expected, found| {
-            all.push(IdentityDifference { place: place(path), expected, found });
-        });
+        each_difference(
+            Some(&value(self)),
+            Some(&value(found)),
+            &mut |path, expected, found| {
+                all.push(IdentityDifference {
+                    place: place(path),
+                    expected,
+                    found,
+                });
+            },
+        );
         all
     }
 }
@@ -256,7 +281,11 @@ impl MetricIdentity {
 /// ```
 impl fmt::Display for MetricIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = self.spec.get("version").and_then(Value::as_str).unwrap_or("unknown");
+        let version = self
+            .spec
+            .get("version")
+            .and_then(Value::as_str)
+            .unwrap_or("unknown");
         write!(f, "version {}", escape::name(version))?;
         if let Some(threshold) = self.spec.get("threshold").filter(|it| !it.is_null()) {
             write!(f, "; threshold {}", escape::name(&threshold.to_string()))?;
@@ -276,10 +305,18 @@ impl fmt::Display for MetricIdentity {
             }
         }
         if !self.models.is_empty() {
-            write!(f, "; judged by {}", escape::name(&self.models.join(" and ")))?;
+            write!(
+                f,
+                "; judged by {}",
+                escape::name(&self.models.join(" and "))
+            )?;
         }
         if !self.embedders.is_empty() {
-            write!(f, "; embeddings of {}", escape::name(&self.embedders.join(" and ")))?;
+            write!(
+                f,
+                "; embeddings of {}",
+                escape::name(&self.embedders.join(" and "))
+            )?;
         }
         for (number, prompt) in self.prompts.iter().enumerate() {
             f.write_str(if number == 0 { " with prompt " } else { ", " })?;
@@ -358,8 +395,10 @@ fn is_metric(path: &[&str]) -> bool {
 fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
     let mut all = BTreeMap::new();
     for param in params?.as_array()? {
-        let fields =
-            param.as_object()?.iter().filter(|(key, _)| !["type", "doc"].contains(&&***key));
+        let fields = param
+            .as_object()?
+            .iter()
+            .filter(|(key, _)| !["type", "doc"].contains(&&***key));
         all.insert(param.get("name")?.as_str()?, fields.collect());
     }
     Some(all)
@@ -371,7 +410,11 @@ pub fn place(path: &[&str]) -> String {
         ["parameters", parameter] => format!("parameter `{}`", escape::name(parameter)),
         ["files", parameter] => format!("the files of parameter `{}`", escape::name(parameter)),
         ["files", parameter, file] => {
-            format!("file `{}` of parameter `{}`", escape::name(file), escape::name(parameter))
+            format!(
+                "file `{}` of parameter `{}`",
+                escape::name(file),
+                escape::name(parameter)
+            )
         }
         other => format!("`{}`", escape::name(&other.join("."))),
     }

@@ -120,7 +120,12 @@ impl<M> Instance<M> {
     /// Applies settings to a metric whose type has the spec `declared`.
     #[doc(hidden)]
     pub fn new(metric: M, declared: MetricSpec<'static>, settings: InstanceSettings) -> Self {
-        Self { metric, declared, settings, spec: settings.apply(declared) }
+        Self {
+            metric,
+            declared,
+            settings,
+            spec: settings.apply(declared),
+        }
     }
 
     /// Returns the instance, or the error of an invalid setting.
@@ -137,7 +142,10 @@ impl<M> Instance<M> {
     /// assert_eq!(f1.spec().threshold, Some(0.8));
     /// ```
     pub fn with_threshold(self, threshold: f64) -> Self {
-        let settings = InstanceSettings { threshold: Some(threshold), ..self.settings };
+        let settings = InstanceSettings {
+            threshold: Some(threshold),
+            ..self.settings
+        };
         Self::new(self.metric, self.declared, settings)
     }
 
@@ -152,7 +160,10 @@ impl<M> Instance<M> {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn strict(self) -> Self {
-        let settings = InstanceSettings { strict: Some(true), ..self.settings };
+        let settings = InstanceSettings {
+            strict: Some(true),
+            ..self.settings
+        };
         Self::new(self.metric, self.declared, settings)
     }
 
@@ -165,7 +176,10 @@ impl<M> Instance<M> {
     /// assert!(f1.spec().properties().ends_with("threshold 0.8, 1000 msat a row"));
     /// ```
     pub fn with_cost_msats(self, cost_msats: u64) -> Self {
-        let settings = InstanceSettings { cost_msats: Some(cost_msats), ..self.settings };
+        let settings = InstanceSettings {
+            cost_msats: Some(cost_msats),
+            ..self.settings
+        };
         Self::new(self.metric, self.declared, settings)
     }
 
@@ -176,7 +190,6 @@ impl<M> Instance<M> {
     /// assert_eq!(F1::default().with_threshold(0.8).spec().threshold, Some(0.8));
     /// assert_eq!(F1::default().with_threshold(1.5).spec().threshold, None); // invalid, and each call returns the error
     /// ```
-    #[must_use]
     pub fn spec(&self) -> MetricSpec<'static> {
         self.spec.unwrap_or(self.declared)
     }
@@ -200,14 +213,18 @@ impl<M> Instance<M> {
         M: Metric<G, P> + ScoredAtOnce<G>,
     {
         let answer = Metric::<G, P>::answer(self, MetricCall::new(gold, pred)).ready();
-        Ok(answer.unwrap_or_else(|| Err(is_asynchronous(self.declared.name)))?.into_score())
+        Ok(answer
+            .unwrap_or_else(|| Err(is_asynchronous(self.declared.name)))?
+            .into_score())
     }
 }
 
 impl<M: fmt::Debug> fmt::Debug for Instance<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut instance = f.debug_struct("Instance");
-        instance.field("metric", &self.metric).field("settings", &self.settings);
+        instance
+            .field("metric", &self.metric)
+            .field("settings", &self.settings);
         instance.finish_non_exhaustive()
     }
 }
@@ -242,7 +259,10 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(self.declared.name, self.spec.map(|_| ())));
+        all.extend(Requirement::unless(
+            self.declared.name,
+            self.spec.map(|_| ()),
+        ));
         self.metric.requirements(all);
     }
 

@@ -102,7 +102,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// assert_eq!(f1.tier(), MetricTier::Proxy);
     /// ```
     fn tier(&self) -> MetricTier {
-        self.declaration().map_or(MetricTier::Proxy, |declared| declared.spec().tier)
+        self.declaration()
+            .map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
     /// Returns the largest expected cost of one call, in millisatoshis. For a judge it is the declared cost of one
@@ -195,8 +196,11 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// ```
     fn spec(&self) -> MetricSpec<'_> {
         let by_hand = || {
-            let spec = MetricSpec::new(self.name()).with_tier(self.tier()).with_async();
-            spec.with_cost_msats(self.cost_estimate()).with_range(0.0, 1.0)
+            let spec = MetricSpec::new(self.name())
+                .with_tier(self.tier())
+                .with_async();
+            spec.with_cost_msats(self.cost_estimate())
+                .with_range(0.0, 1.0)
         };
         self.declaration().map_or_else(by_hand, Declaration::spec)
     }

@@ -7,10 +7,13 @@ use crate::spec::MetricSpec;
 
 /// Returns an objective for each named score, or for each component with a score, or a single one. The metadata has the
 /// `name`, and where they exist the `passed`, `range` and `details` of the objective.
-#[must_use]
 pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
-        return scored.parts().iter().map(|part| of_part(part, spec)).collect();
+        return scored
+            .parts()
+            .iter()
+            .map(|part| of_part(part, spec))
+            .collect();
     }
     let of_component = |name: &str, scored: &Scored| {
         let passed = scored.passed.map(Value::from);
@@ -27,8 +30,15 @@ pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> 
     }
     let passed = scored.passed.map(Value::from);
     let details = scored.own_details().map(Value::from);
-    let described_by = [("passed", passed), ("details", details), ("range", range(spec))];
-    vec![described(scored.into_feedback().with_metadata("name", spec.name), described_by)]
+    let described_by = [
+        ("passed", passed),
+        ("details", details),
+        ("range", range(spec)),
+    ];
+    vec![described(
+        scored.into_feedback().with_metadata("name", spec.name),
+        described_by,
+    )]
 }
 
 fn of_part(part: &Part, spec: &MetricSpec<'_>) -> FeedbackMetric {

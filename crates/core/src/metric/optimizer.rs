@@ -79,9 +79,13 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// As [`Metric::evaluate`], except for a missing field of the prediction; a score without a verdict. An error is not
     /// an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let call = MetricCall::new(gold, pred).with_trace(trace).without_explanation();
+        let call = MetricCall::new(gold, pred)
+            .with_trace(trace)
+            .without_explanation();
         match self.answer(call).await {
-            Ok(scored) => scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT)),
+            Ok(scored) => scored
+                .passed
+                .ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT)),
             Err(error) if error.is_missing_from_prediction() => Ok(false),
             Err(error) => Err(error),
         }
@@ -183,7 +187,8 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
         example: &G,
         prediction: &P,
     ) -> Result<Vec<FeedbackMetric>> {
-        self.objectives_of(MetricCall::new(example, prediction)).await
+        self.objectives_of(MetricCall::new(example, prediction))
+            .await
     }
 }
 

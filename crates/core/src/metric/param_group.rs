@@ -96,7 +96,6 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
 
     /// As [`Configure::param_texts`](crate::Configure::param_texts).
     #[doc(hidden)]
-    #[must_use]
     fn param_texts() -> Vec<Option<String>> {
         Vec::new()
     }
@@ -208,12 +207,17 @@ impl<M: Default> DefaultByName<M> for ComputedDefaults {
 }
 
 /// Returns the parameters of a metric with structs of parameters in one list.
-#[must_use]
 pub const fn joined<const N: usize>(
     lists: &[&'static [ParamSpec<'static>]],
 ) -> [ParamSpec<'static>; N] {
-    let none =
-        ParamSpec { name: "", ty: "", help: TypeHelp::NONE, default: None, doc: "", names: &[] };
+    let none = ParamSpec {
+        name: "",
+        ty: "",
+        help: TypeHelp::NONE,
+        default: None,
+        doc: "",
+        names: &[],
+    };
     let mut joined = [none; N];
     let (mut len, mut list) = (0, 0);
     while list < lists.len() {
@@ -229,7 +233,6 @@ pub const fn joined<const N: usize>(
 }
 
 /// Returns the message for the first of `len` parameters from `first` on whose name a parameter before it has.
-#[must_use]
 pub const fn repeated_param(
     params: &[ParamSpec<'_>],
     first: usize,

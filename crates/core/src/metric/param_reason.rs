@@ -158,17 +158,32 @@ mod tests {
     #[test]
     fn the_reason_does_not_depend_on_the_text_of_a_message() {
         let profiles: &[&str] = &["folded", "words"];
-        assert_eq!(reason::<Profile>("strict"), Some(Reason::UnknownVariant(profiles)));
-        assert_eq!(reason::<Profile>("{\"other\":1}"), Some(Reason::UnknownVariant(profiles)));
+        assert_eq!(
+            reason::<Profile>("strict"),
+            Some(Reason::UnknownVariant(profiles))
+        );
+        assert_eq!(
+            reason::<Profile>("{\"other\":1}"),
+            Some(Reason::UnknownVariant(profiles))
+        );
         let wrong = |text: &str| Some(Reason::WrongType(text.to_owned()));
         assert_eq!(
             reason::<Profile>("[1]"),
             wrong("expected enum Profile, found sequence"),
             "not an enum in any form"
         );
-        assert_eq!(reason::<NonZeroU8>("0"), wrong("expected a nonzero u8, found integer `0`"));
-        assert_eq!(reason::<bool>("yes"), wrong("expected a boolean, found string \"yes\""));
-        assert_eq!(reason::<Vec<f64>>("[1, \"x\"]"), wrong("expected f64, found string \"x\""));
+        assert_eq!(
+            reason::<NonZeroU8>("0"),
+            wrong("expected a nonzero u8, found integer `0`")
+        );
+        assert_eq!(
+            reason::<bool>("yes"),
+            wrong("expected a boolean, found string \"yes\"")
+        );
+        assert_eq!(
+            reason::<Vec<f64>>("[1, \"x\"]"),
+            wrong("expected f64, found string \"x\"")
+        );
         let rejected = |text: &str| Some(Reason::Rejected(text.to_owned()));
         assert_eq!(reason::<Limits>("{}"), rejected("missing field `sizes`"));
         assert_eq!(

@@ -80,7 +80,11 @@ struct InBrackets<'a>(&'a str);
 
 impl std::fmt::Display for InBrackets<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_empty() { Ok(()) } else { write!(f, " ({})", self.0) }
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " ({})", self.0)
+        }
     }
 }
 
@@ -178,7 +182,11 @@ impl Params {
         Err(ParamError::Unknown {
             metric: spec.name.to_owned(),
             param: param.clone(),
-            known: spec.params.iter().map(|param| param.name.to_owned()).collect(),
+            known: spec
+                .params
+                .iter()
+                .map(|param| param.name.to_owned())
+                .collect(),
         })
     }
 }
@@ -239,7 +247,6 @@ pub trait Configure: Sized {
     ///
     /// assert_eq!(Named::param_texts(), [None, Some("1".to_owned())]); // `name` has no default
     /// ```
-    #[must_use]
     fn param_texts() -> Vec<Option<String>> {
         Vec::new()
     }
@@ -297,11 +304,18 @@ pub fn read_param<T: DeserializeOwned>(
         return default.map(|default| default()).ok_or_else(missing);
     };
     let as_text = |_| serde_json::from_value::<T>(Value::String(text.clone()));
-    serde_json::from_str::<T>(text).or_else(as_text).map_err(|error| {
-        // A value that only `serde_json` rejects, such as an object with a duplicate key, has its message.
-        let rejected = || Reason::Rejected(error.to_string());
-        wrong_type(spec, param, text, param_reason::reason::<T>(text).unwrap_or_else(rejected))
-    })
+    serde_json::from_str::<T>(text)
+        .or_else(as_text)
+        .map_err(|error| {
+            // A value that only `serde_json` rejects, such as an object with a duplicate key, has its message.
+            let rejected = || Reason::Rejected(error.to_string());
+            wrong_type(
+                spec,
+                param,
+                text,
+                param_reason::reason::<T>(text).unwrap_or_else(rejected),
+            )
+        })
 }
 
 fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
@@ -332,8 +346,18 @@ fn wrong_type(
         Reason::WrongType(_) if param.help.is_some() => String::new(),
         Reason::WrongType(reason) | Reason::Rejected(reason) => reason,
     };
-    let (metric, param, found) = (spec.name.to_owned(), param.name.to_owned(), found.to_owned());
-    ParamError::WrongType { metric, param, expected, found, reason }
+    let (metric, param, found) = (
+        spec.name.to_owned(),
+        param.name.to_owned(),
+        found.to_owned(),
+    );
+    ParamError::WrongType {
+        metric,
+        param,
+        expected,
+        found,
+        reason,
+    }
 }
 
 /// A trait that no type implements. It is the bound of the `default` of a metric with a parameter that requires a value.

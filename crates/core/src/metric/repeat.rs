@@ -34,8 +34,9 @@ impl RepeatNumber {
     /// let third = Settings::new().with(RepeatNumber(2));
     /// assert_eq!(third.scope_sync(RepeatNumber::current), RepeatNumber(2));
     /// ```
-    #[must_use]
     pub fn current() -> Self {
-        Settings::get::<Self>().map(|number| *number).unwrap_or_default()
+        Settings::get::<Self>()
+            .map(|number| *number)
+            .unwrap_or_default()
     }
 }

@@ -50,7 +50,6 @@ impl Settings {
     /// let answer = Settings::new().scope_sync(|| 42);
     /// assert_eq!(answer, 42);
     /// ```
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -62,7 +61,6 @@ impl Settings {
     /// let settings = Settings::new().with(0.7_f64).with(0.0_f64); // one value of each type
     /// assert_eq!(settings.scope_sync(|| Settings::get::<f64>().map(|it| *it)), Some(0.0));
     /// ```
-    #[must_use]
     pub fn with<T: Any + Send + Sync>(mut self, value: T) -> Self {
         Arc::make_mut(&mut self.values).insert(TypeId::of::<T>(), Arc::new(value));
         self
@@ -79,7 +77,6 @@ impl Settings {
     /// });
     /// assert_eq!(language.as_deref(), Some(&"en"));
     /// ```
-    #[must_use]
     pub fn current() -> Self {
         CURRENT.try_with(Clone::clone).unwrap_or_default()
     }
@@ -95,7 +92,6 @@ impl Settings {
     /// let found = Settings::new().with(Temperature(0.7)).scope_sync(Settings::get::<Temperature>);
     /// assert_eq!(found.as_deref(), Some(&Temperature(0.7)));
     /// ```
-    #[must_use]
     pub fn get<T: Any + Send + Sync>() -> Option<Arc<T>> {
         let find = |settings: &Self| settings.values.get(&TypeId::of::<T>()).cloned();
         let value = CURRENT.try_with(find).ok()??;

@@ -18,7 +18,9 @@ pub fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     key: Option<&Key>,
     call: MetricCall<'a, G, P>,
 ) -> Answer<'a> {
-    let cell = key.zip(call.memo).and_then(|(key, memo)| memo.cell(key, call.address()));
+    let cell = key
+        .zip(call.memo)
+        .and_then(|(key, memo)| memo.cell(key, call.address()));
     match cell {
         None => metric.answer(call),
         Some(cell) => shared_answer(metric, cell, call),
@@ -44,10 +46,16 @@ fn shared_answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
         let mut is_first = false;
         let evaluate = async {
             is_first = true;
-            panic::catch_async(false, future).await.unwrap_or_else(panicked)
+            panic::catch_async(false, future)
+                .await
+                .unwrap_or_else(panicked)
         };
         let answer = cell.get_or_init(|| evaluate).await;
-        if is_first { answer.clone() } else { reused(answer) }
+        if is_first {
+            answer.clone()
+        } else {
+            reused(answer)
+        }
     })
 }
 
@@ -84,10 +92,16 @@ mod tests {
         let key = Metric::<Example, Prediction>::key(&metric);
         let keys = vec![key.clone().unwrap(); 2];
         let sharing = Sharing::among(&keys).unwrap();
-        let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+        let (gold, pred) = (
+            example! { "answer" => "Paris" },
+            prediction! { "answer" => "Lyon" },
+        );
         let call = MetricCall::<Example, Prediction>::new(&gold, &pred);
         let details = |call: MetricCall<'_>| {
-            let answer = super::answer(&metric, key.as_ref(), call).ready().unwrap().unwrap();
+            let answer = super::answer(&metric, key.as_ref(), call)
+                .ready()
+                .unwrap()
+                .unwrap();
             answer.score.details.is_some()
         };
         let memo = sharing.memo(call.without_explanation().address());

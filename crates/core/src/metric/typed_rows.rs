@@ -122,6 +122,13 @@ pub fn read_row<'r, T: RowType<'r>>(
 ) -> Result<T> {
     T::read(row).map_err(|reason| {
         let (expected, reason) = (expected.to_owned(), reason.to_string());
-        MetricError::new(spec.name, MetricErrorKind::Row { side, expected, reason })
+        MetricError::new(
+            spec.name,
+            MetricErrorKind::Row {
+                side,
+                expected,
+                reason,
+            },
+        )
     })
 }

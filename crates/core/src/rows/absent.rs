@@ -17,7 +17,9 @@ impl Absent {
         present: Option<Vec<String>>,
         is_visible: bool,
     ) {
-        self.0.get_or_insert_default().add(field.name, present, is_visible);
+        self.0
+            .get_or_insert_default()
+            .add(field.name, present, is_visible);
     }
 }
 
@@ -26,6 +28,9 @@ impl Absent {
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,
-        Err(error) => matches!(**error, FieldError::Missing { .. } | FieldError::Null { .. }),
+        Err(error) => matches!(
+            **error,
+            FieldError::Missing { .. } | FieldError::Null { .. }
+        ),
     }
 }

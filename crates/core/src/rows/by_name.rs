@@ -1,6 +1,9 @@
 //! Fields whose name is configured: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows
 //! and in rows that derive [`Record`], and returned as strings. The spec of a configured metric has their actual names.
-#![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
+#![allow(
+    missing_docs,
+    reason = "hidden plumbing; each trait is documented where it is defined"
+)]
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -66,7 +69,11 @@ pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<Fi
         Some(value) => to_string(value).map_err(|TooDeep| unreadable(name, &TooDeep)),
         None if name == WHOLE => {
             let is_deep = row.iter().any(|(_, value)| depth::is_too_deep(value));
-            if is_deep { Err(unreadable(name, &TooDeep)) } else { Ok(json(row)) }
+            if is_deep {
+                Err(unreadable(name, &TooDeep))
+            } else {
+                Ok(json(row))
+            }
         }
         None => Err(missing(name, row.keys().map(str::to_owned).collect())),
     }
@@ -114,25 +121,36 @@ fn value(name: &str, given: Given<'_>) -> Result<Value, Box<FieldError>> {
     match given {
         Given::Text(text) => Ok(text.into()),
         Given::Value(value) => Ok(value),
-        Given::Opaque => {
-            Err(unreadable(name, &"a value whose type does not implement `Serialize`"))
-        }
+        Given::Opaque => Err(unreadable(
+            name,
+            &"a value whose type does not implement `Serialize`",
+        )),
         Given::Failed(reason) => Err(unreadable(name, &reason)),
     }
 }
 
 fn missing(name: &str, present: Vec<String>) -> Box<FieldError> {
-    Box::new(FieldError::Missing { field: name.to_owned().into(), present })
+    Box::new(FieldError::Missing {
+        field: name.to_owned().into(),
+        present,
+    })
 }
 
 fn null(name: &str) -> Box<FieldError> {
     let field = name.to_owned().into();
-    Box::new(FieldError::Null { field, expected: EXPECTED.into() })
+    Box::new(FieldError::Null {
+        field,
+        expected: EXPECTED.into(),
+    })
 }
 
 fn unreadable(name: &str, found: &dyn std::fmt::Display) -> Box<FieldError> {
     let (field, found) = (name.to_owned().into(), found.to_string());
-    Box::new(FieldError::WrongType { field, expected: EXPECTED.into(), found })
+    Box::new(FieldError::WrongType {
+        field,
+        expected: EXPECTED.into(),
+        found,
+    })
 }
 
 /// Returns a value as a string.
@@ -153,14 +171,15 @@ pub fn json(value: &impl Serialize) -> Cow<'static, str> {
 
 /// Returns the spec with the configured field names. Each is identified by its side of the row and its position
 /// among the fields of that side.
-#[must_use]
 pub fn configured(
     spec: MetricSpec<'static>,
     names: &[((Side, usize), &str)],
 ) -> MetricSpec<'static> {
     let side = |side, fields: &'static [FieldSpec<'static>]| {
         let named = |index| {
-            let name = names.iter().find(|((of, place), _)| (*of, *place) == (side, index));
+            let name = names
+                .iter()
+                .find(|((of, place), _)| (*of, *place) == (side, index));
             name.map(|(_, name)| *name)
         };
         if fields
@@ -170,16 +189,25 @@ pub fn configured(
         {
             return fields;
         }
-        let fields = fields.iter().enumerate().filter_map(|(index, field)| match named(index) {
-            Some(WHOLE) => None,
-            Some(name) => Some(FieldSpec { name: crate::interned_names::intern(name), ..*field }),
-            None => Some(*field),
-        });
+        let fields = fields
+            .iter()
+            .enumerate()
+            .filter_map(|(index, field)| match named(index) {
+                Some(WHOLE) => None,
+                Some(name) => Some(FieldSpec {
+                    name: crate::interned_names::intern(name),
+                    ..*field
+                }),
+                None => Some(*field),
+            });
         intern(fields.collect())
     };
     let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));
     let only_fields = spec.only_fields && names.iter().all(|(_, name)| *name != WHOLE);
-    MetricSpec { only_fields, ..spec.with_fields(gold, pred) }
+    MetricSpec {
+        only_fields,
+        ..spec.with_fields(gold, pred)
+    }
 }
 
 /// Interns a list of fields: a spec contains `'static` references. The number of lists is small.

@@ -36,7 +36,6 @@ impl Example {
     /// assert_eq!(gold.get("answers").unwrap()[1], "Paris, France");
     /// assert_eq!(gold.get("answer"), None);
     /// ```
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.data.get(name)
     }
@@ -54,7 +53,6 @@ impl Example {
     /// assert_eq!(error.to_string(), "no input `qestion`; did you mean `question`?");
     /// # Ok::<(), dsrs_metrics::rows::InputError>(())
     /// ```
-    #[must_use]
     pub fn with_inputs<K: Into<String>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.input_keys = Some(keys.into_iter().map(Into::into).collect());
         self
@@ -69,7 +67,6 @@ impl Example {
     /// assert_eq!(example.input_keys(), None);
     /// assert_eq!(example.with_inputs(["question"]).input_keys().unwrap(), ["question"]);
     /// ```
-    #[must_use]
     pub fn input_keys(&self) -> Option<&[String]> {
         self.input_keys.as_deref()
     }
@@ -83,10 +80,13 @@ impl Example {
     /// assert_eq!(row.labels(), example! {});
     /// assert_eq!(row.with_inputs(["question"]).labels(), example! { "answer" => "Because." });
     /// ```
-    #[must_use]
     pub fn labels(&self) -> Self {
-        let Some(inputs) = &self.input_keys else { return Self::default() };
-        self.data.only(|name| !inputs.iter().any(|input| input == name)).into()
+        let Some(inputs) = &self.input_keys else {
+            return Self::default();
+        };
+        self.data
+            .only(|name| !inputs.iter().any(|input| input == name))
+            .into()
     }
 
     /// Iterates over the fields' names in order.
@@ -128,7 +128,6 @@ impl Prediction {
     /// assert_eq!(pred.get("confidence").and_then(|value| value.as_f64()), Some(0.9));
     /// assert_eq!(pred.get("reasoning"), None);
     /// ```
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.data.get(name)
     }

@@ -39,13 +39,17 @@ impl Index {
 
     fn insert(&mut self, position: usize, list: &[(Name, Value)]) {
         let hash = |position: &usize| self.hasher.hash_one(&*list[*position].0);
-        self.positions.insert_unique(hash(&position), position, hash);
+        self.positions
+            .insert_unique(hash(&position), position, hash);
     }
 }
 
 impl Entries {
     pub(super) fn with_capacity(entries: usize) -> Self {
-        Self { list: Vec::with_capacity(entries), index: None }
+        Self {
+            list: Vec::with_capacity(entries),
+            index: None,
+        }
     }
 
     fn position(&self, name: &str) -> Option<usize> {
@@ -53,7 +57,10 @@ impl Entries {
             return self.list.iter().position(|(other, _)| other == name);
         };
         let hash = index.hasher.hash_one(name);
-        index.positions.find(hash, |position| self.list[*position].0 == name).copied()
+        index
+            .positions
+            .find(hash, |position| self.list[*position].0 == name)
+            .copied()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
@@ -61,7 +68,8 @@ impl Entries {
     }
 
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.position(name).map(|position| &mut self.list[position].1)
+        self.position(name)
+            .map(|position| &mut self.list[position].1)
     }
 
     pub(super) fn insert(&mut self, name: Name, value: Value) -> Option<Value> {
@@ -89,7 +97,11 @@ impl Entries {
             return None;
         }
         self.index = None;
-        if self.list.get(position).is_none_or(|(other, _)| other != name) {
+        if self
+            .list
+            .get(position)
+            .is_none_or(|(other, _)| other != name)
+        {
             self.list.truncate(position);
             self.list.push((owned(), Value::Null));
         }
@@ -154,7 +166,9 @@ impl Iterator for IntoIter {
     type Item = (String, Value);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(name, value)| (name.into_owned(), value))
+        self.0
+            .next()
+            .map(|(name, value)| (name.into_owned(), value))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -234,17 +248,29 @@ mod tests {
     #[test]
     fn a_list_that_is_written_again_has_the_entries_of_the_last_time() {
         let mut entries = Entries::default();
-        for names in [&["a", "b"][..], &["b", "a", "c"], &["b"], &[], &["b", "c", "a"]] {
+        for names in [
+            &["a", "b"][..],
+            &["b", "a", "c"],
+            &["b"],
+            &[],
+            &["b", "c", "a"],
+        ] {
             for (position, name) in names.iter().enumerate() {
                 *entries.rewrite(position, name, || (*name).into()).unwrap() = Value::from(*name);
             }
             entries.truncate(names.len());
-            let expected: Vec<_> = names.iter().map(|name| (*name, Value::from(*name))).collect();
+            let expected: Vec<_> = names
+                .iter()
+                .map(|name| (*name, Value::from(*name)))
+                .collect();
             let found = entries.iter().map(|(name, value)| (name, value.clone()));
             assert_eq!(found.collect::<Vec<_>>(), expected);
         }
         *entries.rewrite(0, "b", || "b".into()).unwrap() = Value::from(1);
-        assert_eq!((entries.get("b"), entries.get("c")), (Some(&1.into()), Some(&"c".into())));
+        assert_eq!(
+            (entries.get("b"), entries.get("c")),
+            (Some(&1.into()), Some(&"c".into()))
+        );
         assert_eq!(entries.rewrite(16, "x", || "x".into()), None);
     }
 

@@ -72,8 +72,15 @@ impl FieldError {
             Self::Null { field, expected } => {
                 write!(f, "field `{side}.{field}`: expected {expected}, found null")
             }
-            Self::WrongType { field, expected, found } => {
-                write!(f, "field `{side}.{field}`: expected {expected}, found {found}")
+            Self::WrongType {
+                field,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "field `{side}.{field}`: expected {expected}, found {found}"
+                )
             }
         }
     }

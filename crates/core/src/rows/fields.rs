@@ -6,7 +6,10 @@
 //! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
 //!
 //! The file is long since each form has one impl for typed rows and one for dynamic rows, which are read side by side.
-#![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
+#![allow(
+    missing_docs,
+    reason = "hidden plumbing; each trait is documented where it is defined"
+)]
 
 use std::borrow::Borrow;
 use std::marker::PhantomData;
@@ -220,7 +223,10 @@ pub trait ReadValue<'r>: ReadAs<'r> + Sized {
     ) -> Result<Self::Output, Box<FieldError>> {
         let Some(value) = row.get(field.name) else {
             let present = row.keys().map(str::to_owned).collect();
-            return Err(Box::new(FieldError::Missing { field: field.name.into(), present }));
+            return Err(Box::new(FieldError::Missing {
+                field: field.name.into(),
+                present,
+            }));
         };
         read_value::<Self>(value, row.is_cell(field.name), field)
     }
@@ -380,7 +386,12 @@ fn unreadable(
 ) -> Box<FieldError> {
     let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
     let found = match value {
-        Value::Null => return Box::new(FieldError::Null { field: name, expected }),
+        Value::Null => {
+            return Box::new(FieldError::Null {
+                field: name,
+                expected,
+            });
+        }
         // The deserializer's message names the element that is wrong.
         Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
         Value::String(text) => {
@@ -389,7 +400,9 @@ fn unreadable(
                 Some(hint) => format!("{found}, {hint}"),
                 None if textual && field.help.is_list() => {
                     let example = field.help.example().map(|it| it.trim_matches('\''));
-                    let example = example.map(|it| format!(" such as `{it}`")).unwrap_or_default();
+                    let example = example
+                        .map(|it| format!(" such as `{it}`"))
+                        .unwrap_or_default();
                     format!("{found}; write a list as JSON{example}")
                 }
                 None if is_specific(error) => format!("{found} ({error})"),
@@ -398,7 +411,11 @@ fn unreadable(
         }
         _ => found(value),
     };
-    Box::new(FieldError::WrongType { field: name, expected, found })
+    Box::new(FieldError::WrongType {
+        field: name,
+        expected,
+        found,
+    })
 }
 
 /// Returns whether the deserializer's message contains more than that a string has the wrong type.

@@ -66,16 +66,21 @@ impl Fields {
     /// # Errors
     /// [`FromSerializeError`] if the value is not an object of JSON.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
-        let invalid =
-            |error: serde_json::Error| FromSerializeError::Invalid { reason: error.to_string() };
+        let invalid = |error: serde_json::Error| FromSerializeError::Invalid {
+            reason: error.to_string(),
+        };
         // As text, since an object of `serde_json` does not keep the order of its fields.
         let text = serde_json::to_string(value).map_err(invalid)?;
         if let Some(integer) = numbers(&text).find(|number| is_long_integer(number.text)) {
-            return Err(FromSerializeError::LongInteger { integer: integer.text.to_owned() });
+            return Err(FromSerializeError::LongInteger {
+                integer: integer.text.to_owned(),
+            });
         }
         match serde_json::from_str(&text).map_err(invalid)? {
             Shape::Map(fields) => Ok(fields),
-            Shape::Other(value) => Err(FromSerializeError::NotObject { found: found(&value) }),
+            Shape::Other(value) => Err(FromSerializeError::NotObject {
+                found: found(&value),
+            }),
         }
     }
 }
@@ -131,8 +136,9 @@ impl FromMap for Fields {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut fields = Self::default();
         while let Some(key) = map.next_key::<String>()? {
-            let is_duplicate =
-                fields.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some();
+            let is_duplicate = fields
+                .insert(key.as_str(), map.next_value::<UniqueKeys>()?.0)
+                .is_some();
             reject_duplicate(is_duplicate, &key)?;
         }
         Ok(fields)

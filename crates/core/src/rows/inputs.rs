@@ -50,7 +50,10 @@ pub fn hint(row: &str, nearest: Option<&str>, present: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("did you mean `{}`?", escape::name(nearest)),
         None if present.is_empty() => format!("{row} has no fields"),
-        None => format!("{row} has {}", escape::names(present.iter().map(String::as_str))),
+        None => format!(
+            "{row} has {}",
+            escape::names(present.iter().map(String::as_str))
+        ),
     }
 }
 
@@ -97,7 +100,9 @@ impl Example {
         match self.input_keys().or(of_run) {
             Some(names) => Ok(names),
             None if self.data.is_empty() => Ok(&[]),
-            None => Err(InputError::Undeclared { present: names_of(self) }),
+            None => Err(InputError::Undeclared {
+                present: names_of(self),
+            }),
         }
     }
 
@@ -106,9 +111,16 @@ impl Example {
         let names = self.input_names(of_run)?;
         if let Some(name) = names.iter().find(|name| !self.data.contains_key(name)) {
             let (name, nearest) = (name.clone(), nearest(name, self));
-            return Err(InputError::Missing { name, nearest, present: names_of(self) });
+            return Err(InputError::Missing {
+                name,
+                nearest,
+                present: names_of(self),
+            });
         }
-        Ok(self.data.only(|name| names.iter().any(|input| input == name)).into())
+        Ok(self
+            .data
+            .only(|name| names.iter().any(|input| input == name))
+            .into())
     }
 }
 

@@ -32,7 +32,11 @@ pub struct MissingField {
 
 impl MissingField {
     fn new(name: Cow<'static, str>, is_null: bool) -> Self {
-        Self { name, is_null, is_visible: false }
+        Self {
+            name,
+            is_null,
+            is_visible: false,
+        }
     }
 }
 
@@ -63,7 +67,10 @@ impl MissingFields {
             let others = spec.pred.iter().enumerate().filter(|(position, field)| {
                 let is_missing = !present.iter().any(|name| name == field.name);
                 // A spec has the default of a configurable name.
-                let is_fixed = !spec.params.iter().any(|param| param.names_prediction(*position));
+                let is_fixed = !spec
+                    .params
+                    .iter()
+                    .any(|param| param.names_prediction(*position));
                 field.required && is_missing && is_fixed && fields[0].name != field.name
             });
             let others = others.map(|(_, field)| field.name.to_owned().into());
@@ -82,8 +89,12 @@ impl MissingFields {
     /// explains the missing field itself.
     pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
         let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;
-        let fields: Vec<String> =
-            self.fields.iter().filter(is_open).map(ToString::to_string).collect();
+        let fields: Vec<String> = self
+            .fields
+            .iter()
+            .filter(is_open)
+            .map(ToString::to_string)
+            .collect();
         let fields = fields.join("; ");
         match own {
             None => Some(fields),
@@ -100,8 +111,14 @@ impl MissingFields {
         present: Option<Vec<String>>,
         is_visible: bool,
     ) {
-        let is_null = present.as_ref().is_none_or(|names| names.iter().any(|it| it == name));
-        self.fields.push(MissingField { name: name.into(), is_null, is_visible });
+        let is_null = present
+            .as_ref()
+            .is_none_or(|names| names.iter().any(|it| it == name));
+        self.fields.push(MissingField {
+            name: name.into(),
+            is_null,
+            is_visible,
+        });
         self.present = present.unwrap_or_default();
     }
 

@@ -43,7 +43,6 @@ impl Fields {
     /// assert_eq!(fields.get("answer").unwrap(), "Paris");
     /// assert_eq!(fields.get("Answer"), None);
     /// ```
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
@@ -71,7 +70,6 @@ impl Fields {
     /// assert!(gold.data.contains_key("note"), "its value is null");
     /// assert!(!gold.data.contains_key("answer"));
     /// ```
-    #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
         self.values.get(name).is_some()
     }
@@ -91,12 +89,14 @@ impl Fields {
 
     /// Creates fields without allocating again for this number of them.
     pub(crate) fn with_capacity(fields: usize) -> Self {
-        Self { values: Entries::with_capacity(fields), ..Self::default() }
+        Self {
+            values: Entries::with_capacity(fields),
+            ..Self::default()
+        }
     }
 
     /// Returns `true` if the field is a cell of an untyped format, whose type is not known.
     #[doc(hidden)]
-    #[must_use]
     pub fn is_cell(&self, name: &str) -> bool {
         self.textual && !self.strings.iter().any(|string| string == name)
     }
@@ -117,7 +117,8 @@ impl Fields {
     /// As [`rewrite_static`](Self::rewrite_static), of a field whose name is copied if it is a new one.
     #[doc(hidden)]
     pub fn rewrite(&mut self, position: usize, name: &str) -> Option<&mut Value> {
-        self.values.rewrite(position, name, || Cow::Owned(name.to_owned()))
+        self.values
+            .rewrite(position, name, || Cow::Owned(name.to_owned()))
     }
 
     /// Removes the fields that a row did not overwrite.
@@ -175,7 +176,6 @@ impl Fields {
     /// let pred = prediction! { "answer" => "Paris", "note" => () };
     /// assert_eq!(pred.data.len(), 2, "a null field counts");
     /// ```
-    #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -187,7 +187,6 @@ impl Fields {
     /// assert!(Fields::default().is_empty());
     /// assert!(!prediction! { "answer" => () }.data.is_empty());
     /// ```
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.len() == 0
     }
@@ -196,7 +195,11 @@ impl Fields {
     pub(super) fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let kept = self.iter().filter(|(name, _)| keep(name));
         let kept: Self = kept.map(|(name, value)| (name, value.clone())).collect();
-        Self { textual: self.textual, strings: self.strings.clone(), ..kept }
+        Self {
+            textual: self.textual,
+            strings: self.strings.clone(),
+            ..kept
+        }
     }
 
     /// Marks the values as untyped strings, like CSV cells, that may be parsed as numbers, booleans or lists.
@@ -217,7 +220,6 @@ impl Fields {
     /// assert_eq!(Rated.score(&example! {}, &cells)?.value, 0.5);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn textual(mut self) -> Self {
         self.textual = true;
         self

@@ -46,4 +46,9 @@ macro_rules! pointers_to_dynamic_rows {
     )*};
 }
 pointers_to_dynamic_rows!(&Example, Arc<Example>, Rc<Example>, Box<Example>);
-pointers_to_dynamic_rows!(&Prediction, Arc<Prediction>, Rc<Prediction>, Box<Prediction>);
+pointers_to_dynamic_rows!(
+    &Prediction,
+    Arc<Prediction>,
+    Rc<Prediction>,
+    Box<Prediction>
+);

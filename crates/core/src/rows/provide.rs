@@ -1,5 +1,8 @@
 //! Conversions from the field types of a record to the parameter types of a metric. The target forms are in `fields.rs`.
-#![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
+#![allow(
+    missing_docs,
+    reason = "hidden plumbing; each trait is documented where it is defined"
+)]
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -15,10 +15,11 @@ impl MetricSpec<'_> {
     /// assert!(!spec.can_evaluate(&example! {}, &prediction! { "text" => "Paris" }));
     /// assert!(spec.can_evaluate(&example! {}, &prediction! { "answer" => 7 }), "types are not checked");
     /// ```
-    #[must_use]
     pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
         let has = |row: &Fields, fields: &[FieldSpec<'_>]| {
-            fields.iter().all(|field| !field.is_needed() || row.contains_key(field.name))
+            fields
+                .iter()
+                .all(|field| !field.is_needed() || row.contains_key(field.name))
         };
         has(&gold.data, self.gold) && has(&pred.data, self.pred)
     }

@@ -27,7 +27,10 @@ pub(crate) struct Cell<'r> {
 
 impl<'r> Cell<'r> {
     pub(crate) fn new(text: &'r str) -> Self {
-        Self { text, is_string: false }
+        Self {
+            text,
+            is_string: false,
+        }
     }
 }
 
@@ -63,7 +66,9 @@ impl Cell<'_> {
 
 fn parse(json: &str) -> Result<Value, Error> {
     if is_too_large(json, MAX_VALUES) {
-        return Err(Error::custom("more JSON values than the limit for one cell"));
+        return Err(Error::custom(
+            "more JSON values than the limit for one cell",
+        ));
     }
     let UniqueKeys(value) = serde_json::from_str(json)?;
     match value.is_number() && is_underflow(json) {
@@ -125,7 +130,11 @@ impl<'de> Deserializer<'de> for Cell<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        if self.text.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.text.is_empty() {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -200,7 +209,13 @@ pub(crate) fn read_fields<'r, T: Deserialize<'r>>(row: &'r Fields) -> Result<T, 
     if row.textual {
         let cells = row.iter().map(|(name, value)| {
             let text = value.as_str().unwrap_or_default();
-            (name, Cell { text, is_string: !row.is_cell(name) })
+            (
+                name,
+                Cell {
+                    text,
+                    is_string: !row.is_cell(name),
+                },
+            )
         });
         return T::deserialize(MapDeserializer::new(cells));
     }
@@ -246,14 +261,20 @@ mod tests {
     #[test]
     fn inputs_of_judges_and_lists_of_numbers_are_read_from_python_lists() {
         let texts = TextOrList::deserialize(Cell::new("['a', \"b's\"]")).unwrap();
-        assert_eq!(texts, TextOrList::List(vec!["a".to_owned(), "b's".to_owned()]));
+        assert_eq!(
+            texts,
+            TextOrList::List(vec!["a".to_owned(), "b's".to_owned()])
+        );
         let references = References::deserialize(Cell::new("['a']")).unwrap();
         assert_eq!(references, References::from("a".to_owned()));
         assert_eq!(
             Vec::<Option<f64>>::deserialize(Cell::new("[1, None]")).unwrap(),
             [Some(1.0), None]
         );
-        assert_eq!(<(bool, u8)>::deserialize(Cell::new("[True, 2]")).unwrap(), (true, 2));
+        assert_eq!(
+            <(bool, u8)>::deserialize(Cell::new("[True, 2]")).unwrap(),
+            (true, 2)
+        );
         let text = TextOrList::deserialize(Cell::new("[sic] a")).unwrap();
         assert_eq!(text, TextOrList::Text("[sic] a".to_owned()));
         let error = TextOrList::deserialize(Cell::new("['a' 'b']")).unwrap_err();
@@ -264,7 +285,10 @@ mod tests {
     fn a_cell_is_a_string_where_no_list_is_read() {
         for cell in ["['a']", "[\"a\"]", "['a' 'b']", "{\"a\": 1}"] {
             assert_eq!(Label::deserialize(Cell::new(cell)).unwrap().as_str(), cell);
-            assert_eq!(StrOrNumber::deserialize(Cell::new(cell)).unwrap().as_str(), cell);
+            assert_eq!(
+                StrOrNumber::deserialize(Cell::new(cell)).unwrap().as_str(),
+                cell
+            );
             assert_eq!(String::deserialize(Cell::new(cell)).unwrap(), cell);
         }
     }
@@ -288,7 +312,10 @@ mod tests {
     #[test]
     fn the_error_for_an_invalid_number_quotes_the_cell() {
         let error = f64::deserialize(Cell::new("five")).unwrap_err();
-        assert_eq!(error.to_string(), "invalid type: string \"five\", expected f64");
+        assert_eq!(
+            error.to_string(),
+            "invalid type: string \"five\", expected f64"
+        );
     }
 
     #[test]
@@ -300,6 +327,9 @@ mod tests {
             answer: String,
         }
         let error = read_fields::<Text>(&row).unwrap_err();
-        assert_eq!(error.to_string(), "invalid type: integer `3`, expected a string");
+        assert_eq!(
+            error.to_string(),
+            "invalid type: integer `3`, expected a string"
+        );
     }
 }

@@ -40,27 +40,33 @@ pub struct Check {
 
 impl Check {
     /// Returns a pass without feedback.
-    #[must_use]
     pub const fn pass() -> Self {
-        Self { passed: true, feedback: None }
+        Self {
+            passed: true,
+            feedback: None,
+        }
     }
 
     /// Returns a failure with its reason.
     pub fn fail(reason: impl Into<String>) -> Self {
-        Self { passed: false, feedback: Some(reason.into()) }
+        Self {
+            passed: false,
+            feedback: Some(reason.into()),
+        }
     }
 
     /// Sets the feedback, of a pass too.
-    #[must_use]
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
         self.feedback = Some(feedback.into());
         self
     }
 
     /// Returns a pass, or a failure if there is a reason.
-    #[must_use]
     pub fn unless(reason: Option<String>) -> Self {
-        Self { passed: reason.is_none(), feedback: reason }
+        Self {
+            passed: reason.is_none(),
+            feedback: reason,
+        }
     }
 
     /// Returns a pass if all conditions are met, or a failure with the reasons of those that are not.
@@ -218,7 +224,11 @@ impl Unscored {
         let (field, found) = (field.to_owned().into(), found.into());
         Self::Field {
             side,
-            error: FieldError::WrongType { field, expected: expected.into(), found },
+            error: FieldError::WrongType {
+                field,
+                expected: expected.into(),
+                found,
+            },
         }
     }
 
@@ -240,7 +250,10 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
         match self {
             Ok(score) => score.into_scored(spec),
             // The lowest score of every built-in metric that reads fields by name.
-            Err(Unscored::Field { side: Side::Pred, error }) => {
+            Err(Unscored::Field {
+                side: Side::Pred,
+                error,
+            }) => {
                 let missing = MissingFields::of_error(error, spec);
                 match missing {
                     Ok(missing) => Scored::without_fields(0.0, missing, spec),

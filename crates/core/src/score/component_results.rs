@@ -27,9 +27,15 @@ impl<'de> Deserialize<'de> for Components {
         }
         let Stored { names, results } = Stored::deserialize(from)?;
         if names.len() != results.len() {
-            return Err(de::Error::invalid_length(results.len(), &"a result for each name"));
+            return Err(de::Error::invalid_length(
+                results.len(),
+                &"a result for each name",
+            ));
         }
-        Ok(Self { names: intern_all(names.iter().map(|name| &**name)), results })
+        Ok(Self {
+            names: intern_all(names.iter().map(|name| &**name)),
+            results,
+        })
     }
 }
 
@@ -56,12 +62,20 @@ struct StoredResult {
 impl From<ComponentResult> for StoredResult {
     fn from(result: ComponentResult) -> Self {
         let outcome = result.outcome().map(Cow::into_owned);
-        Self { outcome, cost_msats: result.cost_msats }
+        Self {
+            outcome,
+            cost_msats: result.cost_msats,
+        }
     }
 }
 
 impl From<StoredResult> for ComponentResult {
-    fn from(StoredResult { outcome, cost_msats }: StoredResult) -> Self {
+    fn from(
+        StoredResult {
+            outcome,
+            cost_msats,
+        }: StoredResult,
+    ) -> Self {
         match outcome {
             None => Self::default(),
             Some(Outcome::Scored(scored)) if scored.is_plain() => {
@@ -83,8 +97,14 @@ pub(crate) struct Number {
 impl Number {
     #[inline]
     pub(crate) fn of(scored: &Scored) -> Self {
-        let MetricScore { value, cost_msats, .. } = scored.score;
-        Self { value, cost_msats, passed: scored.passed }
+        let MetricScore {
+            value, cost_msats, ..
+        } = scored.score;
+        Self {
+            value,
+            cost_msats,
+            passed: scored.passed,
+        }
     }
 }
 
@@ -173,7 +193,11 @@ impl ComponentResult {
         }
         let value = self.plain()?;
         let score = MetricScore::new(value).with_cost_msats(self.cost_msats);
-        let scored = Scored { score, passed: self.passed(), note: Note::None };
+        let scored = Scored {
+            score,
+            passed: self.passed(),
+            note: Note::None,
+        };
         Some(Cow::Owned(Outcome::Scored(scored)))
     }
 
@@ -188,7 +212,12 @@ impl ComponentResult {
     #[cold]
     pub(crate) fn other(outcome: Outcome, cost_msats: u64) -> Self {
         let outcome = Some(Box::new(outcome));
-        Self { state: State::Other, cost_msats, outcome, ..Self::default() }
+        Self {
+            state: State::Other,
+            cost_msats,
+            outcome,
+            ..Self::default()
+        }
     }
 
     /// Returns the component's cost in millisatoshis, whether it returned a score or not.
@@ -198,13 +227,24 @@ impl ComponentResult {
 
     /// Creates the result of a component that returned numbers only.
     #[inline]
-    pub(crate) fn of_number(Number { value, cost_msats, passed }: Number) -> Self {
+    pub(crate) fn of_number(
+        Number {
+            value,
+            cost_msats,
+            passed,
+        }: Number,
+    ) -> Self {
         let state = match passed {
             None => State::Number,
             Some(true) => State::Passed,
             Some(false) => State::Failed,
         };
-        Self { state, value, cost_msats, outcome: None }
+        Self {
+            state,
+            value,
+            cost_msats,
+            outcome: None,
+        }
     }
 }
 
@@ -247,12 +287,19 @@ pub struct Component<'a> {
 impl Components {
     pub(crate) fn iter(&self) -> impl Iterator<Item = Component<'_>> {
         let named = self.names.iter().zip(&self.results);
-        named.filter_map(|(name, result)| Some(Component { name, outcome: result.outcome()? }))
+        named.filter_map(|(name, result)| {
+            Some(Component {
+                name,
+                outcome: result.outcome()?,
+            })
+        })
     }
 
     /// Iterates over the scores that are more than numbers.
     pub(crate) fn scored(&self) -> impl Iterator<Item = &Scored> {
-        self.results.iter().filter_map(|result| result.as_outcome().and_then(Outcome::scored))
+        self.results
+            .iter()
+            .filter_map(|result| result.as_outcome().and_then(Outcome::scored))
     }
 
     pub(crate) fn remove_cost(&mut self) {
@@ -282,7 +329,9 @@ fn line(Component { name, outcome }: &Component<'_>) -> Option<(f64, String)> {
         return outcome.error().map(|error| (f64::NEG_INFINITY, error));
     };
     let value = scored.score.value;
-    let feedback = scored.feedback().or(scored.score.details.as_deref().map(Cow::Borrowed))?;
+    let feedback = scored
+        .feedback()
+        .or(scored.score.details.as_deref().map(Cow::Borrowed))?;
     Some((value, format!("{name} ({value}): {feedback}")))
 }
 
@@ -295,17 +344,30 @@ mod tests {
     #[test]
     fn a_number_keeps_its_value_cost_and_verdict() {
         for passed in [None, Some(true), Some(false)] {
-            let result = ComponentResult::of_number(Number { value: 0.5, cost_msats: 3, passed });
+            let result = ComponentResult::of_number(Number {
+                value: 0.5,
+                cost_msats: 3,
+                passed,
+            });
             assert_eq!((result.plain(), result.passed()), (Some(0.5), passed));
             let score = MetricScore::new(0.5).with_cost_msats(3);
-            let scored = Scored { score, passed, note: Note::None };
-            assert_eq!(result.outcome().unwrap().into_owned(), Outcome::Scored(scored));
+            let scored = Scored {
+                score,
+                passed,
+                note: Note::None,
+            };
+            assert_eq!(
+                result.outcome().unwrap().into_owned(),
+                Outcome::Scored(scored)
+            );
         }
     }
 
     #[test]
     fn a_component_could_have_any_score_if_the_call_of_its_model_was_only_estimated() {
-        let unavailable = LmErrorKind::Disconnected { reason: "reset".into() };
+        let unavailable = LmErrorKind::Disconnected {
+            reason: "reset".into(),
+        };
         for (kind, is_estimated) in [(LmErrorKind::Estimated, true), (unavailable, false)] {
             let error = MetricError::of_model("judge", LmError::from(kind));
             let result = ComponentResult::from(Err::<RowAnswer, _>(error));

@@ -120,7 +120,10 @@ impl Counted {
     /// assert_eq!(counted.score(), Ok(0.25));
     /// ```
     pub fn new(state: impl CorpusState) -> Self {
-        Self { state: Box::new(state), missing: None }
+        Self {
+            state: Box::new(state),
+            missing: None,
+        }
     }
 
     /// Adds the contribution of other rows of the same metric. A contribution of another type is not added.
@@ -150,13 +153,20 @@ impl Counted {
     /// [`NotDefined`] if they determine none, or one that is not finite.
     pub fn score(&self) -> Result<f64, NotDefined> {
         let score = self.state.score()?;
-        if score.is_finite() { Ok(score) } else { Err("the score is not a finite number".into()) }
+        if score.is_finite() {
+            Ok(score)
+        } else {
+            Err("the score is not a finite number".into())
+        }
     }
 
     /// Returns the contribution without the names of missing fields.
     #[doc(hidden)]
     pub fn contribution(&self) -> Self {
-        Self { state: self.state.boxed(), missing: None }
+        Self {
+            state: self.state.boxed(),
+            missing: None,
+        }
     }
 
     /// Returns the contribution of a row as a result file contains it, if its type can be written.
@@ -175,7 +185,6 @@ impl Counted {
     /// assert_eq!(counted.state::<Brier>(), Some(&Brier::of(true, 0.5)));
     /// assert_eq!(counted.state::<CorpusCounts>(), None);
     /// ```
-    #[must_use]
     pub fn state<S: CorpusState>(&self) -> Option<&S> {
         self.state.as_any().downcast_ref()
     }
@@ -183,7 +192,10 @@ impl Counted {
 
 impl Clone for Counted {
     fn clone(&self) -> Self {
-        Self { state: self.state.boxed(), missing: self.missing.clone() }
+        Self {
+            state: self.state.boxed(),
+            missing: self.missing.clone(),
+        }
     }
 }
 

@@ -144,7 +144,12 @@ impl MetricError {
     /// assert_eq!(error.to_string(), "metric `wer`: the score NaN is not a finite number");
     /// ```
     pub fn new(metric: impl Into<String>, kind: MetricErrorKind) -> Self {
-        Self(Box::new(Inner { metric: metric.into(), kind, cost_msats: 0, source: None }))
+        Self(Box::new(Inner {
+            metric: metric.into(),
+            kind,
+            cost_msats: 0,
+            source: None,
+        }))
     }
 
     /// Creates the error of a metric that failed with a message.
@@ -156,7 +161,12 @@ impl MetricError {
     /// assert!(Outcome::from(error).is_failure());
     /// ```
     pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
-        Self::new(metric, MetricErrorKind::Failed { message: format!("{message:#}") })
+        Self::new(
+            metric,
+            MetricErrorKind::Failed {
+                message: format!("{message:#}"),
+            },
+        )
     }
 
     /// Creates the error of a metric that failed because of a typed error, which stays available as the [`source`](Error::source).
@@ -219,7 +229,6 @@ impl MetricError {
     /// let error = MetricError::failed("judge", "the reply is not JSON").with_cost_msats(70);
     /// assert_eq!(Outcome::from(error).cost_msats(), 70);
     /// ```
-    #[must_use]
     pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.0.cost_msats = cost_msats;
         self
@@ -233,7 +242,6 @@ impl MetricError {
     /// let error = wer.score(&example! {}, &prediction! {}).unwrap_err();
     /// assert_eq!(error.metric(), "wer");
     /// ```
-    #[must_use]
     pub fn metric(&self) -> &str {
         &self.0.metric
     }
@@ -246,7 +254,6 @@ impl MetricError {
     /// let MetricErrorKind::Failed { message } = error.kind() else { panic!("{error:?}") };
     /// assert_eq!(message, "the reference is empty"); // without the name of the metric
     /// ```
-    #[must_use]
     pub fn kind(&self) -> &MetricErrorKind {
         &self.0.kind
     }
@@ -259,7 +266,6 @@ impl MetricError {
     /// let bleu = metric_fn("bleu", |_, _| None::<f64>).with_cost_msats(40);
     /// assert_eq!(bleu.score(&example! {}, &prediction! {}).unwrap_err().cost_msats(), 40);
     /// ```
-    #[must_use]
     pub fn cost_msats(&self) -> u64 {
         self.0.cost_msats
     }
@@ -280,11 +286,17 @@ impl MetricError {
     /// assert!(error(prediction! { "answer" => () }).is_missing_from_prediction());
     /// assert!(!error(prediction! { "answer" => 7 }).is_missing_from_prediction());
     /// ```
-    #[must_use]
     pub fn is_missing_from_prediction(&self) -> bool {
         match self.kind() {
-            MetricErrorKind::Field { side: Side::Pred, error } => !error.is_of_type(),
-            MetricErrorKind::Row { side: Side::Pred, reason, .. } => {
+            MetricErrorKind::Field {
+                side: Side::Pred,
+                error,
+            } => !error.is_of_type(),
+            MetricErrorKind::Row {
+                side: Side::Pred,
+                reason,
+                ..
+            } => {
                 // The messages of serde for a struct's field.
                 reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
             }
@@ -298,7 +310,9 @@ impl MetricError {
     /// Returns whether the metric called a model whose calls are estimated, so that it could have any score.
     pub(crate) fn is_estimated(&self) -> bool {
         let causes = std::iter::successors(self.source(), |error| (*error).source());
-        causes.filter_map(|cause| cause.downcast_ref()).any(LmError::is_estimated)
+        causes
+            .filter_map(|cause| cause.downcast_ref())
+            .any(LmError::is_estimated)
     }
 
     /// Sets the error of the component that left a composite without a score.
@@ -320,7 +334,10 @@ impl PartialEq for MetricError {
 
 impl Error for MetricError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
+        self.0
+            .source
+            .as_deref()
+            .map(|source| source as &(dyn Error + 'static))
     }
 }
 
@@ -369,7 +386,11 @@ mod tests {
     fn errors_are_equal_if_metric_reason_and_cost_are() {
         let source = "x".parse::<u8>().unwrap_err();
         let error = || MetricError::failed("m", &source);
-        assert_eq!(error(), MetricError::caused_by("m", source.clone()), "the message is compared");
+        assert_eq!(
+            error(),
+            MetricError::caused_by("m", source.clone()),
+            "the message is compared"
+        );
         assert_ne!(error(), MetricError::failed("other", &source));
         assert_ne!(error(), MetricError::failed("m", "other"));
         assert_ne!(error(), error().with_cost_msats(1));

@@ -62,7 +62,6 @@ impl<T: Explanation> Explanation for Option<T> {
 }
 
 /// Adds the explanation to a score, if there is one.
-#[must_use]
 pub fn explained(scored: Scored, details: Option<String>) -> Scored {
     match details {
         Some(details) => scored.explained(details),

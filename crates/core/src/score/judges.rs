@@ -18,13 +18,15 @@ impl Scored {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn is_judged_offline(&self) -> bool {
         let label = self.metadata().and_then(|metadata| metadata.get("judge"));
         label.is_some_and(|label| label == OFFLINE_JUDGE)
-            || self
-                .components()
-                .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
+            || self.components().any(|component| {
+                component
+                    .outcome
+                    .scored()
+                    .is_some_and(Self::is_judged_offline)
+            })
     }
 
     /// Returns the judges without a verdict, of the judge or of a judge among the components. Those that no quorum allows
@@ -36,7 +38,9 @@ impl Scored {
             Note::Critique(critique) => critique.lost.as_ref(),
             Note::Composite(components) => {
                 let lost = || components.scored().filter_map(Self::lost_judges);
-                lost().find(|lost| !lost.is_allowed).or_else(|| lost().next())
+                lost()
+                    .find(|lost| !lost.is_allowed)
+                    .or_else(|| lost().next())
             }
         }
     }
@@ -52,7 +56,6 @@ impl Scored {
     /// Returns the models that replied to the judges of the metric, or of its components, as their providers report them.
     ///
     /// A judge that is several components of a composite is called once, and has an entry for each of them.
-    #[must_use]
     pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
         let mut all = Vec::new();
         self.each_replied_by(&mut |replied_by| all.push(replied_by));
@@ -65,6 +68,7 @@ impl Scored {
         if let Some(metadata) = self.metadata() {
             replied_by::each_in(metadata, call);
         }
-        self.scored_components().for_each(|scored| scored.each_replied_by(call));
+        self.scored_components()
+            .for_each(|scored| scored.each_replied_by(call));
     }
 }

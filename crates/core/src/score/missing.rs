@@ -24,7 +24,6 @@ impl Scored {
     /// assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["intent"]));
     /// assert_eq!(scored.feedback().unwrap(), "the prediction has no field `intent`");
     /// ```
-    #[must_use]
     pub fn missing_fields(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         self.each_missing(&mut |missing| {
@@ -44,7 +43,9 @@ impl Scored {
             Note::None | Note::Feedback => {}
             Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
             Note::Composite(components) => {
-                components.scored().for_each(|scored| scored.each_missing(call));
+                components
+                    .scored()
+                    .for_each(|scored| scored.each_missing(call));
             }
         }
     }

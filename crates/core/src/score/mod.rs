@@ -83,7 +83,10 @@ fn is_certain(confidence: &f64) -> bool {
     *confidence == 1.0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 pub(crate) const fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -96,9 +99,13 @@ impl MetricScore {
     /// let score = MetricScore::new(0.5);
     /// assert_eq!((score.value, score.confidence, score.details), (0.5, 1.0, None));
     /// ```
-    #[must_use]
     pub const fn new(value: f64) -> Self {
-        Self { value, confidence: 1.0, details: None, cost_msats: 0 }
+        Self {
+            value,
+            confidence: 1.0,
+            details: None,
+            cost_msats: 0,
+        }
     }
 
     /// Adds an explanation.
@@ -109,7 +116,6 @@ impl MetricScore {
     /// assert_eq!(serde_json::to_value(&score)?["details"], "expected \"Paris\", found \"Lyon\"");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn with_details(mut self, details: impl Into<String>) -> Self {
         self.details = Some(details.into());
         self
@@ -124,7 +130,6 @@ impl MetricScore {
     /// let error = metric.score(&example! {}, &prediction! {}).unwrap_err();
     /// assert_eq!(error.to_string(), "metric `voted`: the confidence 1.3333333333333333 is outside 0.0..=1.0");
     /// ```
-    #[must_use]
     pub const fn with_confidence(mut self, confidence: f64) -> Self {
         self.confidence = confidence;
         self
@@ -137,7 +142,6 @@ impl MetricScore {
     /// let score = MetricScore::new(1.0).with_cost_msats(1_500); // 1.5 satoshis
     /// assert_eq!(score.cost_msats, 1_500);
     /// ```
-    #[must_use]
     pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.cost_msats = cost_msats;
         self
@@ -181,7 +185,11 @@ impl FeedbackMetric {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn new(score: f64, feedback: impl Into<String>) -> Self {
-        Self { score, feedback: feedback.into(), metadata: HashMap::new() }
+        Self {
+            score,
+            feedback: feedback.into(),
+            metadata: HashMap::new(),
+        }
     }
 
     /// Adds a metadata entry.
@@ -192,7 +200,6 @@ impl FeedbackMetric {
     /// let feedback = feedback.with_metadata("missing", vec!["Rome"]).with_metadata("expected", 2);
     /// assert_eq!(feedback.metadata["missing"][0], "Rome");
     /// ```
-    #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
@@ -258,14 +265,24 @@ impl Scores {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        let parts = vec![Part { name: name.into(), value, feedback: None }];
-        Self { parts, positions: HashMap::new() }
+        let parts = vec![Part {
+            name: name.into(),
+            value,
+            feedback: None,
+        }];
+        Self {
+            parts,
+            positions: HashMap::new(),
+        }
     }
 
     /// Creates scores without a headline score.
     #[doc(hidden)]
     pub fn of(parts: impl Iterator<Item = Part>) -> Self {
-        let mut scores = Self { parts: Vec::new(), positions: HashMap::new() };
+        let mut scores = Self {
+            parts: Vec::new(),
+            positions: HashMap::new(),
+        };
         parts.for_each(|part| scores.push(part));
         scores
     }
@@ -277,12 +294,15 @@ impl Scores {
     /// let scores = Scores::new("f1", 0.5).with("recall", 0.25);
     /// assert_eq!(scores.with("f1", 0.75).headline(), 0.75);
     /// ```
-    #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
         let name = name.into();
         match self.position(&name) {
             Some(position) => self.parts[position].value = value,
-            None => self.push(Part { name, value, feedback: None }),
+            None => self.push(Part {
+                name,
+                value,
+                feedback: None,
+            }),
         }
         self
     }
@@ -294,7 +314,6 @@ impl Scores {
     ///
     /// let scores = Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Paris, Rome, Oslo");
     /// ```
-    #[must_use]
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
         if let Some(part) = self.parts.last_mut() {
             part.feedback = Some(feedback.into());
@@ -315,7 +334,8 @@ impl Scores {
         let indexed = self.positions.len();
         if self.parts.len() > SEARCHED_PARTS {
             let new = self.parts.iter().enumerate().skip(indexed);
-            self.positions.extend(new.map(|(position, part)| (part.name.clone(), position)));
+            self.positions
+                .extend(new.map(|(position, part)| (part.name.clone(), position)));
         }
     }
 
@@ -325,7 +345,6 @@ impl Scores {
     /// # use dsrs_metrics::contract::Scores;
     /// assert_eq!(Scores::new("f1", 0.5).with("recall", 1.0).headline(), 0.5);
     /// ```
-    #[must_use]
     pub fn headline(&self) -> f64 {
         self.parts[0].value
     }
@@ -366,7 +385,9 @@ mod tests {
             let scores = names.iter().fold(Scores::new("0", 0.5), with);
             assert_eq!(scores.positions.len(), if count > 16 { count } else { 0 });
             assert!(scores.parts.iter().map(|part| &part.name).eq(&names));
-            let again = names.iter().fold(scores, |scores, name| scores.with(name, 0.25));
+            let again = names
+                .iter()
+                .fold(scores, |scores, name| scores.with(name, 0.25));
             assert!(again.parts.iter().all(|part| part.value == 0.25));
             assert_eq!(again.parts.len(), count);
         }

@@ -70,7 +70,6 @@ impl Outcome {
     /// assert_eq!(outcome.scored().unwrap().passed, Some(true));
     /// assert_eq!(Outcome::Abstained.scored(), None);
     /// ```
-    #[must_use]
     pub fn scored(&self) -> Option<&Scored> {
         match self {
             Self::Scored(scored) => Some(scored),
@@ -85,7 +84,6 @@ impl Outcome {
     /// let failed = Outcome::from(MetricError::failed("wer", "the reference is empty"));
     /// assert_eq!(failed.value(), None); // not 0
     /// ```
-    #[must_use]
     pub fn value(&self) -> Option<f64> {
         self.scored().map(|scored| scored.score.value)
     }
@@ -99,7 +97,6 @@ impl Outcome {
     /// assert_eq!(Outcome::Skipped { budget: 100, cost_msats: 60 }.cost_msats(), 60);
     /// assert_eq!(Outcome::Gated { by: "syntax".to_owned() }.cost_msats(), 0);
     /// ```
-    #[must_use]
     pub fn cost_msats(&self) -> u64 {
         match self {
             Self::Scored(scored) => scored.score.cost_msats,
@@ -140,7 +137,6 @@ impl Outcome {
     /// assert!(!Outcome::Abstained.is_failure());
     /// assert!(!Outcome::Skipped { budget: 100, cost_msats: 0 }.is_failure());
     /// ```
-    #[must_use]
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
     }
@@ -158,7 +154,6 @@ impl Outcome {
     /// assert_eq!(Outcome::from(MetricError::failed("wer", "the reference is empty")).name(), "metric_failed");
     /// assert_eq!(Outcome::Gated { by: "syntax".to_owned() }.name(), "gated");
     /// ```
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Scored(_) => "scored",
@@ -179,7 +174,6 @@ impl Outcome {
     /// assert_eq!(failed.error().unwrap(), "metric `wer`: the reference is empty");
     /// assert_eq!(Outcome::Abstained.error(), None);
     /// ```
-    #[must_use]
     pub fn error(&self) -> Option<String> {
         match self {
             Self::MetricFailed { error } => Some(error.to_string()),
@@ -194,9 +188,10 @@ impl From<MetricError> for Outcome {
         match error.kind() {
             MetricErrorKind::Abstained => Self::Abstained,
             MetricErrorKind::Gated { by } => Self::Gated { by: by.clone() },
-            MetricErrorKind::OverBudget { budget_msats } => {
-                Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }
-            }
+            MetricErrorKind::OverBudget { budget_msats } => Self::Skipped {
+                budget: *budget_msats,
+                cost_msats: error.cost_msats(),
+            },
             _ => Self::MetricFailed { error },
         }
     }
@@ -221,7 +216,9 @@ mod tests {
     }
 
     fn failed(kind: MetricErrorKind) -> Outcome {
-        Outcome::MetricFailed { error: MetricError::new("m", kind).with_cost_msats(7) }
+        Outcome::MetricFailed {
+            error: MetricError::new("m", kind).with_cost_msats(7),
+        }
     }
 
     fn composite() -> Outcome {
@@ -233,7 +230,10 @@ mod tests {
             )),
             ComponentResult::default(),
         ];
-        let components = Components { names: &["a", "b", "c"], results: results.into() };
+        let components = Components {
+            names: &["a", "b", "c"],
+            results: results.into(),
+        };
         let spec = MetricSpec::new("all");
         let scored = Scored::of_components(0.25, (3, 1.0), Some(components), "all", &spec);
         Outcome::Scored(scored.unwrap())
@@ -242,12 +242,21 @@ mod tests {
     /// A store has outcomes in this form.
     #[test]
     fn stored_outcomes_have_this_form_and_equal_the_original_when_read() {
-        let score = MetricScore::new(0.1 + 0.2).with_details("why").with_confidence(1.0 / 3.0);
+        let score = MetricScore::new(0.1 + 0.2)
+            .with_details("why")
+            .with_confidence(1.0 / 3.0);
         let score = score.with_cost_msats(u64::MAX);
         let (side, field) = (Side::Pred, "answer".into());
-        let wrong = FieldError::WrongType { field, expected: "bool".into(), found: "7".into() };
+        let wrong = FieldError::WrongType {
+            field,
+            expected: "bool".into(),
+            found: "7".into(),
+        };
         let stored = [
-            (Outcome::Scored(scored(MetricScore::new(1.0))), r#"{"scored":{"value":1.0}}"#),
+            (
+                Outcome::Scored(scored(MetricScore::new(1.0))),
+                r#"{"scored":{"value":1.0}}"#,
+            ),
             (
                 Outcome::Scored(scored(score.clone())),
                 r#"{"scored":{"value":0.30000000000000004,"confidence":0.3333333333333333,"details":"why","cost_msats":18446744073709551615}}"#,
@@ -260,14 +269,24 @@ mod tests {
                 composite(),
                 r#"{"scored":{"value":0.25,"cost_msats":3,"note":{"composite":{"names":["a","b","c"],"results":[{"outcome":{"scored":{"value":0.5,"cost_msats":3}},"cost_msats":3},{"outcome":{"scored":{"value":0.0,"details":"why"}}},{}]}}}}"#,
             ),
-            (Outcome::Gated { by: "em".to_owned() }, r#"{"gated":{"by":"em"}}"#),
             (
-                Outcome::Skipped { budget: 5, cost_msats: 3 },
+                Outcome::Gated {
+                    by: "em".to_owned(),
+                },
+                r#"{"gated":{"by":"em"}}"#,
+            ),
+            (
+                Outcome::Skipped {
+                    budget: 5,
+                    cost_msats: 3,
+                },
                 r#"{"skipped":{"budget":5,"cost_msats":3}}"#,
             ),
             (Outcome::Abstained, r#""abstained""#),
             (
-                Outcome::ProgramFailed { error: "no \"answer\"\n\u{1b}".into() },
+                Outcome::ProgramFailed {
+                    error: "no \"answer\"\n\u{1b}".into(),
+                },
                 r#"{"program_failed":"no \"answer\"\n\u001b"}"#,
             ),
             (
@@ -275,11 +294,16 @@ mod tests {
                 r#"{"metric_failed":{"metric":"m","kind":{"field":{"side":"pred","error":{"wrong_type":{"field":"answer","expected":"bool","found":"7"}}}},"cost_msats":7}}"#,
             ),
             (
-                failed(MetricErrorKind::OutOfRange { value: 1e308, range: ScoreRange::UNIT }),
+                failed(MetricErrorKind::OutOfRange {
+                    value: 1e308,
+                    range: ScoreRange::UNIT,
+                }),
                 r#"{"metric_failed":{"metric":"m","kind":{"out_of_range":{"value":"1e308","range":{"min":0.0,"max":1.0}}},"cost_msats":7}}"#,
             ),
             (
-                failed(MetricErrorKind::NotFinite { value: f64::NEG_INFINITY }),
+                failed(MetricErrorKind::NotFinite {
+                    value: f64::NEG_INFINITY,
+                }),
                 r#"{"metric_failed":{"metric":"m","kind":{"not_finite":{"value":"-inf"}},"cost_msats":7}}"#,
             ),
             (
@@ -297,7 +321,10 @@ mod tests {
     fn nan_is_read_as_nan() {
         let json = json!(failed(MetricErrorKind::NotFinite { value: f64::NAN }));
         let error = serde_json::from_value::<Outcome>(json).unwrap().error();
-        assert_eq!(error.unwrap(), "metric `m`: the score NaN is not a finite number");
+        assert_eq!(
+            error.unwrap(),
+            "metric `m`: the score NaN is not a finite number"
+        );
     }
 
     #[test]
@@ -309,7 +336,10 @@ mod tests {
         let (component, reason) = ("part".to_owned(), inner.to_string());
         let kind = MetricErrorKind::MissingComponent { component, reason };
         let error = stored(&MetricError::new("all", kind).with_component_error(Some(inner)));
-        assert_eq!(error.source().unwrap().to_string(), "metric `part` abstained");
+        assert_eq!(
+            error.source().unwrap().to_string(),
+            "metric `part` abstained"
+        );
         let error = MetricError::caused_by("m", "x".parse::<u8>().unwrap_err());
         assert_eq!(stored(&error), error);
         assert!(stored(&error).source().is_none());
@@ -323,13 +353,19 @@ mod tests {
         assert!(Outcome::Counted(Counted::new(counts.clone())).has_contribution());
         assert!(!composite().has_contribution());
         let results = [ComponentResult::from(Ok::<RowAnswer, _>(of_row().into()))];
-        let components = Components { names: &["a"], results: results.into() };
+        let components = Components {
+            names: &["a"],
+            results: results.into(),
+        };
         let spec = MetricSpec::new("all");
         let all = Scored::of_components(1.0, (0, 1.0), Some(components), "all", &spec).unwrap();
         assert!(Outcome::Scored(all).has_contribution());
         let counted = Outcome::Counted(Counted::new(counts));
         let error = serde_json::to_string(&counted).unwrap_err().to_string();
-        assert_eq!(error, "the enum variant Outcome::Counted cannot be serialized");
+        assert_eq!(
+            error,
+            "the enum variant Outcome::Counted cannot be serialized"
+        );
     }
 
     /// The sum of all costs in a stored outcome.
@@ -350,7 +386,13 @@ mod tests {
         for (mut outcome, cost_msats) in [
             (composite(), 3),
             (failed(MetricErrorKind::NoRowScore), 7),
-            (Outcome::Skipped { budget: 5, cost_msats: 2 }, 2),
+            (
+                Outcome::Skipped {
+                    budget: 5,
+                    cost_msats: 2,
+                },
+                2,
+            ),
             (Outcome::Abstained, 0),
         ] {
             assert_eq!(outcome.cost_msats(), cost_msats);
@@ -362,10 +404,23 @@ mod tests {
     #[test]
     fn errors_that_are_no_failures_have_outcomes_of_their_own() {
         let outcome = |kind| Outcome::from(MetricError::new("m", kind).with_cost_msats(3));
-        let gated = Outcome::Gated { by: "em".to_owned() };
-        assert_eq!(outcome(MetricErrorKind::Gated { by: "em".to_owned() }), gated);
-        let skipped = Outcome::Skipped { budget: 5, cost_msats: 3 };
-        assert_eq!(outcome(MetricErrorKind::OverBudget { budget_msats: 5 }), skipped);
+        let gated = Outcome::Gated {
+            by: "em".to_owned(),
+        };
+        assert_eq!(
+            outcome(MetricErrorKind::Gated {
+                by: "em".to_owned()
+            }),
+            gated
+        );
+        let skipped = Outcome::Skipped {
+            budget: 5,
+            cost_msats: 3,
+        };
+        assert_eq!(
+            outcome(MetricErrorKind::OverBudget { budget_msats: 5 }),
+            skipped
+        );
         assert_eq!(outcome(MetricErrorKind::Abstained), Outcome::Abstained);
         assert!(outcome(MetricErrorKind::NoRowScore).is_failure());
     }
@@ -374,7 +429,9 @@ mod tests {
     fn a_score_with_fewer_results_than_names_is_not_read() {
         let note = json!({ "composite": { "names": ["a", "b"], "results": [] } });
         let value = json!({ "scored": { "value": 1.0, "note": note } });
-        let error = serde_json::from_value::<Outcome>(value).unwrap_err().to_string();
+        let error = serde_json::from_value::<Outcome>(value)
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "invalid length 0, expected a result for each name");
     }
 }

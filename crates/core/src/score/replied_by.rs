@@ -67,7 +67,6 @@ pub struct RepliedBy<'a> {
 impl<'a> RepliedBy<'a> {
     /// Reads the entries of the metadata of one score, without its components. A reply of the offline stand-in, and one
     /// without a reported model, has no entry.
-    #[must_use]
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
         let mut all = Vec::new();
         each_in(metadata, &mut |replied_by| all.push(replied_by));
@@ -78,7 +77,10 @@ impl<'a> RepliedBy<'a> {
 /// Calls a function with the entries of the metadata of one score. A metric of two judges has the metadata of both under their
 /// names.
 pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut(RepliedBy<'a>)) {
-    if metadata.get("judge").is_some_and(|label| label == OFFLINE_JUDGE) {
+    if metadata
+        .get("judge")
+        .is_some_and(|label| label == OFFLINE_JUDGE)
+    {
         return;
     }
     for (key, value) in metadata {
@@ -94,12 +96,19 @@ pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut
 
 /// As [`each_in`], for one judge. Metadata of another form has no entries.
 fn each_of_judge<'a>(entry: &'a Value, call: &mut dyn FnMut(RepliedBy<'a>)) {
-    let Some(judge) = entry["judge"].as_str() else { return };
+    let Some(judge) = entry["judge"].as_str() else {
+        return;
+    };
     for found in entry[REPLIED_BY].as_array().into_iter().flatten() {
         let (model, replies) = (found["model"].as_str(), found["replies"].as_u64());
         let fingerprint = found["fingerprint"].as_str();
         if let (Some(model), Some(replies)) = (model, replies) {
-            call(RepliedBy { judge, model, fingerprint, replies });
+            call(RepliedBy {
+                judge,
+                model,
+                fingerprint,
+                replies,
+            });
         }
     }
 }
@@ -128,10 +137,13 @@ impl ReplyCounts {
     /// Adds the counts to the entry of their judge, if there are any.
     pub(crate) fn add_to(&self, mut judge: Value) -> Value {
         if !self.0.is_empty() {
-            let counts = self.0.iter().map(|((model, fingerprint), replies)| match fingerprint {
-                None => json!({ "model": model, "replies": replies }),
-                Some(it) => json!({ "model": model, "fingerprint": it, "replies": replies }),
-            });
+            let counts = self
+                .0
+                .iter()
+                .map(|((model, fingerprint), replies)| match fingerprint {
+                    None => json!({ "model": model, "replies": replies }),
+                    Some(it) => json!({ "model": model, "fingerprint": it, "replies": replies }),
+                });
             judge[REPLIED_BY] = counts.collect();
         }
         judge
@@ -141,8 +153,17 @@ impl ReplyCounts {
 /// Returns the metadata of the judges of several evaluations of one row, with the sums of their replies.
 pub(super) fn sum<'a>(entries: impl Iterator<Item = RepliedBy<'a>>) -> Option<Value> {
     let mut by_judge: BTreeMap<&str, ReplyCounts> = BTreeMap::new();
-    for RepliedBy { judge, model, fingerprint, replies } in entries {
-        by_judge.entry(judge).or_default().add(model, fingerprint, replies);
+    for RepliedBy {
+        judge,
+        model,
+        fingerprint,
+        replies,
+    } in entries
+    {
+        by_judge
+            .entry(judge)
+            .or_default()
+            .add(model, fingerprint, replies);
     }
     let entry = |(judge, counts): (&&str, &ReplyCounts)| counts.add_to(json!({ "judge": judge }));
     (!by_judge.is_empty()).then(|| by_judge.iter().map(entry).collect())
@@ -157,7 +178,8 @@ mod tests {
     fn read(metadata: &Value) -> Vec<(&str, &str, Option<&str>, u64)> {
         let metadata: &Map<_, _> = metadata.as_object().unwrap();
         let all = RepliedBy::of_metadata(metadata).into_iter();
-        all.map(|it| (it.judge, it.model, it.fingerprint, it.replies)).collect()
+        all.map(|it| (it.judge, it.model, it.fingerprint, it.replies))
+            .collect()
     }
 
     #[test]

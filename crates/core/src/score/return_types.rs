@@ -226,7 +226,11 @@ impl<S: CorpusState> CorpusReturn for S {
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer> {
         let (metric, cost_msats) = (spec.name.to_owned(), spec.cost_msats);
-        Ok(RowAnswer::Counted { metric, cost_msats, counted: Counted::new(self) })
+        Ok(RowAnswer::Counted {
+            metric,
+            cost_msats,
+            counted: Counted::new(self),
+        })
     }
 }
 

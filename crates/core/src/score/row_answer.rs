@@ -62,9 +62,11 @@ impl RowAnswer {
     pub fn scored(self) -> Result<Scored> {
         match self {
             Self::Scored(scored) => Ok(scored),
-            Self::Counted { metric, cost_msats, counted } => {
-                Err(no_row_score(metric, cost_msats, counted))
-            }
+            Self::Counted {
+                metric,
+                cost_msats,
+                counted,
+            } => Err(no_row_score(metric, cost_msats, counted)),
         }
     }
 
@@ -81,7 +83,6 @@ impl RowAnswer {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn cost_msats(&self) -> u64 {
         match self {
             Self::Scored(scored) => scored.score.cost_msats,
@@ -145,14 +146,19 @@ impl From<Result<RowAnswer>> for ComponentResult {
 
 #[cold]
 fn of_outcome(answer: Result<RowAnswer>) -> ComponentResult {
-    let cost = answer.as_ref().map_or_else(MetricError::cost_msats, RowAnswer::cost_msats);
+    let cost = answer
+        .as_ref()
+        .map_or_else(MetricError::cost_msats, RowAnswer::cost_msats);
     ComponentResult::other(Outcome::from(answer), cost)
 }
 
 /// The error of a metric that scores all rows together. It drops the contribution, which callers need no code for.
 #[cold]
 #[inline(never)]
-#[allow(clippy::needless_pass_by_value, reason = "the contribution is dropped here")]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "the contribution is dropped here"
+)]
 pub(crate) fn no_row_score(metric: String, cost_msats: u64, _counted: Counted) -> MetricError {
     MetricError::new(metric, MetricErrorKind::NoRowScore).with_cost_msats(cost_msats)
 }

@@ -90,7 +90,6 @@ impl Scored {
     /// assert_eq!(scored.feedback(), None);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn feedback(&self) -> Option<Cow<'_, str>> {
         let details = || self.score.details.as_deref().map(Cow::Borrowed);
         match &self.note {
@@ -126,12 +125,14 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     #[inline]
-    #[must_use]
     pub fn into_score(self) -> MetricScore {
         match &self.note {
             Note::Composite(components) => {
                 let details = components.worst_first();
-                MetricScore { details: self.score.details.or(details), ..self.score }
+                MetricScore {
+                    details: self.score.details.or(details),
+                    ..self.score
+                }
             }
             _ => self.score,
         }
@@ -147,10 +148,15 @@ impl Scored {
     #[doc(hidden)]
     pub fn explained(mut self, mut details: String) -> Self {
         escape::truncate(&mut details, MAX_EXPLANATION);
-        let Some(previous) = self.score.details.replace(details) else { return self };
+        let Some(previous) = self.score.details.replace(details) else {
+            return self;
+        };
         match &mut self.note {
             Note::None | Note::Feedback => {
-                let critique = Critique { feedback: Some(previous), ..Critique::default() };
+                let critique = Critique {
+                    feedback: Some(previous),
+                    ..Critique::default()
+                };
                 self.note = Note::Critique(Box::new(critique));
             }
             Note::Critique(critique) => {
@@ -194,9 +200,10 @@ impl Scored {
     /// assert_eq!(scored.metadata().unwrap()["missing"], "Rome");
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
-        self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
+        self.critique()
+            .map(|critique| &critique.metadata)
+            .filter(|metadata| !metadata.is_empty())
     }
 
     /// Returns the named scores, if the metric returns several.
@@ -210,7 +217,6 @@ impl Scored {
     /// assert_eq!(names, ["f1", "recall"]);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn parts(&self) -> &[Part] {
         self.critique().map_or(&[], |critique| &critique.parts)
     }
@@ -231,9 +237,9 @@ impl Scored {
     /// assert_eq!(scored.corpus().unwrap().counts(), [1, 2]);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn corpus(&self) -> Option<&CorpusCounts> {
-        self.critique().and_then(|critique| critique.corpus.as_ref())
+        self.critique()
+            .and_then(|critique| critique.corpus.as_ref())
     }
 
     /// Returns the score of a row over several evaluations. It has no verdict, since some may pass and others fail.
@@ -257,26 +263,42 @@ impl Scored {
             metadata,
             parts,
             corpus,
-            lost: repeats.iter().find_map(|scored| scored.lost_judges()).cloned(),
+            lost: repeats
+                .iter()
+                .find_map(|scored| scored.lost_judges())
+                .cloned(),
             missing: critiques().find_map(|critique| critique.missing.clone()),
         };
-        Self { score, passed: None, note: Note::Critique(Box::new(critique)) }
+        Self {
+            score,
+            passed: None,
+            note: Note::Critique(Box::new(critique)),
+        }
     }
 
     /// Returns a score that another program computed, with its verdict and the values that the program returned with it.
     #[doc(hidden)]
-    #[must_use]
     pub fn of_other_program(
         score: MetricScore,
         passed: Option<bool>,
         metadata: Map<String, Value>,
     ) -> Self {
-        let score = MetricScore { value: score.value + 0.0, ..score };
+        let score = MetricScore {
+            value: score.value + 0.0,
+            ..score
+        };
         let note = match metadata.is_empty() {
             true => Note::None,
-            false => Note::Critique(Box::new(Critique { metadata, ..Critique::default() })),
+            false => Note::Critique(Box::new(Critique {
+                metadata,
+                ..Critique::default()
+            })),
         };
-        Self { score, passed, note }
+        Self {
+            score,
+            passed,
+            note,
+        }
     }
 
     /// Sets the row's contribution to the corpus's score.
@@ -284,8 +306,11 @@ impl Scored {
         match &mut self.note {
             Note::None | Note::Feedback => {
                 let shares_details = matches!(self.note, Note::Feedback);
-                let critique =
-                    Critique { shares_details, corpus: Some(counts), ..Critique::default() };
+                let critique = Critique {
+                    shares_details,
+                    corpus: Some(counts),
+                    ..Critique::default()
+                };
                 self.note = Note::Critique(Box::new(critique));
             }
             Note::Critique(critique) => critique.corpus = Some(counts),
@@ -321,7 +346,11 @@ impl Scored {
     #[inline]
     #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
     pub(crate) fn is_plain(&self) -> bool {
-        let MetricScore { confidence, details, .. } = &self.score;
+        let MetricScore {
+            confidence,
+            details,
+            ..
+        } = &self.score;
         details.is_none() && matches!(self.note, Note::None) && *confidence == 1.0
     }
 
@@ -350,7 +379,6 @@ impl Scored {
     /// assert_eq!(scored.into_feedback(), FeedbackMetric::new(0.5, "The score is 0.5."));
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn into_feedback(self) -> FeedbackMetric {
         let feedback = self.feedback().map(Cow::into_owned);
         let metadata = match self.note {
@@ -378,7 +406,6 @@ impl Scored {
     /// assert_eq!(scored.grade(false), Grade::Score(MetricScore::new(0.6)));
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    #[must_use]
     pub fn grade(self, tracing: bool) -> Grade {
         match self.passed {
             Some(passed) if tracing => Grade::Verdict(passed),

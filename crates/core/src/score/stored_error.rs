@@ -4,7 +4,10 @@
 pub(super) mod any_float {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
     pub(in crate::score) fn serialize<S: Serializer>(
         value: &f64,
         to: S,
@@ -15,7 +18,9 @@ pub(super) mod any_float {
     pub(in crate::score) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<f64, D::Error> {
-        String::deserialize(from)?.parse().map_err(de::Error::custom)
+        String::deserialize(from)?
+            .parse()
+            .map_err(de::Error::custom)
     }
 }
 

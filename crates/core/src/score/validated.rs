@@ -17,7 +17,11 @@ impl Scored {
         let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
         let (value, passed) = validate(value, 1.0, spec.name, spec).map_err(paid)?;
         let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
-        Ok(Self { score, passed, note: Note::None })
+        Ok(Self {
+            score,
+            passed,
+            note: Note::None,
+        })
     }
 
     /// Validates a raw score against the spec.
@@ -26,7 +30,12 @@ impl Scored {
     /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
     /// bool that is neither 0 nor 1.
     pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        Self { score, passed: None, note: Note::None }.checked(spec.name, spec)
+        Self {
+            score,
+            passed: None,
+            note: Note::None,
+        }
+        .checked(spec.name, spec)
     }
 
     /// Validates a composite's score with the cost and confidence of its components, and adds their results if these are
@@ -41,8 +50,17 @@ impl Scored {
     ) -> Result<Self> {
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
         let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
-        let score = MetricScore { value, confidence, details: None, cost_msats };
-        Ok(Self { score, passed, note: components.map_or(Note::None, Note::Composite) })
+        let score = MetricScore {
+            value,
+            confidence,
+            details: None,
+            cost_msats,
+        };
+        Ok(Self {
+            score,
+            passed,
+            note: components.map_or(Note::None, Note::Composite),
+        })
     }
 
     /// Validates a score with feedback.
@@ -51,7 +69,9 @@ impl Scored {
         critique: FeedbackMetric,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let FeedbackMetric { feedback, metadata, .. } = critique;
+        let FeedbackMetric {
+            feedback, metadata, ..
+        } = critique;
         let score = score.with_details(feedback);
         let note = if metadata.is_empty() {
             Note::Feedback
@@ -59,10 +79,19 @@ impl Scored {
             let mut metadata: Vec<_> = metadata.into_iter().collect();
             metadata.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
             let metadata = metadata.into_iter().collect();
-            let critique = Critique { metadata, shares_details: true, ..Critique::default() };
+            let critique = Critique {
+                metadata,
+                shares_details: true,
+                ..Critique::default()
+            };
             Note::Critique(Box::new(critique))
         };
-        Self { score, passed: None, note }.checked(spec.name, spec)
+        Self {
+            score,
+            passed: None,
+            note,
+        }
+        .checked(spec.name, spec)
     }
 
     /// Validates a judge's score, with its feedback if there is any.
@@ -72,9 +101,18 @@ impl Scored {
         metadata: Map<String, Value>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let critique = Critique { feedback, metadata, ..Critique::default() };
+        let critique = Critique {
+            feedback,
+            metadata,
+            ..Critique::default()
+        };
         let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.checked(spec.name, spec)
+        Self {
+            score,
+            passed: None,
+            note,
+        }
+        .checked(spec.name, spec)
     }
 
     /// Validates several named scores, with feedback if there is any.
@@ -92,9 +130,18 @@ impl Scored {
             let error = invalid(part.value, 1.0, &name, spec);
             return Err(error.with_cost_msats(score.cost_msats));
         }
-        let critique = Critique { feedback, parts: scores.parts, ..Critique::default() };
+        let critique = Critique {
+            feedback,
+            parts: scores.parts,
+            ..Critique::default()
+        };
         let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.checked(spec.name, spec)
+        Self {
+            score,
+            passed: None,
+            note,
+        }
+        .checked(spec.name, spec)
     }
 
     /// Cuts off details and feedback that are too long.
@@ -121,10 +168,22 @@ impl Scored {
 
     fn checked(mut self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
         self.limit_explanations();
-        let MetricScore { value, confidence, cost_msats, .. } = self.score;
+        let MetricScore {
+            value,
+            confidence,
+            cost_msats,
+            ..
+        } = self.score;
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
         let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
-        Ok(Self { score: MetricScore { value, ..self.score }, passed, note: self.note })
+        Ok(Self {
+            score: MetricScore {
+                value,
+                ..self.score
+            },
+            passed,
+            note: self.note,
+        })
     }
 }
 
@@ -199,16 +258,42 @@ mod tests {
             (verdict, 1.0, 0.5, Ok(())),
             (number, 1.5, 1.5, Err(fraction)),
             (verdict, 1.0, 1.5, Err(fraction)),
-            (number, 1.5, -0.5, Err("the confidence -0.5 is outside 0.0..=1.0")),
-            (number, 1.5, f64::NAN, Err("the confidence NaN is outside 0.0..=1.0")),
-            (verdict, 0.5, 1.0, Err("a boolean metric returned 0.5; expected 0 or 1")),
-            (number, 2.5, 1.0, Err("the score 2.5 is outside the declared range 0.0..=2.0")),
-            (number, f64::NAN, 1.0, Err("the score NaN is not a finite number")),
+            (
+                number,
+                1.5,
+                -0.5,
+                Err("the confidence -0.5 is outside 0.0..=1.0"),
+            ),
+            (
+                number,
+                1.5,
+                f64::NAN,
+                Err("the confidence NaN is outside 0.0..=1.0"),
+            ),
+            (
+                verdict,
+                0.5,
+                1.0,
+                Err("a boolean metric returned 0.5; expected 0 or 1"),
+            ),
+            (
+                number,
+                2.5,
+                1.0,
+                Err("the score 2.5 is outside the declared range 0.0..=2.0"),
+            ),
+            (
+                number,
+                f64::NAN,
+                1.0,
+                Err("the score NaN is not a finite number"),
+            ),
         ] {
             let score = MetricScore::new(value).with_confidence(confidence);
             let found = Scored::validated(score, &spec).map(|scored| scored.score.value);
-            let expected =
-                expected.map(|()| value).map_err(|reason| format!("metric `m`: {reason}"));
+            let expected = expected
+                .map(|()| value)
+                .map_err(|reason| format!("metric `m`: {reason}"));
             assert_eq!(found.map_err(|error| error.to_string()), expected);
         }
     }
@@ -219,7 +304,11 @@ mod tests {
         let zero = MetricScore::new(-0.0);
         let parts = Scores::new("a", -0.0).with("b", -0.5);
         let of_parts = Scored::of_parts(zero.clone(), parts, None, &spec).unwrap();
-        let parts: Vec<u64> = of_parts.parts().iter().map(|part| part.value.to_bits()).collect();
+        let parts: Vec<u64> = of_parts
+            .parts()
+            .iter()
+            .map(|part| part.value.to_bits())
+            .collect();
         assert_eq!(parts, [0, (-0.5_f64).to_bits()]);
         let others = [
             Scored::of_value(-0.0, &spec).unwrap(),
@@ -234,13 +323,21 @@ mod tests {
     #[test]
     fn details_and_feedback_are_cut_off_after_their_largest_length() {
         let spec = MetricSpec::new("m");
-        for (length, end) in [(MAX_EXPLANATION, "a"), (MAX_EXPLANATION + 1, "65537 bytes in full)")]
-        {
+        for (length, end) in [
+            (MAX_EXPLANATION, "a"),
+            (MAX_EXPLANATION + 1, "65537 bytes in full)"),
+        ] {
             let text = || "a".repeat(length);
             let score = MetricScore::new(1.0).with_details(text());
             let scored = Scored::of_judgement(score, Some(text()), Map::new(), &spec).unwrap();
-            for text in [scored.score.details.as_deref().unwrap(), &scored.feedback().unwrap()] {
-                assert_eq!(text.find(|it| it != 'a').unwrap_or(text.len()), MAX_EXPLANATION);
+            for text in [
+                scored.score.details.as_deref().unwrap(),
+                &scored.feedback().unwrap(),
+            ] {
+                assert_eq!(
+                    text.find(|it| it != 'a').unwrap_or(text.len()),
+                    MAX_EXPLANATION
+                );
                 assert!(text.ends_with(end));
             }
         }

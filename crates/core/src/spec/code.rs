@@ -6,7 +6,6 @@ use super::MetricSpec;
 
 /// Returns the fingerprint of a composite: of its expression, and of the code and version of each component.
 #[doc(hidden)]
-#[must_use]
 pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
     let mut hash = added(0xcbf2_9ce4_8422_2325, &expression.to_le_bytes());
     let mut index = 0;
@@ -38,7 +37,11 @@ pub(crate) const fn code_of_components(components: &[MetricSpec<'_>]) -> Option<
 const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut index = 0;
     while index <= bytes.len() {
-        let byte = if index < bytes.len() { bytes[index] } else { 0xff };
+        let byte = if index < bytes.len() {
+            bytes[index]
+        } else {
+            0xff
+        };
         hash = (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3);
         index += 1;
     }

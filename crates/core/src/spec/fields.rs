@@ -46,9 +46,14 @@ impl<'a> FieldSpec<'a> {
     /// let spec = MetricSpec::new("brevity").with_fields(&[], PRED);
     /// assert_eq!(spec.required_fields().collect::<Vec<_>>(), ["pred.answer"]);
     /// ```
-    #[must_use]
     pub const fn new(name: &'a str, ty: &'a str, required: bool) -> Self {
-        Self { name, ty, required, may_be_missing: false, help: TypeHelp::NONE }
+        Self {
+            name,
+            ty,
+            required,
+            may_be_missing: false,
+            help: TypeHelp::NONE,
+        }
     }
 
     /// Declares that a prediction without the required field is scored and counted.
@@ -62,7 +67,6 @@ impl<'a> FieldSpec<'a> {
     /// let answer = answer.map(FieldSpec::or_missing);
     /// assert!(spec.with_fields(&[], &answer).can_evaluate(&example! {}, &prediction! {}));
     /// ```
-    #[must_use]
     pub const fn or_missing(mut self) -> Self {
         self.may_be_missing = true;
         self
@@ -88,7 +92,6 @@ impl<'a> FieldSpec<'a> {
     /// let limit = FieldSpec::new("limit", "Limit", true).with_help(TypeHelp::new("a number of characters"));
     /// assert_eq!(limit.help.to_string(), "a number of characters");
     /// ```
-    #[must_use]
     pub const fn with_help(mut self, help: TypeHelp) -> Self {
         self.help = help;
         self

@@ -32,7 +32,11 @@ pub enum SettingError {
     #[error(
         "expected a threshold that some scores fail, found {threshold:?}, which every score in the range {range} passes; write a {other} one"
     )]
-    CannotFail { threshold: f64, range: ScoreRange, other: &'static str },
+    CannotFail {
+        threshold: f64,
+        range: ScoreRange,
+        other: &'static str,
+    },
     #[error(
         "expected a number for `strict`, found a metric that returns `bool`, whose scores are 0 and 1; remove `strict`"
     )]
@@ -74,7 +78,9 @@ impl InstanceSettings {
             Some(true) if spec.kind == ScoreKind::Bool => return Err(SettingError::StrictBool),
             Some(true) if spec.kind == ScoreKind::Corpus => return Err(SettingError::StrictCorpus),
             Some(true) if spec.threshold.is_none() => {
-                let middle = spec.range.map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
+                let middle = spec
+                    .range
+                    .map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
                 return Err(SettingError::StrictWithoutThreshold(middle));
             }
             Some(strict) => spec.strict = strict,
@@ -92,7 +98,10 @@ impl InstanceSettings {
 }
 
 /// Applies the rules that the macros apply to a threshold.
-#[expect(clippy::float_cmp, reason = "only the end of the range itself is passed by every score")]
+#[expect(
+    clippy::float_cmp,
+    reason = "only the end of the range itself is passed by every score"
+)]
 fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), SettingError> {
     if spec.kind == ScoreKind::Bool {
         return Err(SettingError::ThresholdOfBool(threshold));
@@ -103,7 +112,9 @@ fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), Se
     if !threshold.is_finite() {
         return Err(SettingError::NotFinite(threshold));
     }
-    let Some(range) = spec.range else { return Ok(()) };
+    let Some(range) = spec.range else {
+        return Ok(());
+    };
     if !range.contains(threshold) {
         return Err(SettingError::OutOfRange { threshold, range });
     }
@@ -112,7 +123,11 @@ fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), Se
         Direction::LowerIsBetter => (range.max, "smaller"),
     };
     if threshold == always {
-        return Err(SettingError::CannotFail { threshold, range, other });
+        return Err(SettingError::CannotFail {
+            threshold,
+            range,
+            other,
+        });
     }
     Ok(())
 }

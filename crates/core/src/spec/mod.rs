@@ -110,7 +110,6 @@ impl ScoreRange {
     /// assert!(!ScoreRange::UNIT.contains(1.000001));
     /// assert!(!ScoreRange::UNIT.contains(f64::NAN));
     /// ```
-    #[must_use]
     pub const fn contains(&self, value: f64) -> bool {
         self.min <= value && value <= self.max
     }
@@ -177,7 +176,10 @@ pub struct MetricSpec<'a> {
     pub version: &'a str,
     /// The fingerprint of the code: a hash of the function's tokens, of the `score` of a judge, of the expression of a
     /// composite with its components. `None` if a macro did not see the code.
-    #[serde(serialize_with = "code::serialize", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "code::serialize",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub code: Option<u64>,
 }
 
@@ -189,7 +191,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("mean_length");
     /// assert_eq!(spec.properties(), "proxy, number, higher is better, free");
     /// ```
-    #[must_use]
     pub const fn new(name: &'a str) -> Self {
         Self {
             name,
@@ -219,7 +220,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("brevity").with_doc("Whether the answer is short.");
     /// assert_eq!(spec.doc, "Whether the answer is short.");
     /// ```
-    #[must_use]
     pub const fn with_doc(mut self, doc: &'a str) -> Self {
         self.doc = doc;
         self
@@ -232,7 +232,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("unit_tests").with_tier(MetricTier::Truth);
     /// assert_eq!(spec.properties(), "truth, number, higher is better, free");
     /// ```
-    #[must_use]
     pub const fn with_tier(mut self, tier: MetricTier) -> Self {
         self.tier = tier;
         self
@@ -245,7 +244,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("judged").with_cost_msats(2_500); // 2.5 satoshis
     /// assert!(spec.properties().ends_with("2500 msat a row"));
     /// ```
-    #[must_use]
     pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.cost_msats = cost_msats;
         self
@@ -258,7 +256,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("compiles").with_kind(ScoreKind::Bool);
     /// assert_eq!((spec.range, spec.is_success(1.0)), (Some(ScoreRange::UNIT), Some(true)));
     /// ```
-    #[must_use]
     pub const fn with_kind(mut self, kind: ScoreKind) -> Self {
         self.kind = kind;
         if matches!(kind, ScoreKind::Bool) {
@@ -274,7 +271,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("overlap").with_threshold(0.8);
     /// assert_eq!((spec.is_success(0.8), spec.is_success(0.79)), (Some(true), Some(false)));
     /// ```
-    #[must_use]
     pub const fn with_threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self
@@ -287,7 +283,6 @@ impl<'a> MetricSpec<'a> {
     /// let range = MetricSpec::new("stars").with_range(1.0, 5.0).range.unwrap();
     /// assert_eq!((range.min, range.max), (1.0, 5.0));
     /// ```
-    #[must_use]
     pub const fn with_range(mut self, min: f64, max: f64) -> Self {
         self.range = Some(ScoreRange { min, max });
         self
@@ -300,7 +295,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("edits").with_direction(Direction::LowerIsBetter).with_threshold(2.0);
     /// assert_eq!((spec.is_success(1.0), spec.is_success(3.0)), (Some(true), Some(false)));
     /// ```
-    #[must_use]
     pub const fn with_direction(mut self, direction: Direction) -> Self {
         self.direction = direction;
         self
@@ -314,7 +308,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("overlap").with_threshold(0.5).with_strict();
     /// assert_eq!((spec.is_success(1.0), spec.is_success(0.0)), (Some(true), Some(false)));
     /// ```
-    #[must_use]
     pub const fn with_strict(mut self) -> Self {
         self.strict = true;
         self
@@ -327,7 +320,6 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(MetricSpec::new("overlap").with_missing(0.0).missing, Some(0.0));
     /// assert_eq!(MetricSpec::new("overlap").missing, None); // a missing field is an error
     /// ```
-    #[must_use]
     pub const fn with_missing(mut self, score: f64) -> Self {
         self.missing = Some(score);
         self
@@ -339,7 +331,6 @@ impl<'a> MetricSpec<'a> {
     /// # use dsrs_metrics::contract::MetricSpec;
     /// assert!(MetricSpec::new("judged").with_async().is_async);
     /// ```
-    #[must_use]
     pub const fn with_async(mut self) -> Self {
         self.is_async = true;
         self
@@ -354,7 +345,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("distance").with_fields(&gold, &pred);
     /// assert_eq!(spec.get_input_fields().collect::<Vec<_>>(), ["gold.answer", "pred.guess"]);
     /// ```
-    #[must_use]
     pub const fn with_fields(
         mut self,
         gold: &'a [FieldSpec<'a>],
@@ -373,7 +363,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("brevity").with_fields(&[], &answer);
     /// assert!(!spec.only_fields && spec.with_only_fields().only_fields);
     /// ```
-    #[must_use]
     pub const fn with_only_fields(mut self) -> Self {
         self.only_fields = true;
         self
@@ -389,7 +378,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("my_f1").with_params(F1::SPEC.params);
     /// assert_eq!(spec.params[0].name, "profile");
     /// ```
-    #[must_use]
     pub const fn with_params(mut self, params: &'a [ParamSpec<'a>]) -> Self {
         self.params = params;
         self
@@ -402,7 +390,6 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(MetricSpec::new("overlap").version, "1");
     /// assert_eq!(MetricSpec::new("overlap").with_version("2").version, "2");
     /// ```
-    #[must_use]
     pub const fn with_version(mut self, version: &'a str) -> Self {
         self.version = version;
         self
@@ -418,7 +405,6 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(MetricSpec::new("overlap").code, None);
     /// assert_eq!(MetricSpec::new("overlap").with_code(0x1f).code, Some(31));
     /// ```
-    #[must_use]
     pub const fn with_code(mut self, code: u64) -> Self {
         self.code = Some(code);
         self
@@ -439,8 +425,15 @@ impl<'a> MetricSpec<'a> {
     pub fn required_fields(&self) -> impl Iterator<Item = String> {
         let name =
             |side, field: &FieldSpec<'_>| field.required.then(|| format!("{side}.{}", field.name));
-        let gold = self.gold.iter().filter_map(move |field| name(Side::Gold, field));
-        gold.chain(self.pred.iter().filter_map(move |field| name(Side::Pred, field)))
+        let gold = self
+            .gold
+            .iter()
+            .filter_map(move |field| name(Side::Gold, field));
+        gold.chain(
+            self.pred
+                .iter()
+                .filter_map(move |field| name(Side::Pred, field)),
+        )
     }
 
     /// Iterates over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
@@ -456,7 +449,8 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(read, ["gold.context", "pred.answer", "pred.quote"]);
     /// ```
     pub fn get_input_fields(&self) -> impl Iterator<Item = String> {
-        self.get_input_spec().map(|(side, field)| format!("{side}.{}", field.name))
+        self.get_input_spec()
+            .map(|(side, field)| format!("{side}.{}", field.name))
     }
 
     /// Iterates over the specs of all fields that the metric reads, gold first.
@@ -481,9 +475,12 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(wer.is_success(0.5), Some(false));
     /// assert_eq!(MetricSpec::new("mean_length").is_success(3.0), None);
     /// ```
-    #[must_use]
     pub fn is_success(&self, score: f64) -> Option<bool> {
-        if self.strict { Some(score >= 1.0) } else { self.verdict(score) }
+        if self.strict {
+            Some(score >= 1.0)
+        } else {
+            self.verdict(score)
+        }
     }
 
     /// Returns whether a score is a pass, before [`strict`](Self::strict) is applied.
@@ -504,7 +501,6 @@ impl<'a> MetricSpec<'a> {
     /// assert!(!F1::SPEC.strict_mode());
     /// assert!(F1::default().with_threshold(0.8).strict().spec().strict_mode());
     /// ```
-    #[must_use]
     pub const fn strict_mode(&self) -> bool {
         self.strict
     }
@@ -517,7 +513,6 @@ impl<'a> MetricSpec<'a> {
     /// assert!(!wer.higher_is_better());
     /// assert!(wer.with_strict().higher_is_better());
     /// ```
-    #[must_use]
     pub const fn higher_is_better(&self) -> bool {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)
     }
@@ -531,7 +526,6 @@ impl<'a> MetricSpec<'a> {
     /// let spec = MetricSpec::new("brevity").with_range(0.0, 1.0).with_threshold(0.5);
     /// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, free");
     /// ```
-    #[must_use]
     pub fn properties(&self) -> String {
         let tier = match self.tier {
             MetricTier::Proxy => "proxy",
@@ -543,9 +537,18 @@ impl<'a> MetricSpec<'a> {
             ScoreKind::Corpus => "one score of all rows",
         };
         let range = self.range.filter(|_| !matches!(self.kind, ScoreKind::Bool));
-        let range = range.map(|range| format!(" in {range}")).unwrap_or_default();
-        let better = if self.higher_is_better() { "higher" } else { "lower" };
-        let threshold = self.threshold.map(|it| format!(", threshold {it:?}")).unwrap_or_default();
+        let range = range
+            .map(|range| format!(" in {range}"))
+            .unwrap_or_default();
+        let better = if self.higher_is_better() {
+            "higher"
+        } else {
+            "lower"
+        };
+        let threshold = self
+            .threshold
+            .map(|it| format!(", threshold {it:?}"))
+            .unwrap_or_default();
         let strict = if self.strict { ", strict" } else { "" };
         let cost = match self.cost_msats {
             0 => "free".to_owned(),

@@ -87,6 +87,9 @@ pub(super) struct Input<'a> {
 
 impl ExportError {
     pub(super) fn row(row: &crate::results::ResultRow, reason: impl Display) -> Self {
-        Self::Row { at: row.at().to_string(), reason: reason.to_string() }
+        Self::Row {
+            at: row.at().to_string(),
+            reason: reason.to_string(),
+        }
     }
 }

@@ -52,7 +52,11 @@ impl Documents for Scores {
                 session_id,
                 name,
                 value: score.value?,
-                data_type: if source.run.is_verdict(name) { "BOOLEAN" } else { "NUMERIC" },
+                data_type: if source.run.is_verdict(name) {
+                    "BOOLEAN"
+                } else {
+                    "NUMERIC"
+                },
                 comment: score.explanation(),
                 metadata: metadata(source, row, (name, score)),
                 timestamp: humantime::format_rfc3339_millis(source.facts.ended).to_string(),

@@ -49,7 +49,10 @@ pub(super) fn write<D: Documents>(
 
 /// Returns an attribute of a row that is a string, and not empty.
 pub(super) fn attribute<'r>(row: &'r ResultRow, name: &str) -> Option<&'r str> {
-    row.attributes.get(name)?.as_str().filter(|text| !text.is_empty())
+    row.attributes
+        .get(name)?
+        .as_str()
+        .filter(|text| !text.is_empty())
 }
 
 /// Returns the id of the trace that a row belongs to. `or` is another attribute that is enough.
@@ -93,14 +96,38 @@ pub(super) fn metadata(
         ("row_id", Some(row.id.clone().into())),
         ("run", source.facts.label().map(Value::from)),
         ("judge", judges),
-        ("passed", score.passed.filter(|_| !source.run.is_verdict(name)).map(Value::from)),
-        ("confidence", score.confidence.filter(|it| *it < 1.0).map(Value::from)),
-        ("cost_msats", Some(score.cost_msats).filter(|cost| *cost > 0).map(Value::from)),
-        ("parts", Some(&score.parts).filter(|it| !it.is_empty()).map(|it| serde_json::json!(it))),
+        (
+            "passed",
+            score
+                .passed
+                .filter(|_| !source.run.is_verdict(name))
+                .map(Value::from),
+        ),
+        (
+            "confidence",
+            score.confidence.filter(|it| *it < 1.0).map(Value::from),
+        ),
+        (
+            "cost_msats",
+            Some(score.cost_msats)
+                .filter(|cost| *cost > 0)
+                .map(Value::from),
+        ),
+        (
+            "parts",
+            Some(&score.parts)
+                .filter(|it| !it.is_empty())
+                .map(|it| serde_json::json!(it)),
+        ),
         (
             "details",
-            Some(&score.metadata).filter(|it| !it.is_empty()).map(|it| Value::from(it.clone())),
+            Some(&score.metadata)
+                .filter(|it| !it.is_empty())
+                .map(|it| Value::from(it.clone())),
         ),
     ];
-    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }

@@ -55,7 +55,9 @@ impl Documents for Assessments {
                 _ => ("CODE", format!("dsrs-metrics:{name}")),
             };
             let metadata = metadata(source, row, (name, score));
-            let metadata = metadata.into_iter().map(|(key, value)| (key, as_string(&value)));
+            let metadata = metadata
+                .into_iter()
+                .map(|(key, value)| (key, as_string(&value)));
             Some(CreateAssessment {
                 assessment: Assessment {
                     assessment_name: name,

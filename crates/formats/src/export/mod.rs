@@ -46,9 +46,17 @@ impl ExportFormat {
     /// All formats, each with its name on the command line and a noun.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 5] = [
-        (Self::Inspect, "inspect", "A log of inspect_ai, an .eval file (feature `inspect`)"),
+        (
+            Self::Inspect,
+            "inspect",
+            "A log of inspect_ai, an .eval file (feature `inspect`)",
+        ),
         (Self::EveryEvalEver, "eee", "Every Eval Ever, a folder"),
-        (Self::OpenInference, "openinference", "Spans of OpenInference, OTLP in JSON Lines"),
+        (
+            Self::OpenInference,
+            "openinference",
+            "Spans of OpenInference, OTLP in JSON Lines",
+        ),
         (Self::Langfuse, "langfuse", "Scores of Langfuse, JSON Lines"),
         (Self::Mlflow, "mlflow", "Assessments of MLflow, JSON Lines"),
     ];
@@ -86,9 +94,12 @@ impl Export {
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
     /// let export = Export::to(ExportFormat::Mlflow);
     /// ```
-    #[must_use]
     pub fn to(format: ExportFormat) -> Self {
-        Self { format, tags: BTreeMap::new(), fields: sample::TextFields::default() }
+        Self {
+            format,
+            tags: BTreeMap::new(),
+            fields: sample::TextFields::default(),
+        }
     }
 
     /// Sets a fact that the result file does not state, such as `model` or `organization`, or that it states in another way. The guide
@@ -98,7 +109,6 @@ impl Export {
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
     /// let export = Export::to(ExportFormat::EveryEvalEver).tag("model", "acme/small").tag("organization", "Acme");
     /// ```
-    #[must_use]
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.tags.insert(name.into(), value.into());
         self
@@ -111,7 +121,6 @@ impl Export {
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
     /// let export = Export::to(ExportFormat::OpenInference).input("gold.query");
     /// ```
-    #[must_use]
     pub fn input(mut self, field: impl Into<String>) -> Self {
         self.fields.input = Some(field.into());
         self
@@ -123,7 +132,6 @@ impl Export {
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
     /// let export = Export::to(ExportFormat::OpenInference).target("gold.label");
     /// ```
-    #[must_use]
     pub fn target(mut self, field: impl Into<String>) -> Self {
         self.fields.target = Some(field.into());
         self
@@ -135,7 +143,6 @@ impl Export {
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
     /// let export = Export::to(ExportFormat::OpenInference).output("pred.summary");
     /// ```
-    #[must_use]
     pub fn output(mut self, field: impl Into<String>) -> Self {
         self.fields.output = Some(field.into());
         self

@@ -54,7 +54,10 @@ impl Documents for Spans {
                 add("score", json!({ "doubleValue": value }));
             }
             if let (Some(_), Some(passed)) = (score.value, score.passed) {
-                add("label", json!({ "stringValue": if passed { "pass" } else { "fail" } }));
+                add(
+                    "label",
+                    json!({ "stringValue": if passed { "pass" } else { "fail" } }),
+                );
             }
             if let Some(text) = text {
                 add("explanation", json!({ "stringValue": text }));
@@ -64,8 +67,14 @@ impl Documents for Spans {
                 _ => "CODE",
             };
             add("annotator_kind", json!({ "stringValue": kind }));
-            add("identifier", json!({ "stringValue": facts.uuid(&[&row.id, name]) }));
-            add("metadata", json!({ "stringValue": Value::from(metadata).to_string() }));
+            add(
+                "identifier",
+                json!({ "stringValue": facts.uuid(&[&row.id, name]) }),
+            );
+            add(
+                "metadata",
+                json!({ "stringValue": Value::from(metadata).to_string() }),
+            );
             number += 1;
         }
         if number == 0 {

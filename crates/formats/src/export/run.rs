@@ -27,7 +27,9 @@ impl<'a> ExportedRun<'a> {
             return Err(ExportError::StandardInput);
         }
         let manifest = manifest_of(file, None).map_err(crate::results::ResultsError::from)?;
-        let group = manifest.and_then(Result::ok).and_then(|manifest| manifest.run.group);
+        let group = manifest
+            .and_then(Result::ok)
+            .and_then(|manifest| manifest.run.group);
         let mut columns = Comparison::builder();
         if let Some(group) = group {
             columns = columns.group(group);
@@ -35,7 +37,11 @@ impl<'a> ExportedRun<'a> {
         let scores = columns.read(file)?;
         let figures = |name: &str| (name.to_owned(), scores.figures(name));
         let metrics = scores.metrics().map(figures).collect();
-        Ok(Self { file, scores, metrics })
+        Ok(Self {
+            file,
+            scores,
+            metrics,
+        })
     }
 
     pub(super) fn manifest(&self) -> Option<&Manifest> {
@@ -50,12 +56,15 @@ impl<'a> ExportedRun<'a> {
 
     /// The score that a failed row counts as.
     pub(super) fn failure_score(&self) -> f64 {
-        self.manifest().map_or(0.0, |manifest| manifest.run.failure_score)
+        self.manifest()
+            .map_or(0.0, |manifest| manifest.run.failure_score)
     }
 
     /// Whether the scores of a metric are pass or fail.
     pub(super) fn is_verdict(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|figures| figures.kind == ScoreKind::Bool)
+        self.metrics
+            .get(metric)
+            .is_some_and(|figures| figures.kind == ScoreKind::Bool)
     }
 
     /// Calls a function with each row, in the order of the file.
@@ -89,12 +98,22 @@ impl LeftOut {
     /// `3 results without a score are not in the output: 2 abstained, 1 gated`
     pub(super) fn note(&self) -> Option<String> {
         let all: u64 = self.0.values().sum();
-        let mut each: Vec<_> =
-            self.0.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let mut each: Vec<_> = self
+            .0
+            .iter()
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
         each.sort_unstable();
-        let (results, are) = if all == 1 { ("result", "is") } else { ("results", "are") };
+        let (results, are) = if all == 1 {
+            ("result", "is")
+        } else {
+            ("results", "are")
+        };
         (all > 0).then(|| {
-            format!("{all} {results} without a score {are} not in the output: {}", each.join(", "))
+            format!(
+                "{all} {results} without a score {are} not in the output: {}",
+                each.join(", ")
+            )
         })
     }
 }

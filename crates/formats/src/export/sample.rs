@@ -43,7 +43,10 @@ impl Sample {
         let first = |fields: &[&str]| fields.iter().find_map(|field| row.field(field));
         let input = named("input", &fields.input)?;
         let input = input.or_else(|| first(&["gold.input", "gold.question"]));
-        let input = input.or(row.gold.as_ref()).map(as_string).unwrap_or_default();
+        let input = input
+            .or(row.gold.as_ref())
+            .map(as_string)
+            .unwrap_or_default();
         let target = named("target", &fields.target)?;
         let target = target.or_else(|| first(&["gold.target", "gold.answer"]));
         let target = match target {
@@ -55,11 +58,20 @@ impl Sample {
             None => None,
             Some(pred) => {
                 let output = named("output", &fields.output)?;
-                Some(as_string(output.or_else(|| first(&["pred.answer"])).unwrap_or(pred)))
+                Some(as_string(
+                    output.or_else(|| first(&["pred.answer"])).unwrap_or(pred),
+                ))
             }
         };
-        let trajectory = row.field("pred.trajectory").filter(|value| value.is_array());
+        let trajectory = row
+            .field("pred.trajectory")
+            .filter(|value| value.is_array());
         let trajectory = trajectory.and_then(|value| Trajectory::from_json(value.clone()).ok());
-        Ok(Self { input, target, output, trajectory })
+        Ok(Self {
+            input,
+            target,
+            output,
+            trajectory,
+        })
     }
 }

@@ -15,8 +15,11 @@ use crate::trajectory::{Role, Trajectory};
 const EXPECTED: &str = "trajectories of ATIF, which have `schema_version` and `steps`";
 
 /// The properties of an agent, and their keys in the document.
-const AGENT: [(&str, &str); 3] =
-    [("agent", "name"), ("agent_version", "version"), ("model", "model_name")];
+const AGENT: [(&str, &str); 3] = [
+    ("agent", "name"),
+    ("agent_version", "version"),
+    ("model", "model_name"),
+];
 
 pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError> {
     let input = Input { file };
@@ -38,27 +41,40 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
         let row = row(number + 1, document).map_err(|reason| input.invalid(place, reason))?;
         for (name, _) in AGENT {
             let found = row.attributes.get(name).and_then(Value::as_str);
-            let known = agents.entry(name).or_insert_with(|| found.map(str::to_owned));
+            let known = agents
+                .entry(name)
+                .or_insert_with(|| found.map(str::to_owned));
             if known.as_deref() != found {
                 *known = None;
             }
         }
         rows.add(number, row).map_err(|error| input.output(error))
     })?;
-    let tags = agents.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let tags = agents
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     let tags: BTreeMap<_, _> = tags.collect();
-    let run = ForeignRun { label: tags.get("agent").cloned(), tags, ..ForeignRun::default() };
+    let run = ForeignRun {
+        label: tags.get("agent").cloned(),
+        tags,
+        ..ForeignRun::default()
+    };
     rows.finish(run).map_err(|error| input.output(error))?;
     Ok(Vec::new())
 }
 
 /// Returns the row of a document. Its id is the session's id, or the number of the document.
 fn row(number: u64, document: Map<String, Value>) -> Result<ForeignRow, String> {
-    let id = ["trajectory_id", "session_id"].iter().find_map(|key| document.get(*key)?.as_str());
+    let id = ["trajectory_id", "session_id"]
+        .iter()
+        .find_map(|key| document.get(*key)?.as_str());
     let id = id.map_or_else(|| number.to_string(), str::to_owned);
     let mut attributes = Fields::default();
     for (name, key) in AGENT {
-        if let Some(value) = document.get("agent").and_then(|agent| agent.get(key)?.as_str()) {
+        if let Some(value) = document
+            .get("agent")
+            .and_then(|agent| agent.get(key)?.as_str())
+        {
             attributes.insert(name, value);
         }
     }
@@ -67,10 +83,17 @@ fn row(number: u64, document: Map<String, Value>) -> Result<ForeignRow, String> 
         serde_json::from_value(document.clone()).map_err(|error| error.to_string())?;
     let tokens = tokens(&document, &trajectory);
     let text = |role: Role| {
-        let of_role = trajectory.messages().iter().filter(move |it| it.role == role);
-        of_role.map(|it| it.text.as_str()).filter(|text| !text.is_empty())
+        let of_role = trajectory
+            .messages()
+            .iter()
+            .filter(move |it| it.role == role);
+        of_role
+            .map(|it| it.text.as_str())
+            .filter(|text| !text.is_empty())
     };
-    let gold = text(Role::User).next().map_or_else(|| json!({}), |task| json!({ "task": task }));
+    let gold = text(Role::User)
+        .next()
+        .map_or_else(|| json!({}), |task| json!({ "task": task }));
     let mut pred = Map::new();
     if let Some(answer) = text(Role::Assistant).next_back() {
         pred.insert("answer".to_owned(), answer.into());
@@ -81,17 +104,28 @@ fn row(number: u64, document: Map<String, Value>) -> Result<ForeignRow, String> 
         run: program_run(None, tokens),
         ..RowAttempt::default()
     };
-    Ok(ForeignRow { id, gold, attributes, attempts: vec![attempt] })
+    Ok(ForeignRow {
+        id,
+        gold,
+        attributes,
+        attempts: vec![attempt],
+    })
 }
 
 /// Returns the tokens of the document's total, or else of its steps.
 fn tokens(document: &Value, trajectory: &Trajectory) -> Option<[u64; 2]> {
     let total = |key: &str| document.get("final_metrics")?.get(key)?.as_u64();
-    let totals = [total("total_prompt_tokens"), total("total_completion_tokens")];
+    let totals = [
+        total("total_prompt_tokens"),
+        total("total_completion_tokens"),
+    ];
     if totals.iter().any(Option::is_some) {
         return Some(totals.map(Option::unwrap_or_default));
     }
-    let mut steps = trajectory.messages().iter().filter_map(|message| message.usage);
+    let mut steps = trajectory
+        .messages()
+        .iter()
+        .filter_map(|message| message.usage);
     let mut sum = steps.next()?;
     steps.for_each(|more| sum += more);
     Some([sum.input_tokens, sum.output_tokens])

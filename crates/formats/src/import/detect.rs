@@ -31,10 +31,17 @@ pub(super) fn other_format(
         return input.unreadable(reason);
     }
     let found = describe(without_mark(&start));
-    if OWN.iter().any(|(noun, name)| expected.contains(noun) && found.contains(name)) {
+    if OWN
+        .iter()
+        .any(|(noun, name)| expected.contains(noun) && found.contains(name))
+    {
         return own;
     }
-    ImportError::OtherFormat { file: input.file.to_owned(), expected, found }
+    ImportError::OtherFormat {
+        file: input.file.to_owned(),
+        expected,
+        found,
+    }
 }
 
 /// Describes a file by its first bytes.
@@ -45,7 +52,10 @@ fn describe(start: &[u8]) -> String {
     if start.starts_with(b"PK") {
         return "a ZIP archive, as logs of inspect_ai are (`--from inspect`)".to_owned();
     }
-    if [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"].iter().any(|magic| start.starts_with(magic)) {
+    if [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"]
+        .iter()
+        .any(|magic| start.starts_with(magic))
+    {
         return "a compressed file; decompress it".to_owned();
     }
     let keys = first_keys(start);
@@ -80,7 +90,10 @@ fn describe(start: &[u8]) -> String {
 /// Returns the keys of the first object of JSON, as far as it is there.
 fn first_keys(start: &[u8]) -> Vec<String> {
     let (mut keys, mut depth, mut key, mut from) = (Vec::new(), 0_u32, None, None::<usize>);
-    let mut at = start.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let mut at = start
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
     if start.get(at) != Some(&b'{') {
         return keys;
     }
@@ -97,7 +110,10 @@ fn first_keys(start: &[u8]) -> Vec<String> {
             (None, b'}' | b']') if depth <= 1 => break,
             (None, b'}' | b']') => depth -= 1,
             (None, b':') if depth == 1 => {
-                keys.extend(key.take().map(|key| String::from_utf8_lossy(key).into_owned()));
+                keys.extend(
+                    key.take()
+                        .map(|key| String::from_utf8_lossy(key).into_owned()),
+                );
             }
             (None, _) => {}
         }
@@ -114,11 +130,26 @@ mod tests {
     fn a_file_is_described_by_its_first_object() {
         for (text, expected) in [
             ("  \n", "an empty file"),
-            (r#"{"id":"a","scores":{"em":{}}}"#, "a result file of this program; leave out --from"),
-            (r#"{"gold":{"doc_id":1}}"#, "rows of gold labels and predictions; leave out --from"),
-            (r#"{"version":2,"eval":{"#, "a log of inspect_ai (`--from inspect`)"),
-            (r#"{"a":"x\":{","resourceSpans":[]}"#, "spans of OpenTelemetry (`--from otlp`)"),
-            ("{\"x\":[1,{\"doc_id\":2}]}\n{\"doc_id\":1}", "an object with `x`"),
+            (
+                r#"{"id":"a","scores":{"em":{}}}"#,
+                "a result file of this program; leave out --from",
+            ),
+            (
+                r#"{"gold":{"doc_id":1}}"#,
+                "rows of gold labels and predictions; leave out --from",
+            ),
+            (
+                r#"{"version":2,"eval":{"#,
+                "a log of inspect_ai (`--from inspect`)",
+            ),
+            (
+                r#"{"a":"x\":{","resourceSpans":[]}"#,
+                "spans of OpenTelemetry (`--from otlp`)",
+            ),
+            (
+                "{\"x\":[1,{\"doc_id\":2}]}\n{\"doc_id\":1}",
+                "an object with `x`",
+            ),
             ("[1]", "a list"),
             ("7", "a file without objects of JSON"),
         ] {

@@ -72,19 +72,32 @@ pub(super) struct Input<'a> {
 
 impl Input<'_> {
     pub(super) fn unreadable(self, reason: io::Error) -> ImportError {
-        ImportError::Unreadable { file: self.file.to_owned(), reason }
+        ImportError::Unreadable {
+            file: self.file.to_owned(),
+            reason,
+        }
     }
 
     pub(super) fn invalid(self, place: impl Display, reason: impl Display) -> ImportError {
         let (place, reason) = (place.to_string(), reason.to_string());
-        ImportError::Invalid { file: self.file.to_owned(), place, reason }
+        ImportError::Invalid {
+            file: self.file.to_owned(),
+            place,
+            reason,
+        }
     }
 
     pub(super) fn whole(self, reason: impl Display) -> ImportError {
-        ImportError::Whole { file: self.file.to_owned(), reason: reason.to_string() }
+        ImportError::Whole {
+            file: self.file.to_owned(),
+            reason: reason.to_string(),
+        }
     }
 
     pub(super) fn output(self, reason: EvaluateError) -> ImportError {
-        ImportError::Output { file: self.file.to_owned(), reason: Box::new(reason) }
+        ImportError::Output {
+            file: self.file.to_owned(),
+            reason: Box::new(reason),
+        }
     }
 }

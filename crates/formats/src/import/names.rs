@@ -38,7 +38,10 @@ mod tests {
     #[test]
     fn each_metric_has_a_name_of_its_own_without_characters_of_the_command_line() {
         let mut names = MetricNames::default();
-        assert_eq!(names.name("exact_match", Some("strict-match")), "exact_match:strict-match");
+        assert_eq!(
+            names.name("exact_match", Some("strict-match")),
+            "exact_match:strict-match"
+        );
         assert_eq!(names.name("a.b, c", None), "a_b__c");
         assert_eq!(names.name("a,b. c", None), "a_b__c_");
         assert_eq!(names.name("a.b, c", None), "a_b__c");

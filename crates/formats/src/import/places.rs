@@ -23,7 +23,10 @@ pub(super) struct Part<P> {
 
 impl<P: Copy> Places<P> {
     pub(super) const fn new() -> Self {
-        Self { ids: String::new(), parts: Vec::new() }
+        Self {
+            ids: String::new(),
+            parts: Vec::new(),
+        }
     }
 
     /// Adds a part of the row with this id.
@@ -31,7 +34,13 @@ impl<P: Copy> Places<P> {
         let (start, position) = (self.ids.len() as u64, self.parts.len() as u64);
         let length = u32::try_from(id.len()).unwrap_or(u32::MAX);
         self.ids.push_str(id);
-        self.parts.push(Part { start, length, number, position, place });
+        self.parts.push(Part {
+            start,
+            length,
+            number,
+            position,
+            place,
+        });
     }
 
     pub(super) fn len(&self) -> usize {
@@ -40,7 +49,9 @@ impl<P: Copy> Places<P> {
 
     pub(super) fn id(&self, part: &Part<P>) -> &str {
         let start = usize::try_from(part.start).unwrap_or(usize::MAX);
-        self.ids.get(start..start.saturating_add(part.length as usize)).unwrap_or_default()
+        self.ids
+            .get(start..start.saturating_add(part.length as usize))
+            .unwrap_or_default()
     }
 
     /// Sorts the parts by id and number: numbers by their value, and before other ids.
@@ -56,7 +67,10 @@ impl<P: Copy> Places<P> {
     /// Returns two parts with one id and number. The parts are sorted.
     pub(super) fn duplicate(&self) -> Option<[&Part<P>; 2]> {
         let same = |[a, b]: [&Part<P>; 2]| a.number == b.number && self.id(a) == self.id(b);
-        self.parts.windows(2).map(|pair| [&pair[0], &pair[1]]).find(|pair| same(*pair))
+        self.parts
+            .windows(2)
+            .map(|pair| [&pair[0], &pair[1]])
+            .find(|pair| same(*pair))
     }
 
     /// Keeps of parts with one id and number the last one. The parts are sorted.
@@ -91,8 +105,9 @@ mod tests {
     #[test]
     fn rows_are_in_the_order_of_their_ids_and_the_last_of_equal_parts_counts() {
         let mut places = Places::new();
-        for (place, (id, number)) in
-            [("10", 1), ("b", 1), ("9", 2), ("9", 1), ("a", 1), ("9", 2)].into_iter().enumerate()
+        for (place, (id, number)) in [("10", 1), ("b", 1), ("9", 2), ("9", 1), ("a", 1), ("9", 2)]
+            .into_iter()
+            .enumerate()
         {
             places.push(id, number, place);
         }
@@ -100,7 +115,10 @@ mod tests {
         let [first, second] = places.duplicate().unwrap();
         assert_eq!((first.place, second.place), (2, 5));
         places.keep_last();
-        assert_eq!(places.duplicate().map(|pair| pair.map(|part| part.place)), None);
+        assert_eq!(
+            places.duplicate().map(|pair| pair.map(|part| part.place)),
+            None
+        );
         let rows = places.rows().map(|row| {
             let parts = row.iter().map(|part| (part.number, part.place));
             (places.id(&row[0]), parts.collect::<Vec<_>>())

@@ -18,7 +18,10 @@ pub(super) fn scored(
     details: Option<String>,
     metadata: Map<String, Value>,
 ) -> Outcome {
-    let score = MetricScore { details, ..MetricScore::new(value) };
+    let score = MetricScore {
+        details,
+        ..MetricScore::new(value)
+    };
     Outcome::Scored(Scored::of_other_program(score, passed, metadata))
 }
 
@@ -28,7 +31,10 @@ pub(super) fn invalid(metric: &str, found: &Value) -> Outcome {
         Value::Null => "missing, null or NaN".to_owned(),
         found => crate::json::describe::found(found),
     };
-    Outcome::from(MetricError::failed(metric, format_args!("the score is {found}, not a number")))
+    Outcome::from(MetricError::failed(
+        metric,
+        format_args!("the score is {found}, not a number"),
+    ))
 }
 
 /// The metrics of the rows so far. A row without one of them failed. A file may name a metric in its last row alone, and is then
@@ -53,7 +59,11 @@ impl Completeness {
 
     /// Adds the metrics of a row, and failures of those that it lacks.
     pub(super) fn complete(&mut self, row: &mut ForeignRow) {
-        for name in row.attempts.iter().flat_map(|attempt| attempt.outcomes.keys()) {
+        for name in row
+            .attempts
+            .iter()
+            .flat_map(|attempt| attempt.outcomes.keys())
+        {
             if !self.metrics.contains(name) && !self.optional.contains(name) {
                 self.metrics.insert(name.clone());
             }
@@ -72,7 +82,9 @@ impl Completeness {
 
     /// Returns `true` if each row since the last call has all metrics.
     pub(super) fn is_whole(&mut self) -> bool {
-        self.of_first.take().is_none_or(|metrics| metrics == self.metrics.len())
+        self.of_first
+            .take()
+            .is_none_or(|metrics| metrics == self.metrics.len())
     }
 }
 

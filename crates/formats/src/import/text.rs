@@ -71,8 +71,11 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
 }
 
 /// The constants of Python, longest first, and their replacements.
-const CONSTANTS: [(&str, &str); 3] =
-    [("-Infinity", "\"-Infinity\""), ("Infinity", "\"Infinity\""), ("NaN", "null")];
+const CONSTANTS: [(&str, &str); 3] = [
+    ("-Infinity", "\"-Infinity\""),
+    ("Infinity", "\"Infinity\""),
+    ("NaN", "null"),
+];
 
 /// Replaces the constants outside of strings.
 fn with_finite_numbers(text: &str) -> Cow<'_, str> {
@@ -86,8 +89,9 @@ fn with_finite_numbers(text: &str) -> Cow<'_, str> {
             b'"' => in_string = !in_string,
             b'\\' if in_string => at += 1,
             b'N' | b'I' | b'-' if !in_string => {
-                if let Some((found, with)) =
-                    CONSTANTS.iter().find(|(found, _)| rest[at..].starts_with(found))
+                if let Some((found, with)) = CONSTANTS
+                    .iter()
+                    .find(|(found, _)| rest[at..].starts_with(found))
                 {
                     replaced.push_str(&rest[..at]);
                     replaced.push_str(with);
@@ -141,7 +145,10 @@ pub(super) fn each_document<T: DeserializeOwned>(
             }
             parsed => parsed,
         };
-        each(&place, parsed.map_err(|reason| input.invalid(&place, reason))?)?;
+        each(
+            &place,
+            parsed.map_err(|reason| input.invalid(&place, reason))?,
+        )?;
         is_first = false;
     }
     match is_first {
@@ -163,7 +170,11 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
         )));
     }
     if !without_mark(&text).trim_ascii_start().starts_with(b"{") {
-        return Err(other_format(input, expected, input.whole("not an object of JSON")));
+        return Err(other_format(
+            input,
+            expected,
+            input.whole("not an object of JSON"),
+        ));
     }
     parse(&text).map_err(|reason| match parse::<IgnoredAny>(&text) {
         Ok(_) => other_format(input, expected, input.whole(reason)),
@@ -181,7 +192,12 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, number: 0, offset: 0, line: Vec::new() }
+        Self {
+            reader,
+            number: 0,
+            offset: 0,
+            line: Vec::new(),
+        }
     }
 
     /// Reads the next line that is not blank; false at the end.
@@ -193,7 +209,9 @@ impl<R: BufRead> Lines<R> {
             self.offset += self.line.len() as u64;
             self.line.clear();
             let limit = ROW_LIMIT as u64 + 1;
-            (&mut self.reader).take(limit).read_until(b'\n', &mut self.line)?;
+            (&mut self.reader)
+                .take(limit)
+                .read_until(b'\n', &mut self.line)?;
             if self.line.is_empty() {
                 return Ok(false);
             }

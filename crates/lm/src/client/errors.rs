@@ -18,9 +18,17 @@ const MAX_MESSAGE_CHARS: usize = 300;
 pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     let error = [body.get("error"), body.pointer("/choices/0/error")];
     let error = error.into_iter().flatten().find(|error| !error.is_null())?;
-    let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    let code = error
+        .get("code")
+        .and_then(Value::as_u64)
+        .and_then(|code| u16::try_from(code).ok());
     let status = code.filter(|code| (400..600).contains(code)).unwrap_or(502);
-    Some(status_error(status, &serde_json::json!({ "error": error }).to_string(), None, target))
+    Some(status_error(
+        status,
+        &serde_json::json!({ "error": error }).to_string(),
+        None,
+        target,
+    ))
 }
 
 /// A response with a success status that is not JSON, such as the page of a proxy.
@@ -49,7 +57,12 @@ pub(super) fn unreadable(
     error: &serde_json::Error,
     target: &Target,
 ) -> LmError {
-    let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let header = |name| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    };
     let (encoding, content_type) = (header(CONTENT_ENCODING), header(CONTENT_TYPE));
     if !matches!(encoding, "" | "identity") {
         let found = sanitize(encoding, target);
@@ -72,7 +85,10 @@ pub(super) fn unreadable(
 fn is_corrupt(error: &reqwest::Error) -> bool {
     let mut io_errors = sources(error).filter_map(|error| error.downcast_ref::<io::Error>());
     io_errors.any(|error| {
-        matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+        matches!(
+            error.kind(),
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData
+        )
     })
 }
 
@@ -105,7 +121,10 @@ pub(super) fn convert_transport(
 ) -> LmError {
     let reason = sanitize(&causes(&error), target);
     let kind = if error.is_connect() {
-        LmErrorKind::Unreachable { address: target.address().to_owned(), reason }
+        LmErrorKind::Unreachable {
+            address: target.address().to_owned(),
+            reason,
+        }
     } else if error.is_timeout() {
         LmErrorKind::Timeout { limit: timeout }
     } else if error.is_builder() {
@@ -149,8 +168,13 @@ const SCHEMA: [&str; 7] = [
     "output_format",
     "structured output",
 ];
-const MODEL: [&str; 5] =
-    ["model_not_found", "invalid model", "does not exist", "not_found_error", "unknown model"];
+const MODEL: [&str; 5] = [
+    "model_not_found",
+    "invalid model",
+    "does not exist",
+    "not_found_error",
+    "unknown model",
+];
 /// With status 400: Gemini, and a LiteLLM proxy without a database.
 const KEY: [&str; 2] = ["api key not valid", "no_db_connection"];
 const QUOTA: [&str; 3] = ["insufficient_quota", "credit balance", "billing_hard_limit"];
@@ -189,7 +213,10 @@ fn kind_of_status(
         }
         401 | 403 => rejected_key(status, message, target),
         400 if mentions(&KEY) => rejected_key(status, message, target),
-        429 => LmErrorKind::RateLimited { retry_after, message },
+        429 => LmErrorKind::RateLimited {
+            retry_after,
+            message,
+        },
         _ if is_about_request && mentions(&CONTEXT) => {
             LmErrorKind::ContextLengthExceeded { message }
         }
@@ -200,7 +227,11 @@ fn kind_of_status(
         }
         404 => LmErrorKind::ModelNotFound { message },
         _ if is_about_request && mentions(&MODEL) => LmErrorKind::ModelNotFound { message },
-        _ => LmErrorKind::Status { status, retry_after, message },
+        _ => LmErrorKind::Status {
+            status,
+            retry_after,
+            message,
+        },
     }
 }
 
@@ -217,10 +248,16 @@ fn parameter(body: &str) -> Option<&'static str> {
         "logprobs",
     ];
     let lowercase = body.to_lowercase();
-    let unsupported = ["unsupported", "not supported", "does not support", "deprecated"];
+    let unsupported = [
+        "unsupported",
+        "not supported",
+        "does not support",
+        "deprecated",
+    ];
     let named = |name: &&str| {
-        let is_quoted =
-            ["'", "`", "\""].iter().any(|q| lowercase.contains(&format!("{q}{name}{q}")));
+        let is_quoted = ["'", "`", "\""]
+            .iter()
+            .any(|q| lowercase.contains(&format!("{q}{name}{q}")));
         // A LiteLLM proxy: "gpt-6-luna doesn't support temperature=0.0".
         is_quoted || lowercase.contains(&format!(" {name}="))
     };
@@ -234,7 +271,11 @@ fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
     let variable = target.key_variable.clone();
     match target.key {
         None => LmErrorKind::MissingApiKey { variable },
-        Some(_) => LmErrorKind::ApiKeyRejected { status, variable, message },
+        Some(_) => LmErrorKind::ApiKeyRejected {
+            status,
+            variable,
+            message,
+        },
     }
 }
 
@@ -259,14 +300,26 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return seconds(number);
     }
     let date = httpdate::parse_http_date(text).ok()?;
-    Some(date.duration_since(SystemTime::now()).unwrap_or_default().min(MAX_RETRY_AFTER))
+    Some(
+        date.duration_since(SystemTime::now())
+            .unwrap_or_default()
+            .min(MAX_RETRY_AFTER),
+    )
 }
 
 /// The provider's message in one line: the message within its JSON, or the whole body.
 fn message(body: &str, target: &Target) -> String {
     let message = serde_json::from_str::<Value>(body).ok().and_then(|value| {
-        let places = ["/error/message", "/message", "/error", "/detail", "/0/error/message"];
-        let mut texts = places.iter().filter_map(|place| value.pointer(place)?.as_str());
+        let places = [
+            "/error/message",
+            "/message",
+            "/error",
+            "/detail",
+            "/0/error/message",
+        ];
+        let mut texts = places
+            .iter()
+            .filter_map(|place| value.pointer(place)?.as_str());
         texts.next().map(str::to_owned)
     });
     match sanitize(message.as_deref().unwrap_or(body), target) {
@@ -292,7 +345,12 @@ pub(super) fn sanitize(text: &str, target: &Target) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // Shorter keys are placeholders such as `none` or `EMPTY`, for servers that require some value.
     let is_secret = |key: &&str| key.len() >= 6;
-    if let Some(key) = target.key.as_ref().map(ExposeSecret::expose_secret).filter(is_secret) {
+    if let Some(key) = target
+        .key
+        .as_ref()
+        .map(ExposeSecret::expose_secret)
+        .filter(is_secret)
+    {
         text = text.replace(key, "***");
     }
     let is_delimiter = |c: char| c.is_whitespace() || "\"'`,;:()[]{}<>=".contains(c);

@@ -94,18 +94,28 @@ impl Http<'_> {
     /// Sends a request, and returns the JSON of its response, whatever its content type: servers also send JSON as
     /// `text/plain`, or without a type. It may have up to `max_values` JSON values.
     pub(super) async fn post(&self, call: Call, max_values: usize) -> Result<Received, LmError> {
-        let request = self.client.post(call.url).header(CONTENT_TYPE, "application/json");
+        let request = self
+            .client
+            .post(call.url)
+            .header(CONTENT_TYPE, "application/json");
         let request = call
             .headers
             .into_iter()
-            .fold(request, |request, (name, value)| request.header(name, value));
+            .fold(request, |request, (name, value)| {
+                request.header(name, value)
+            });
         let sent = request.body(call.body.to_string()).send().await;
         let mut response = sent.map_err(|error| self.transport_error(error))?;
         let status = response.status();
         let headers = std::mem::take(response.headers_mut());
         if !status.is_success() {
             let body = beginning(&mut response).await;
-            return Err(errors::status_error(status.as_u16(), &body, Some(&headers), self.target));
+            return Err(errors::status_error(
+                status.as_u16(),
+                &body,
+                Some(&headers),
+                self.target,
+            ));
         }
         let body = self.body(response).await?;
         let body = body.strip_prefix(BOM).unwrap_or(&body);
@@ -144,7 +154,10 @@ impl Http<'_> {
     }
 
     fn too_large(&self, limit: usize, unit: &'static str) -> LmError {
-        let kind = LmErrorKind::ReplyTooLarge { limit: limit as u64, unit };
+        let kind = LmErrorKind::ReplyTooLarge {
+            limit: limit as u64,
+            unit,
+        };
         LmError::new(&*self.target.id, kind)
     }
 }
@@ -180,7 +193,10 @@ fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {
     let kind = LmErrorKind::InvalidSetting {
         setting: "proxy".to_owned(),
         found: redact_url(url),
-        reason: format!("expected a URL such as http://host:3128 ({})", errors::causes(&error)),
+        reason: format!(
+            "expected a URL such as http://host:3128 ({})",
+            errors::causes(&error)
+        ),
     };
     LmError::from(kind).with_source(error.without_url())
 }

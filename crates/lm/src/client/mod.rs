@@ -50,35 +50,58 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(target: Target, api: Api, http: HttpSettings) -> Result<Self, LmError> {
         let connections = http_client(&target, &http)?;
-        Ok(Self { target, api, http, connections, rejected_schemas: Mutex::default() })
+        Ok(Self {
+            target,
+            api,
+            http,
+            connections,
+            rejected_schemas: Mutex::default(),
+        })
     }
 
     /// Sends a request. In JSON mode its schema is an instruction, since the model supports no schemas.
     async fn send(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
         let target = &self.target;
-        let call = target.format.call(&Question { target, request, json_mode })?;
+        let call = target.format.call(&Question {
+            target,
+            request,
+            json_mode,
+        })?;
         // With 20 alternatives, a token has about 200 values.
         let max_values = MAX_VALUES * if request.logprobs.is_some() { 20 } else { 1 };
-        target.format.reply(self.http().post(call, max_values).await?, request, target)
+        target
+            .format
+            .reply(self.http().post(call, max_values).await?, request, target)
     }
 
     /// Requests the vectors of the messages.
     async fn embed(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (target, texts) = (&self.target, request.messages.len());
-        let call = embeddings::call(&Question { target, request, json_mode: false })?;
-        let max_values =
-            texts.saturating_mul(embeddings::MAX_DIMENSIONS).saturating_add(MAX_VALUES);
+        let call = embeddings::call(&Question {
+            target,
+            request,
+            json_mode: false,
+        })?;
+        let max_values = texts
+            .saturating_mul(embeddings::MAX_DIMENSIONS)
+            .saturating_add(MAX_VALUES);
         embeddings::reply(self.http().post(call, max_values).await?, texts, target)
     }
 
     fn http(&self) -> Http<'_> {
-        Http { client: &self.connections, settings: &self.http, target: &self.target }
+        Http {
+            client: &self.connections,
+            settings: &self.http,
+            target: &self.target,
+        }
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("Client")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
     }
 }
 
@@ -100,7 +123,9 @@ impl LanguageModel for Client {
         if self.api == Api::Embeddings {
             return self.embed(request).await;
         }
-        let Some(schema) = &request.schema else { return self.send(request, false).await };
+        let Some(schema) = &request.schema else {
+            return self.send(request, false).await;
+        };
         if self.target.supports_schema && !lock(&self.rejected_schemas).contains(&schema.name) {
             let result = self.send(request, false).await;
             let is_rejected = result

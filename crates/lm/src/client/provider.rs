@@ -25,7 +25,11 @@ pub(super) struct Provider {
 /// The providers in the order of their names. The page `docs/guide/models.md` has a row for each.
 const PROVIDERS: [Provider; 33] = [
     provider("aihubmix", OpenAi, "https://aihubmix.com/v1/"),
-    provider("aliyun", OpenAi, "https://dashscope.aliyuncs.com/compatible-mode/v1/"),
+    provider(
+        "aliyun",
+        OpenAi,
+        "https://dashscope.aliyuncs.com/compatible-mode/v1/",
+    ),
     provider("anthropic", Anthropic, "https://api.anthropic.com/v1/"),
     provider("api_route", OpenAi, "https://global.api-route.com/v1/"),
     provider("atlascloud", OpenAi, "https://api.atlascloud.ai/v1/"),
@@ -34,9 +38,21 @@ const PROVIDERS: [Provider; 33] = [
     provider("cloudgpu", OpenAi, "https://cloudgpu.app/v1/"),
     provider("cohere", OpenAi, "https://api.cohere.ai/compatibility/v1/"),
     provider("deepseek", OpenAi, "https://api.deepseek.com/v1/"),
-    provider("fireworks", OpenAi, "https://api.fireworks.ai/inference/v1/"),
-    provider("gemini", Gemini, "https://generativelanguage.googleapis.com/v1beta/"),
-    provider("github_copilot", OpenAi, "https://models.github.ai/inference/"),
+    provider(
+        "fireworks",
+        OpenAi,
+        "https://api.fireworks.ai/inference/v1/",
+    ),
+    provider(
+        "gemini",
+        Gemini,
+        "https://generativelanguage.googleapis.com/v1beta/",
+    ),
+    provider(
+        "github_copilot",
+        OpenAi,
+        "https://models.github.ai/inference/",
+    ),
     provider("groq", OpenAi, "https://api.groq.com/openai/v1/"),
     provider("heabsy", OpenAi, "https://api.heabsy.com/v1/"),
     provider("kimi", OpenAi, "https://api.moonshot.ai/v1/"),
@@ -51,7 +67,11 @@ const PROVIDERS: [Provider; 33] = [
     provider("open_router", OpenAi, "https://openrouter.ai/api/v1/"),
     provider("openai", OpenAi, "https://api.openai.com/v1/"),
     provider("opencode_go", OpenAi, "https://opencode.ai/zen/go/v1/"),
-    provider("qwen_cloud", OpenAi, "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/"),
+    provider(
+        "qwen_cloud",
+        OpenAi,
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/",
+    ),
     provider("requesty", OpenAi, "https://router.requesty.ai/v1/"),
     provider("runcrate", OpenAi, "https://api.runcrate.ai/v1/"),
     provider("together", OpenAi, "https://api.together.xyz/v1/"),
@@ -60,13 +80,20 @@ const PROVIDERS: [Provider; 33] = [
 ];
 
 const fn provider(name: &'static str, format: Format, base_url: &'static str) -> Provider {
-    Provider { name, format, base_url }
+    Provider {
+        name,
+        format,
+        base_url,
+    }
 }
 
 /// Beginnings of the names of providers that have no default address, since it contains the account's project or
 /// region, and their OpenAI-compatible address.
 const WITHOUT_DEFAULT: [(&str, &str); 2] = [
-    ("bedrock", "https://bedrock-runtime.REGION.amazonaws.com/openai/v1"),
+    (
+        "bedrock",
+        "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
+    ),
     (
         "vertex",
         "https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/endpoints/openapi",
@@ -81,11 +108,16 @@ pub(super) fn find(name: &str) -> Option<&'static Provider> {
 /// The error of the model `id`, whose provider is not known by the canonical name `name`.
 pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
     let known = PROVIDERS.map(|provider| provider.name);
-    let address = WITHOUT_DEFAULT.iter().find(|(beginning, _)| name.starts_with(beginning));
+    let address = WITHOUT_DEFAULT
+        .iter()
+        .find(|(beginning, _)| name.starts_with(beginning));
     let similar = match name.strip_prefix("genai_") {
         // The name of a server that variables configured.
         Some(_) => Some("openai"),
-        None => nearest(name, known.into_iter().chain(ALIASES.map(|(alias, _)| alias))),
+        None => nearest(
+            name,
+            known.into_iter().chain(ALIASES.map(|(alias, _)| alias)),
+        ),
     };
     LmErrorKind::UnknownProvider {
         id: id.to_owned(),
@@ -108,7 +140,9 @@ impl Provider {
             "together" => (usual, Some("TOGETHER_AI_API_KEY")),
             _ => (usual, None),
         };
-        std::iter::once(first).chain(alias.map(str::to_owned)).collect()
+        std::iter::once(first)
+            .chain(alias.map(str::to_owned))
+            .collect()
     }
 
     /// Whether its default address is on this machine, where no key is required.
@@ -119,7 +153,11 @@ impl Provider {
     /// The format of a model. OpenCode serves the models of MiniMax in the format of Anthropic.
     pub(super) fn format_of(&self, model: &str) -> Format {
         let is_minimax = || model.to_lowercase().starts_with("minimax-");
-        if self.name == "opencode_go" && is_minimax() { Anthropic } else { self.format }
+        if self.name == "opencode_go" && is_minimax() {
+            Anthropic
+        } else {
+            self.format
+        }
     }
 
     /// The name of a model in requests. That of a model of Fireworks itself may leave out its account.

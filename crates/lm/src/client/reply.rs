@@ -49,5 +49,10 @@ pub(super) fn stop_reason(reason: String, text: &str) -> StopReason {
 
 pub(super) fn empty(target: &Target) -> LmError {
     let reason = "JSON with neither a text nor a stop reason; check that the base URL is the address of the provider's API";
-    LmError::new(&*target.id, LmErrorKind::InvalidReply { reason: reason.to_owned() })
+    LmError::new(
+        &*target.id,
+        LmErrorKind::InvalidReply {
+            reason: reason.to_owned(),
+        },
+    )
 }

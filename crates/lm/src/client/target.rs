@@ -33,7 +33,9 @@ impl Variables {
 
     /// The value of a variable; an empty value counts as unset.
     pub(in super::super) fn get(&self, name: &str) -> Option<String> {
-        (self.0)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        (self.0)(name)
+            .map(|value| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
     }
 
     fn first(&self, names: &[String]) -> Option<String> {
@@ -92,8 +94,9 @@ impl Target {
             Some(url) => Some(("base URL".to_owned(), url)),
             None => base_url_from(variables, name),
         };
-        let base_url =
-            base_url.map(|(setting, url)| normalize_url(name, &setting, &url)).transpose()?;
+        let base_url = base_url
+            .map(|(setting, url)| normalize_url(name, &setting, &url))
+            .transpose()?;
         let key_variables = provider.key_variables();
         let key = key.or_else(|| variables.first(&key_variables).map(SecretString::from));
         // With the canonical name of the provider, which prices and keys of replies use.
@@ -101,7 +104,12 @@ impl Target {
         let key_variable = key_variables.into_iter().next().unwrap_or_default();
         // A server at a configured address may require no key; if it does, it returns an error.
         if key.is_none() && base_url.is_none() && !provider.is_local() {
-            return Err(LmError::new(id, LmErrorKind::MissingApiKey { variable: key_variable }));
+            return Err(LmError::new(
+                id,
+                LmErrorKind::MissingApiKey {
+                    variable: key_variable,
+                },
+            ));
         }
         let other = base_url.as_deref().filter(|url| *url != provider.base_url);
         Ok(Self {
@@ -127,7 +135,12 @@ impl Target {
     pub(in super::super) fn account_hash(&self) -> EndpointHash {
         let key = self.key.as_ref().map_or("", ExposeSecret::expose_secret);
         let mut account = Sha256::new_with_prefix(&self.base_url);
-        for part in self.headers.iter().map(|(_, value)| value.as_str()).chain([key]) {
+        for part in self
+            .headers
+            .iter()
+            .map(|(_, value)| value.as_str())
+            .chain([key])
+        {
             account.update([0]);
             account.update(part);
         }
@@ -150,7 +163,9 @@ fn base_url_from(variables: &Variables, provider: &str) -> Option<(String, Strin
         "gemini" => names.push("GOOGLE_GEMINI_BASE_URL".to_owned()),
         _ => {}
     }
-    names.into_iter().find_map(|name| variables.get(&name).map(|value| (name, value)))
+    names
+        .into_iter()
+        .find_map(|name| variables.get(&name).map(|value| (name, value)))
 }
 
 /// The headers that a provider expects beside the key. Those of OpenAI, organization and project, come from the
@@ -162,11 +177,17 @@ fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
         _ => return Vec::new(),
     }
     let places = [
-        ("openai-organization", ["OPENAI_ORG_ID", "OPENAI_ORGANIZATION"]),
+        (
+            "openai-organization",
+            ["OPENAI_ORG_ID", "OPENAI_ORGANIZATION"],
+        ),
         ("openai-project", ["OPENAI_PROJECT_ID", "OPENAI_PROJECT"]),
     ];
     let find = |(header, names): (_, [&str; 2])| {
-        Some((HeaderName::from_static(header), names.iter().find_map(|name| variables.get(name))?))
+        Some((
+            HeaderName::from_static(header),
+            names.iter().find_map(|name| variables.get(name))?,
+        ))
     };
     places.into_iter().filter_map(find).collect()
 }
@@ -201,7 +222,11 @@ fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmE
         _ => "",
     };
     let path = parsed.path().trim_end_matches('/').to_owned();
-    let path = if path.is_empty() { version.to_owned() } else { path };
+    let path = if path.is_empty() {
+        version.to_owned()
+    } else {
+        path
+    };
     parsed.set_path(&format!("{path}/"));
     Ok(parsed.to_string())
 }

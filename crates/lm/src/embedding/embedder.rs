@@ -65,7 +65,11 @@ impl fmt::Debug for Embedder {
 
 impl From<&str> for Embedder {
     fn from(name: &str) -> Self {
-        if name == "default" { Self::Configured } else { Self::Named(name.to_owned()) }
+        if name == "default" {
+            Self::Configured
+        } else {
+            Self::Named(name.to_owned())
+        }
     }
 }
 

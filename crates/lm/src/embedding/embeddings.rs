@@ -42,7 +42,11 @@ impl Embeddings {
     pub fn new(id: &str, texts: usize, vectors: Vec<Vec<f32>>) -> Result<Self, LmError> {
         match reason_against(texts, &vectors) {
             Some(reason) => Err(LmError::new(id, LmErrorKind::InvalidReply { reason })),
-            None => Ok(Self { vectors, usage: Usage::default(), cost_msats: Some(0) }),
+            None => Ok(Self {
+                vectors,
+                usage: Usage::default(),
+                cost_msats: Some(0),
+            }),
         }
     }
 
@@ -80,7 +84,6 @@ impl Embeddings {
     /// assert_eq!(embeddings.vectors(), [[1.0, 2.0]]);
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
-    #[must_use]
     pub fn vectors(&self) -> &[Vec<f32>] {
         &self.vectors
     }
@@ -94,7 +97,6 @@ impl Embeddings {
     /// assert_eq!(embeddings.usage(), Usage::default());
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
-    #[must_use]
     pub fn usage(&self) -> Usage {
         self.usage
     }
@@ -111,7 +113,6 @@ impl Embeddings {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn cost_msats(&self) -> Option<u64> {
         self.cost_msats
     }
@@ -128,7 +129,10 @@ impl Embeddings {
         if positions.len() == texts {
             return Ok(self);
         }
-        let vectors = positions.iter().filter_map(|at| self.vectors.get(*at).cloned()).collect();
+        let vectors = positions
+            .iter()
+            .filter_map(|at| self.vectors.get(*at).cloned())
+            .collect();
         Ok(Self { vectors, ..self })
     }
 
@@ -141,7 +145,6 @@ impl Embeddings {
     /// assert_eq!((embeddings.cosine(0, 1), embeddings.cosine(0, 2)), (Some(0.0), None));
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
-    #[must_use]
     pub fn cosine(&self, one: usize, other: usize) -> Option<f64> {
         cosine(self.vectors.get(one)?, self.vectors.get(other)?)
     }
@@ -159,13 +162,20 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
     }
     if let Some(other) = vectors.iter().find(|vector| vector.len() != length) {
         let other = other.len();
-        return Some(format!("expected vectors of one length, found {length} and {other} numbers"));
+        return Some(format!(
+            "expected vectors of one length, found {length} and {other} numbers"
+        ));
     }
-    vectors.iter().zip(1..).find_map(|(vector, number): (_, usize)| {
-        let at = vector.iter().position(|value| !value.is_finite())?;
-        let (value, at) = (vector[at], at + 1);
-        Some(format!("expected finite numbers, found {value} at position {at} of vector {number}"))
-    })
+    vectors
+        .iter()
+        .zip(1..)
+        .find_map(|(vector, number): (_, usize)| {
+            let at = vector.iter().position(|value| !value.is_finite())?;
+            let (value, at) = (vector[at], at + 1);
+            Some(format!(
+                "expected finite numbers, found {value} at position {at} of vector {number}"
+            ))
+        })
 }
 
 /// Returns the cosine of the angle between two vectors, in [-1, 1]; `None` if one has only zeros, or they differ in length.
@@ -179,13 +189,15 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
 /// assert_eq!(cosine(&[1.0, 0.0], &[-2.0, 0.0]), Some(-1.0));
 /// assert_eq!(cosine(&[0.0, 0.0], &[1.0, 0.0]), None);
 /// ```
-#[must_use]
 pub fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
     if one.len() != other.len() {
         return None;
     }
     let dot = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum()
     };
     let norms = dot(one, one).sqrt() * dot(other, other).sqrt();
     (norms > 0.0).then(|| (dot(one, other) / norms).clamp(-1.0, 1.0))

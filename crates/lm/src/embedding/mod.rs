@@ -151,7 +151,12 @@ pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError>
     {
         let (setting, found) = ("embedding model".to_owned(), format!("static:{folder}"));
         let reason = "build with feature `embed-static`, which reads the vectors".to_owned();
-        Err(super::LmErrorKind::InvalidSetting { setting, found, reason }.into())
+        Err(super::LmErrorKind::InvalidSetting {
+            setting,
+            found,
+            reason,
+        }
+        .into())
     }
 }
 

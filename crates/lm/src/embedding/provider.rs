@@ -75,7 +75,6 @@ impl ProviderEmbedder {
 
     /// The embedding model of a client that requests vectors.
     #[doc(hidden)]
-    #[must_use]
     pub fn of(lm: Arc<dyn LanguageModel>) -> Self {
         Self { lm }
     }
@@ -103,7 +102,10 @@ impl LmBuilder {
 impl fmt::Debug for ProviderEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("ProviderEmbedder");
-        shown.field("id", &self.id()).field("endpoint", &self.endpoint()).finish()
+        shown
+            .field("id", &self.id())
+            .field("endpoint", &self.endpoint())
+            .finish()
     }
 }
 
@@ -135,8 +137,9 @@ impl EmbeddingModel for ProviderEmbedder {
             };
             vectors.extend(decoded(self.id(), &reply.text)?);
             usage += reply.usage;
-            cost_msats =
-                cost_msats.zip(reply.cost_msats).map(|(sum, cost)| sum.saturating_add(cost));
+            cost_msats = cost_msats
+                .zip(reply.cost_msats)
+                .map(|(sum, cost)| sum.saturating_add(cost));
         }
         if let Some(error) = estimated {
             return Err(error);

@@ -55,7 +55,6 @@ impl ScriptedEmbedder {
     /// );
     /// # }
     /// ```
-    #[must_use]
     pub fn new() -> Self {
         Self {
             id: "scripted:embedder".to_owned(),
@@ -79,7 +78,6 @@ impl ScriptedEmbedder {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn when(mut self, text: impl Into<String>, vector: impl Into<Vec<f32>>) -> Self {
         self.vectors.insert(text.into(), vector.into());
         self
@@ -152,7 +150,6 @@ impl ScriptedEmbedder {
     /// assert_eq!(model.calls(), 1, "a call without a vector is counted as well");
     /// # }
     /// ```
-    #[must_use]
     pub fn calls(&self) -> usize {
         lock(&self.requests).len()
     }
@@ -171,7 +168,6 @@ impl ScriptedEmbedder {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn requests(&self) -> Vec<Vec<String>> {
         lock(&self.requests).clone()
     }
@@ -197,7 +193,10 @@ impl Default for ScriptedEmbedder {
 impl fmt::Debug for ScriptedEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (id, calls) = (&self.id, self.calls());
-        f.debug_struct("ScriptedEmbedder").field("id", id).field("calls", &calls).finish()
+        f.debug_struct("ScriptedEmbedder")
+            .field("id", id)
+            .field("calls", &calls)
+            .finish()
     }
 }
 
@@ -209,9 +208,14 @@ impl EmbeddingModel for ScriptedEmbedder {
 
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError> {
         lock(&self.requests).push(texts.iter().map(|text| (*text).to_owned()).collect());
-        let vectors = texts.iter().map(|text| self.vector(text)).collect::<Result<_, _>>()?;
+        let vectors = texts
+            .iter()
+            .map(|text| self.vector(text))
+            .collect::<Result<_, _>>()?;
         let embeddings = Embeddings::new(&self.id, texts.len(), vectors)?;
-        Ok(embeddings.with_usage(self.usage).with_cost_msats(self.cost_msats))
+        Ok(embeddings
+            .with_usage(self.usage)
+            .with_cost_msats(self.cost_msats))
     }
 
     /// Succeeds without using the script.

@@ -8,9 +8,14 @@ const PURPOSE: &str = "embeddings";
 
 /// The request for the vectors of these strings. Its reply has no tokens.
 pub(crate) fn request(texts: &[&str]) -> LmRequest {
-    let sampling = Sampling { max_tokens: Some(0), ..Sampling::default() };
+    let sampling = Sampling {
+        max_tokens: Some(0),
+        ..Sampling::default()
+    };
     let request = LmRequest::new(PURPOSE).with_sampling(sampling);
-    texts.iter().fold(request, |request, text| request.user(*text))
+    texts
+        .iter()
+        .fold(request, |request, text| request.user(*text))
 }
 
 /// The vectors as the text of a reply.

@@ -79,9 +79,13 @@ impl LmBudget {
     /// assert_eq!(LmBudget::msats(parse_msats("0.5 sat")?).remaining_msats(), 500);
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
-    #[must_use]
     pub fn msats(limit: u64) -> Self {
-        Self { limit, state: Arc::default(), settled: Arc::default(), kept: None }
+        Self {
+            limit,
+            state: Arc::default(),
+            settled: Arc::default(),
+            kept: None,
+        }
     }
 
     /// Keeps what is spent in a store, under this name. If the process is killed, the next one continues with the rest of the
@@ -102,7 +106,10 @@ impl LmBudget {
     /// # Errors
     /// [`LmErrorKind::Store`], if the store cannot be read.
     pub fn kept_in(mut self, store: &Store, name: impl Into<String>) -> Result<Self, LmError> {
-        let kept = Kept { store: store.clone(), name: name.into() };
+        let kept = Kept {
+            store: store.clone(),
+            name: name.into(),
+        };
         let before = store.spent_msats(&kept.name)?;
         let mut state = lock(&self.state);
         (state.spent, state.before) = (state.spent.saturating_add(before), before);
@@ -150,7 +157,6 @@ impl LmBudget {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn spent_msats(&self) -> u64 {
         lock(&self.state).spent
     }
@@ -162,10 +168,10 @@ impl LmBudget {
     ///
     /// assert_eq!(LmBudget::msats(500).remaining_msats(), 500);
     /// ```
-    #[must_use]
     pub fn remaining_msats(&self) -> u64 {
         let state = lock(&self.state);
-        self.limit.saturating_sub(state.spent.saturating_add(state.reserved))
+        self.limit
+            .saturating_sub(state.spent.saturating_add(state.reserved))
     }
 
     /// The highest possible cost, in msat, among the calls that were rejected; `None` if no call
@@ -186,7 +192,6 @@ impl LmBudget {
     /// assert_eq!(budget.largest_rejected_msats(), Some(1081));
     /// # }
     /// ```
-    #[must_use]
     pub fn largest_rejected_msats(&self) -> Option<u64> {
         lock(&self.state).largest_rejected
     }
@@ -215,7 +220,6 @@ impl LmBudget {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn overrun(&self) -> Option<BudgetOverrun> {
         lock(&self.state).overrun.clone()
     }
@@ -242,7 +246,6 @@ impl LmBudget {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn overrun_msats(&self) -> u64 {
         lock(&self.state).spent.saturating_sub(self.limit)
     }
@@ -250,9 +253,20 @@ impl LmBudget {
     /// Records a reply with more tokens than allowed.
     pub(super) fn record_overrun(&self, model: &str, tokens: u64, max_tokens: u32) {
         let mut state = lock(&self.state);
-        let replies = state.overrun.as_ref().map_or(1, |overrun| overrun.replies + 1);
-        let largest = state.overrun.take().filter(|overrun| overrun.tokens >= tokens);
-        let new = || BudgetOverrun { replies, model: model.to_owned(), tokens, max_tokens };
+        let replies = state
+            .overrun
+            .as_ref()
+            .map_or(1, |overrun| overrun.replies + 1);
+        let largest = state
+            .overrun
+            .take()
+            .filter(|overrun| overrun.tokens >= tokens);
+        let new = || BudgetOverrun {
+            replies,
+            model: model.to_owned(),
+            tokens,
+            max_tokens,
+        };
         state.overrun =
             Some(largest.map_or_else(new, |overrun| BudgetOverrun { replies, ..overrun }));
     }
@@ -279,7 +293,9 @@ impl LmBudget {
 
     /// `None` if the calls may fit once other calls are settled.
     fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
-        let msats = calls.iter().fold(0, |sum: u64, call| sum.saturating_add(*call));
+        let msats = calls
+            .iter()
+            .fold(0, |sum: u64, call| sum.saturating_add(*call));
         let mut state = lock(&self.state);
         let unspent = self.limit.saturating_sub(state.spent);
         if msats > unspent {
@@ -295,8 +311,12 @@ impl LmBudget {
             return Ok(None);
         }
         state.reserved += msats;
-        let reservation =
-            |msats: &u64| Reservation { budget: self.clone(), msats: *msats, spent: 0, call: None };
+        let reservation = |msats: &u64| Reservation {
+            budget: self.clone(),
+            msats: *msats,
+            spent: 0,
+            call: None,
+        };
         Ok(Some(calls.iter().map(reservation).collect()))
     }
 

@@ -194,20 +194,27 @@ impl Circuit {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn new(policy: CircuitPolicy) -> Self {
-        Self { policy, state: Arc::default() }
+        Self {
+            policy,
+            state: Arc::default(),
+        }
     }
 
     /// Admits or rejects a call; returns whether it is the trial call.
     fn admit(&self, model: &str) -> Result<bool, LmError> {
         let mut state = lock(&self.state);
-        let Some(open) = &mut state.open else { return Ok(false) };
+        let Some(open) = &mut state.open else {
+            return Ok(false);
+        };
         let now = Instant::now();
         if now < open.until || open.in_trial {
             let retry_in = open.until.saturating_duration_since(now);
             let last = Box::new(open.last.clone());
-            return Err(LmError::new(model, LmErrorKind::CircuitOpen { retry_in, last }));
+            return Err(LmError::new(
+                model,
+                LmErrorKind::CircuitOpen { retry_in, last },
+            ));
         }
         open.in_trial = true;
         Ok(true)
@@ -227,7 +234,11 @@ impl Circuit {
             && now.saturating_duration_since(first) >= self.policy.failing_for;
         if is_trial || (is_down && state.open.is_none()) {
             let until = now + self.policy.open_for;
-            state.open = Some(Open { until, last: error.clone(), in_trial: false });
+            state.open = Some(Open {
+                until,
+                last: error.clone(),
+                in_trial: false,
+            });
         }
     }
 }
@@ -236,7 +247,11 @@ impl Circuit {
 fn is_failure(error: &LmError) -> bool {
     let is_available = matches!(
         error.kind(),
-        LmErrorKind::RateLimited { .. } | LmErrorKind::Status { status: 408 | 409, .. }
+        LmErrorKind::RateLimited { .. }
+            | LmErrorKind::Status {
+                status: 408 | 409,
+                ..
+            }
     );
     let is_unreadable = matches!(error.kind(), LmErrorKind::InvalidReply { .. });
     is_unreadable || (error.is_transient() && !is_available)

@@ -25,7 +25,9 @@ pub(crate) struct Estimated<L> {
 impl<L: LanguageModel> Estimated<L> {
     /// The stored reply to an effective request.
     fn stored(&self, request: &LmRequest) -> Result<Option<LmReply>, LmError> {
-        let Some(store) = &self.store else { return Ok(None) };
+        let Some(store) = &self.store else {
+            return Ok(None);
+        };
         find(store, &Key::new(&self.inner, request), 0)
     }
 
@@ -49,7 +51,9 @@ impl<L: LanguageModel> Estimated<L> {
     /// The sampling parameter that the model rejected, if the reply to the same request without it is stored: a judge omits
     /// such a parameter after a call that costs nothing.
     fn rejected_parameter(&self, request: &LmRequest) -> Result<Option<&'static str>, LmError> {
-        let Sampling { temperature, seed, .. } = request.sampling;
+        let Sampling {
+            temperature, seed, ..
+        } = request.sampling;
         let without = [
             (temperature.is_some(), false, "temperature"),
             (false, seed.is_some(), "seed"),
@@ -82,14 +86,22 @@ impl<L: LanguageModel> Layer for Estimated<L> {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (id, purpose) = (self.inner.id(), &request.purpose);
         if is_repair() {
-            let CallEstimate { worst_case_msats, .. } = self.count(request, self.attempts);
-            let repair = CallEstimate { worst_case_msats, ..CallEstimate::default() };
+            let CallEstimate {
+                worst_case_msats, ..
+            } = self.count(request, self.attempts);
+            let repair = CallEstimate {
+                worst_case_msats,
+                ..CallEstimate::default()
+            };
             self.estimate.add(purpose, id, &repair);
             return Err(estimate::error(id));
         }
         let effective = self.inner.effective_request(request);
         if let Some(reply) = self.stored(&effective)? {
-            let cached = CallEstimate { cached_calls: 1, ..CallEstimate::default() };
+            let cached = CallEstimate {
+                cached_calls: 1,
+                ..CallEstimate::default()
+            };
             self.estimate.add(purpose, id, &cached);
             return Ok(reply.into_cached());
         }
@@ -98,13 +110,18 @@ impl<L: LanguageModel> Layer for Estimated<L> {
             let kind = LmErrorKind::ParameterUnsupported { parameter, message };
             return Err(LmError::new(id, kind));
         }
-        self.estimate.add(purpose, id, &self.count(request, self.attempts));
+        self.estimate
+            .add(purpose, id, &self.count(request, self.attempts));
         Err(estimate::error(id))
     }
 
     /// Counts the probe, which is made once and not repeated. As after a call there is a reply, which a second probe may follow.
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        self.estimate.add(PROBE_PURPOSE, self.inner.id(), &self.count(&probe_request(), 1));
+        self.estimate.add(
+            PROBE_PURPOSE,
+            self.inner.id(),
+            &self.count(&probe_request(), 1),
+        );
         Ok(Some(LmReply::new("")))
     }
 }

@@ -73,7 +73,14 @@ struct PendingCall<'a> {
 impl<'a> PendingCall<'a> {
     fn new(ledger: &'a Ledger, lm: &'a dyn LanguageModel, request: Option<&'a LmRequest>) -> Self {
         let (cost, started) = (Arc::default(), Instant::now());
-        Self { ledger, lm, request, cost, started, has_returned: false }
+        Self {
+            ledger,
+            lm,
+            request,
+            cost,
+            started,
+            has_returned: false,
+        }
     }
 
     /// Awaits the call, and records its result, which `result` returns; `None` if no call was made.
@@ -93,7 +100,8 @@ impl<'a> PendingCall<'a> {
     }
 
     fn record(&self, call: CallTotals, result: Option<&Result<LmReply, LmError>>) {
-        self.ledger.add(self.request.map_or(PROBE_PURPOSE, |it| &it.purpose), call);
+        self.ledger
+            .add(self.request.map_or(PROBE_PURPOSE, |it| &it.purpose), call);
         self.ledger.notify(&ObservedCall {
             model: self.lm.id(),
             endpoint: self.lm.endpoint(),
@@ -110,8 +118,13 @@ impl Drop for PendingCall<'_> {
             return;
         }
         let (cost_msats, unpriced) = (self.cost.msats(), self.cost.unknown());
-        let call =
-            CallTotals { calls: 1, failed: 1, cost_msats, unpriced, ..CallTotals::default() };
+        let call = CallTotals {
+            calls: 1,
+            failed: 1,
+            cost_msats,
+            unpriced,
+            ..CallTotals::default()
+        };
         self.record(call, None);
     }
 }
@@ -123,12 +136,18 @@ impl<L: LanguageModel> Layer for Metered<L> {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let pending = PendingCall::new(&self.ledger, &self.inner, Some(request));
-        pending.run(self.inner.complete(request), |result| Some(Cow::Borrowed(result))).await
+        pending
+            .run(self.inner.complete(request), |result| {
+                Some(Cow::Borrowed(result))
+            })
+            .await
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         let pending = PendingCall::new(&self.ledger, &self.inner, None);
         let result = |probed: &Result<Option<LmReply>, LmError>| probed.clone().transpose();
-        pending.run(self.inner.probe(), |probed| result(probed).map(Cow::Owned)).await
+        pending
+            .run(self.inner.probe(), |probed| result(probed).map(Cow::Owned))
+            .await
     }
 }

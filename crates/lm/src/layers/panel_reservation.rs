@@ -32,11 +32,15 @@ pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> R
     quotes.sort_by_key(|quote| quote.budget.order());
     let mut reservations = Vec::with_capacity(quotes.len());
     for of_budget in quotes.chunk_by(|a, b| a.budget.is_same(&b.budget)) {
-        let Some(first) = of_budget.first() else { continue };
+        let Some(first) = of_budget.first() else {
+            continue;
+        };
         let msats: Vec<u64> = of_budget.iter().map(|quote| quote.msats).collect();
         reservations.extend(first.budget.reserve(&first.model, &msats).await?);
     }
-    Ok(CURRENT.scope(Arc::new(Mutex::new(reservations)), calls).await)
+    Ok(CURRENT
+        .scope(Arc::new(Mutex::new(reservations)), calls)
+        .await)
 }
 
 /// Takes the reservation of a call, if it was made together with the reservations of its panel.
@@ -51,7 +55,9 @@ pub(super) fn take(budget: &LmBudget, msats: u64) -> Option<Reservation> {
 
 /// Gives up the reservations of this panel whose calls have not been started. Returns whether there were any.
 pub(super) fn release() -> bool {
-    let Ok(reservations) = CURRENT.try_with(Arc::clone) else { return false };
+    let Ok(reservations) = CURRENT.try_with(Arc::clone) else {
+        return false;
+    };
     let released = std::mem::take(&mut *lock(&reservations));
     !released.is_empty()
 }

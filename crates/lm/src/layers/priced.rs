@@ -73,7 +73,13 @@ impl<L: LanguageModel> Priced<L> {
     /// ```
     pub fn new(inner: L, prices: Prices) -> Self {
         let price = prices.get(inner.id());
-        Self { inner, prices, price, budget: None, allow_unpriced: false }
+        Self {
+            inner,
+            prices,
+            price,
+            budget: None,
+            allow_unpriced: false,
+        }
     }
 
     setters! {
@@ -127,7 +133,10 @@ impl<L: LanguageModel> Priced<L> {
     ) -> Result<T, LmError> {
         let max_cost = self.max_cost(request);
         let reservation = self.reserve(max_cost).await?;
-        let mut attempt = Attempt { cost: max_cost, reservation };
+        let mut attempt = Attempt {
+            cost: max_cost,
+            reservation,
+        };
         let mut result = call.await.map_err(|error| match error.cost_msats() {
             None => {
                 let cost = self.cost_of(&error.usage());
@@ -154,7 +163,9 @@ impl<L: LanguageModel> Priced<L> {
 
     /// Reserves the highest possible cost of a call, if there is a budget.
     async fn reserve(&self, max_cost: Option<u64>) -> Result<Option<Reservation>, LmError> {
-        let Some(budget) = &self.budget else { return Ok(None) };
+        let Some(budget) = &self.budget else {
+            return Ok(None);
+        };
         let reservation = match max_cost {
             Some(msats) => match panel_reservation::take(budget, msats) {
                 Some(reservation) => Some(reservation),
@@ -192,7 +203,9 @@ impl<L: LanguageModel> Priced<L> {
 
     /// Whether an interrupted run has spent some of the budget.
     fn is_spent_before(&self) -> bool {
-        self.budget.as_ref().is_some_and(|budget| budget.spent_before_msats() > 0)
+        self.budget
+            .as_ref()
+            .is_some_and(|budget| budget.spent_before_msats() > 0)
     }
 
     fn cost(&self, reply: &LmReply) -> Option<u64> {
@@ -216,7 +229,9 @@ struct Attempt {
 impl Drop for Attempt {
     fn drop(&mut self) {
         add_cost(self.cost);
-        let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) else { return };
+        let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) else {
+            return;
+        };
         reservation.set_cost(cost);
     }
 }
@@ -245,8 +260,15 @@ pub(super) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
 /// An upper bound: a token has at least one byte; the constants cover what providers add around a
 /// message and a schema.
 fn max_prompt_tokens(request: &LmRequest) -> u64 {
-    let messages: usize = request.messages.iter().map(|message| message.content.len() + 16).sum();
-    let schema = request.schema.as_ref().map_or(0, |schema| schema.schema.to_string().len() + 200);
+    let messages: usize = request
+        .messages
+        .iter()
+        .map(|message| message.content.len() + 16)
+        .sum();
+    let schema = request
+        .schema
+        .as_ref()
+        .map_or(0, |schema| schema.schema.to_string().len() + 200);
     (messages + schema + 64) as u64
 }
 
@@ -257,17 +279,24 @@ impl<L: LanguageModel> Layer for Priced<L> {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let request = self.limited(request);
-        self.charged(&request, self.inner.complete(&request), |reply| Some(reply)).await
+        self.charged(&request, self.inner.complete(&request), |reply| Some(reply))
+            .await
     }
 
     fn quote(&self, request: &LmRequest) -> Option<Quote> {
         let budget = self.budget.clone()?;
         let msats = self.max_cost(&self.limited(request))?;
-        Some(Quote { budget, model: self.inner.id().to_owned(), msats })
+        Some(Quote {
+            budget,
+            model: self.inner.id().to_owned(),
+            msats,
+        })
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        let probed = self.charged(&probe_request(), self.inner.probe(), Option::as_mut).await;
+        let probed = self
+            .charged(&probe_request(), self.inner.probe(), Option::as_mut)
+            .await;
         match probed {
             // An interrupted run spent the whole budget, so that no call can be made and no probe is needed.
             Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),

@@ -74,7 +74,6 @@ impl RateLimiter {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -99,7 +98,6 @@ impl RateLimiter {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn requests_per_minute(self, limit: u32) -> Self {
         lock(&self.shared.buckets).requests = Some(Bucket::new(f64::from(limit.max(1))));
         self
@@ -125,7 +123,6 @@ impl RateLimiter {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn tokens_per_minute(self, limit: u32) -> Self {
         lock(&self.shared.buckets).tokens = Some(Bucket::new(f64::from(limit.max(1))));
         self
@@ -201,7 +198,12 @@ impl Bucket {
         // The capacity, and what is refilled in the 60 seconds after its first unit is taken, add
         // up to the limit.
         let per_second = (limit - capacity + 1.0) / 60.0;
-        Self { level: capacity, capacity, per_second, refilled: Instant::now() }
+        Self {
+            level: capacity,
+            capacity,
+            per_second,
+            refilled: Instant::now(),
+        }
     }
 
     fn refill(&mut self, now: Instant) {
@@ -267,7 +269,8 @@ impl<L: LanguageModel> Layer for RateLimit<L> {
         let estimate = TokenEstimate::new(request);
         self.limiter.acquire(estimate.total()).await;
         let reply = self.inner.complete(request).await;
-        self.limiter.settle(estimate.total(), estimate.used(reply.as_ref().map(Some)));
+        self.limiter
+            .settle(estimate.total(), estimate.used(reply.as_ref().map(Some)));
         reply
     }
 
@@ -275,7 +278,10 @@ impl<L: LanguageModel> Layer for RateLimit<L> {
         let estimate = TokenEstimate::new(&probe_request());
         self.limiter.acquire(estimate.total()).await;
         let reply = self.inner.probe().await;
-        self.limiter.settle(estimate.total(), estimate.used(reply.as_ref().map(Option::as_ref)));
+        self.limiter.settle(
+            estimate.total(),
+            estimate.used(reply.as_ref().map(Option::as_ref)),
+        );
         reply
     }
 }
@@ -288,9 +294,16 @@ struct TokenEstimate {
 
 impl TokenEstimate {
     fn new(request: &LmRequest) -> Self {
-        let bytes: usize = request.messages.iter().map(|message| message.content.len() + 12).sum();
+        let bytes: usize = request
+            .messages
+            .iter()
+            .map(|message| message.content.len() + 12)
+            .sum();
         let reply = request.sampling.max_tokens.map_or(1024.0, f64::from);
-        Self { prompt: as_f64((bytes as u64).div_ceil(3)), reply }
+        Self {
+            prompt: as_f64((bytes as u64).div_ceil(3)),
+            reply,
+        }
     }
 
     fn total(&self) -> f64 {

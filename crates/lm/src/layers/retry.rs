@@ -63,9 +63,11 @@ impl RetryPolicy {
     /// assert_eq!(scripted.calls(), 1);
     /// # }
     /// ```
-    #[must_use]
     pub fn never() -> Self {
-        Self { max_attempts: 1, ..Self::default() }
+        Self {
+            max_attempts: 1,
+            ..Self::default()
+        }
     }
 
     fn delays(&self) -> impl Iterator<Item = Duration> + Send + use<> {
@@ -158,7 +160,11 @@ impl<L: LanguageModel> Layer for Retry<L> {
                 Some(delay) if retry_after <= self.policy.max_retry_after => {
                     // The provider's delay is a lower bound; some jitter is added to it.
                     let is_given = !retry_after.is_zero();
-                    let delay = if is_given { retry_after + delay / 4 } else { delay };
+                    let delay = if is_given {
+                        retry_after + delay / 4
+                    } else {
+                        delay
+                    };
                     tokio::time::sleep(delay).await;
                 }
                 _ if attempts == 1 => return Err(error),
@@ -176,7 +182,9 @@ impl<L: LanguageModel> Layer for Retry<L> {
 fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>, usage: Usage) -> LmReply {
     reply.usage += usage;
     reply.cost_is_lower_bound |= failed_cost.is_none();
-    reply.cost_msats = reply.cost_msats.map(|cost| cost.saturating_add(failed_cost.unwrap_or(0)));
+    reply.cost_msats = reply
+        .cost_msats
+        .map(|cost| cost.saturating_add(failed_cost.unwrap_or(0)));
     reply
 }
 

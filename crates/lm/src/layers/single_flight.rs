@@ -46,7 +46,11 @@ impl SingleFlight {
 
     fn enter(&self, hash: Hash) -> Entry<'_> {
         let call = Arc::clone(lock(&self.calls).entry(hash).or_default());
-        Entry { calls: self, hash, call }
+        Entry {
+            calls: self,
+            hash,
+            call,
+        }
     }
 }
 
@@ -64,7 +68,10 @@ impl Entry<'_> {
     }
 
     fn remove_from(&self, calls: &mut Calls) {
-        if calls.get(&self.hash).is_some_and(|call| Arc::ptr_eq(call, &self.call)) {
+        if calls
+            .get(&self.hash)
+            .is_some_and(|call| Arc::ptr_eq(call, &self.call))
+        {
             calls.remove(&self.hash);
         }
     }

@@ -54,7 +54,12 @@ impl<L> Stored<L> {
 
     /// As [`new`](Self::new), without the records up to this number.
     pub(crate) fn after(inner: L, store: Store, after: i64) -> Self {
-        Self { inner, store, after, in_progress: SingleFlight::default() }
+        Self {
+            inner,
+            store,
+            after,
+            in_progress: SingleFlight::default(),
+        }
     }
 
     /// Makes calls again whose replies were stored before, and replaces these. A call that is repeated is answered by its new
@@ -94,7 +99,12 @@ impl<L: LanguageModel> Stored<L> {
             return Ok(reply.into_cached());
         }
         // Another model of the process with the same store may make the same call, such as in another test.
-        match self.store.in_progress().run(key.hash, self.call(key, request)).await {
+        match self
+            .store
+            .in_progress()
+            .run(key.hash, self.call(key, request))
+            .await
+        {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
             // It may have failed by a setting of its own, such as its budget.
@@ -146,7 +156,11 @@ impl<L: LanguageModel> Layer for Stored<L> {
         let request = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &request);
         // The cost of a shared call is counted once, by the task that makes the call.
-        let reply = match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
+        let reply = match self
+            .in_progress
+            .run(key.hash, self.get_or_call(&key, &request))
+            .await
+        {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
             Flight::Shared(Err(error)) => {
@@ -172,9 +186,17 @@ async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
         let result = serde_json::to_string(&reply).map_err(|error| kept.error(&error))?;
         let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
         let (key, about) = (&key.hash, &*key.text);
-        kept.put(&Record { key, kind: "reply", about, result: &result, cost_msats })
+        kept.put(&Record {
+            key,
+            kind: "reply",
+            about,
+            result: &result,
+            cost_msats,
+        })
     });
-    written.await.unwrap_or_else(|error| Err(store.error(&error)))
+    written
+        .await
+        .unwrap_or_else(|error| Err(store.error(&error)))
 }
 
 /// Returns `true` if the model completed a reply that is not empty.

@@ -70,16 +70,32 @@ pub(super) type Calls = BTreeMap<CallKey, Call>;
 impl Call {
     pub(super) fn new(lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) -> Self {
         // The same call gives the same line, from the store or not.
-        let reply = LmReply { cached: false, ..reply.clone() };
-        let endpoint = lm.endpoint().filter(|endpoint| !is_local(endpoint)).map(str::to_owned);
-        Self { model: lm.id().to_owned(), endpoint, request: request.clone(), reply }
+        let reply = LmReply {
+            cached: false,
+            ..reply.clone()
+        };
+        let endpoint = lm
+            .endpoint()
+            .filter(|endpoint| !is_local(endpoint))
+            .map(str::to_owned);
+        Self {
+            model: lm.id().to_owned(),
+            endpoint,
+            request: request.clone(),
+            reply,
+        }
     }
 }
 
 fn is_local(endpoint: &str) -> bool {
-    let Ok(url) = Url::parse(endpoint) else { return false };
+    let Ok(url) = Url::parse(endpoint) else {
+        return false;
+    };
     let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let address = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
@@ -90,20 +106,38 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
     match open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(ReplayError::Read { path: owned(), source }),
+        Err(source) => {
+            return Err(ReplayError::Read {
+                path: owned(),
+                source,
+            });
+        }
     };
     let mut lines = bytes.split(|byte| *byte == b'\n');
-    let header = lines.next().and_then(|line| serde_json::from_slice(line).ok());
+    let header = lines
+        .next()
+        .and_then(|line| serde_json::from_slice(line).ok());
     let Some(Header { replay: found, .. }) = header else {
         return Err(ReplayError::NotReplay { path: owned() });
     };
     if found != VERSION {
-        return Err(ReplayError::Version { path: owned(), found, expected: VERSION });
+        return Err(ReplayError::Version {
+            path: owned(),
+            found,
+            expected: VERSION,
+        });
     }
     let mut calls = Calls::new();
     // The header is line 1.
-    for (line, bytes) in (2..).zip(lines).filter(|(_, bytes)| !bytes.trim_ascii().is_empty()) {
-        let damaged = |reason| ReplayError::Line { path: owned(), line, reason };
+    for (line, bytes) in (2..)
+        .zip(lines)
+        .filter(|(_, bytes)| !bytes.trim_ascii().is_empty())
+    {
+        let damaged = |reason| ReplayError::Line {
+            path: owned(),
+            line,
+            reason,
+        };
         let call: Call =
             serde_json::from_slice(bytes).map_err(|error| damaged(reason_of(&error)))?;
         let key = CallKey::new(&call.model, &call.request);
@@ -128,7 +162,10 @@ pub(super) fn lock(path: &Path) -> Result<WriteLock, ReplayError> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().map_or(Ok(()), fs::create_dir_all);
     let locked = folder.and_then(|()| WriteLock::of(&real));
-    locked.map_err(|source| ReplayError::Write { path: path.to_owned(), source })
+    locked.map_err(|source| ReplayError::Write {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Writes the calls, unless the file has them already.
@@ -139,11 +176,17 @@ pub(super) fn write(path: &Path, calls: &BTreeMap<&CallKey, &Call>) -> Result<()
         }
         replace(path, &bytes)
     });
-    written.map_err(|source| ReplayError::Write { path: path.to_owned(), source })
+    written.map_err(|source| ReplayError::Write {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn encode(calls: &BTreeMap<&CallKey, &Call>) -> io::Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(&Header { replay: VERSION, about: ABOUT.to_owned() })?;
+    let mut bytes = serde_json::to_vec(&Header {
+        replay: VERSION,
+        about: ABOUT.to_owned(),
+    })?;
     bytes.push(b'\n');
     for call in calls.values() {
         serde_json::to_writer(&mut bytes, call)?;
@@ -158,7 +201,10 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     // A symbolic link remains one.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
+    let name = path
+        .file_name()
+        .ok_or(io::ErrorKind::InvalidFilename)?
+        .to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()));
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

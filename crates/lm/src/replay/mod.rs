@@ -81,7 +81,6 @@ struct State {
 const SHOWN: usize = 80;
 
 /// Returns `true` if the scope replays calls and records none. Models then need no key and no store.
-#[must_use]
 pub fn is_replaying() -> bool {
     Replay::current().is_some_and(|replay| !replay.is_recording())
 }
@@ -110,8 +109,9 @@ impl Replay {
     /// [`ReplayError`], if the file is missing, cannot be read, has another format version, or a line is damaged.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let path = path.as_ref();
-        let stored =
-            file::read(path)?.ok_or_else(|| ReplayError::Missing { path: path.to_owned() })?;
+        let stored = file::read(path)?.ok_or_else(|| ReplayError::Missing {
+            path: path.to_owned(),
+        })?;
         Ok(Self::new(path, Mode::Replaying, stored))
     }
 
@@ -125,7 +125,11 @@ impl Replay {
         let path = path.as_ref();
         // Before the file is read: another recording would lose its calls.
         let write_lock = file::lock(path)?;
-        let mode = if keep { Mode::RecordingNew } else { Mode::RecordingAll };
+        let mode = if keep {
+            Mode::RecordingNew
+        } else {
+            Mode::RecordingAll
+        };
         let stored = match file::read(path) {
             // All lines are replaced.
             Err(ReplayError::Line { .. }) if !keep => Calls::new(),
@@ -138,7 +142,13 @@ impl Replay {
 
     fn new(path: &Path, mode: Mode, stored: Calls) -> Self {
         let (state, in_progress) = (Mutex::default(), SingleFlight::default());
-        Self { path: path.to_owned(), mode, stored, state, in_progress }
+        Self {
+            path: path.to_owned(),
+            mode,
+            stored,
+            state,
+            in_progress,
+        }
     }
 
     /// Runs a future within which models replay or record their calls. A task that the future spawns is not part of it, see
@@ -156,19 +166,16 @@ impl Replay {
     }
 
     /// Returns the replay of the scope.
-    #[must_use]
     pub fn current() -> Option<Arc<Self>> {
         CURRENT.try_with(Clone::clone).ok().flatten()
     }
 
     /// Returns whether calls are recorded.
-    #[must_use]
     pub fn is_recording(&self) -> bool {
         self.mode != Mode::Replaying
     }
 
     /// Returns the error of the first call that the file lacks, unless calls are recorded.
-    #[must_use]
     pub fn missing(&self) -> Option<LmError> {
         lock(&self.state).missing.clone()
     }
@@ -216,7 +223,9 @@ impl Replay {
         }
         if !self.is_recording() {
             let error = self.not_recorded(lm, request);
-            lock(&self.state).missing.get_or_insert_with(|| error.clone());
+            lock(&self.state)
+                .missing
+                .get_or_insert_with(|| error.clone());
             return not_made(Err(error));
         }
         let call = async {
@@ -231,9 +240,9 @@ impl Replay {
         match self.in_progress.run(key.hash(), call).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => not_made(Ok(reply.into_cached())),
-            Flight::Shared(Err(error)) => {
-                not_made(Err(error.with_usage(Usage::default()).with_cost_msats(Some(0))))
-            }
+            Flight::Shared(Err(error)) => not_made(Err(error
+                .with_usage(Usage::default())
+                .with_cost_msats(Some(0)))),
         }
     }
 
@@ -247,7 +256,9 @@ impl Replay {
 
     /// The call of the file, unless all calls are made again.
     fn replayable(&self, key: &CallKey) -> Option<&Call> {
-        self.stored.get(key).filter(|_| self.mode != Mode::RecordingAll)
+        self.stored
+            .get(key)
+            .filter(|_| self.mode != Mode::RecordingAll)
     }
 
     fn find(&self, key: &CallKey) -> Option<LmReply> {
@@ -266,7 +277,10 @@ impl Replay {
     }
 
     fn not_recorded(&self, lm: &dyn LanguageModel, request: &LmRequest) -> LmError {
-        let message = request.messages.last().map_or("", |message| &message.content);
+        let message = request
+            .messages
+            .last()
+            .map_or("", |message| &message.content);
         let kind = LmErrorKind::NotRecorded {
             path: self.path.display().to_string(),
             purpose: request.purpose.clone(),

@@ -90,8 +90,10 @@ fn connected(path: &Path) -> Result<Connection, Open> {
     };
     // Before anything is changed.
     let check = |connection: &Connection| -> Result<bool, Open> {
-        let (owner, version) =
-            (number(connection, "application_id")?, number(connection, "user_version")?);
+        let (owner, version) = (
+            number(connection, "application_id")?,
+            number(connection, "user_version")?,
+        );
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
         match (owner, version) {
@@ -100,7 +102,9 @@ fn connected(path: &Path) -> Result<Connection, Open> {
             (APPLICATION_ID, newer) if newer > VERSION => Err(Open::Refused(format!(
                 "it has version {newer}, and this version of dsrs-metrics reads version {VERSION}; update dsrs-metrics, or {OTHER}"
             ))),
-            _ => Err(Open::Refused(format!("it is the database of another program; {OTHER}"))),
+            _ => Err(Open::Refused(format!(
+                "it is the database of another program; {OTHER}"
+            ))),
         }
     };
     let is_new = check(&connection)?;
@@ -163,7 +167,11 @@ fn network_file_system(_: &Path) -> Option<&'static str> {
 
 /// An error about the database or folder at `path`.
 pub(super) fn store_error(path: &Path, reason: impl Into<String>) -> LmError {
-    LmErrorKind::Store { path: path.display().to_string(), reason: reason.into() }.into()
+    LmErrorKind::Store {
+        path: path.display().to_string(),
+        reason: reason.into(),
+    }
+    .into()
 }
 
 /// The file or folder at `path` cannot be created or opened.

@@ -102,7 +102,10 @@ impl Store {
         let dir = dir.as_ref();
         check_folder(dir)?;
         create_private_dir(dir).map_err(|error| not_usable(dir, error))?;
-        let path = dir.canonicalize().map_err(|error| not_usable(dir, error))?.join(Self::FILE);
+        let path = dir
+            .canonicalize()
+            .map_err(|error| not_usable(dir, error))?
+            .join(Self::FILE);
         let mut open = lock(&OPEN);
         if let Some(shared) = open.get(&path).and_then(Weak::upgrade) {
             return Ok(Self { shared });
@@ -140,7 +143,6 @@ impl Store {
     ///     assert!(dir.iter().any(|part| part == "dsrs-metrics"));
     /// }
     /// ```
-    #[must_use]
     pub fn default_dir() -> Option<PathBuf> {
         let dirs = directories::ProjectDirs::from("", "", "dsrs-metrics")?;
         Some(dirs.cache_dir().to_owned())
@@ -169,7 +171,6 @@ impl Store {
     /// # std::fs::remove_dir_all(dir)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.shared.path
     }
@@ -207,8 +208,17 @@ impl Shared {
         let mut log = path.clone().into_os_string();
         log.push("-wal");
         let sync = Sync::start(log.into()).map_err(|error| not_usable(&path, error))?;
-        let writer = Mutex::new(Writer { connection: writer, has_failed: false });
-        Ok(Self { path, reader, writer, in_progress: SingleFlight::default(), sync })
+        let writer = Mutex::new(Writer {
+            connection: writer,
+            has_failed: false,
+        });
+        Ok(Self {
+            path,
+            reader,
+            writer,
+            in_progress: SingleFlight::default(),
+            sync,
+        })
     }
 }
 

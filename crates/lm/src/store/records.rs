@@ -52,7 +52,10 @@ impl Store {
                 "SELECT result, checksum FROM records WHERE key = ?1 AND number > ?2",
             )?;
             let intact = |row: &Row<'_>| Ok(intact(key, row.get_ref(0)?, row.get_ref(1)?));
-            Ok(select.query_row(params![key, after], intact).optional()?.flatten())
+            Ok(select
+                .query_row(params![key, after], intact)
+                .optional()?
+                .flatten())
         })
     }
 
@@ -86,8 +89,10 @@ impl Store {
         self.write(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction
-                .execute("INSERT INTO spending (budget, reserved_msats) VALUES ('', 0)", ())?;
+            transaction.execute(
+                "INSERT INTO spending (budget, reserved_msats) VALUES ('', 0)",
+                (),
+            )?;
             transaction.execute("DELETE FROM spending WHERE budget = ''", ())?;
             transaction.commit()
         })
@@ -109,7 +114,10 @@ impl Store {
     /// [`LmErrorKind::Store`](crate::LmErrorKind::Store), if the file cannot be read.
     pub fn info(&self) -> Result<StoreInfo, LmError> {
         self.read(|connection| {
-            let mut info = StoreInfo { bytes: size(connection)?, ..StoreInfo::default() };
+            let mut info = StoreInfo {
+                bytes: size(connection)?,
+                ..StoreInfo::default()
+            };
             // A sum of integers may overflow.
             let mut kinds = connection
                 .prepare("SELECT kind, count(*), total(cost_msats) FROM records GROUP BY kind")?;
@@ -185,7 +193,10 @@ impl Store {
             if records > 0 {
                 connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
             }
-            Ok(Pruned { records: records as u64, bytes: (before, size(connection)?) })
+            Ok(Pruned {
+                records: records as u64,
+                bytes: (before, size(connection)?),
+            })
         })
     }
 
@@ -226,13 +237,27 @@ impl Store {
 }
 
 fn insert(connection: &Connection, record: &Record<'_>) -> rusqlite::Result<()> {
-    let Record { key, kind, about, result, cost_msats } = record;
+    let Record {
+        key,
+        kind,
+        about,
+        result,
+        cost_msats,
+    } = record;
     let mut insert = connection.prepare_cached(
         "INSERT OR REPLACE INTO records (key, kind, about, result, checksum, cost_msats, stored_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let cost = cost_msats.map(|cost| i64::try_from(cost).unwrap_or(i64::MAX));
-    insert.execute(params![key, kind, about, result, checksum(*key, result), cost, now()])?;
+    insert.execute(params![
+        key,
+        kind,
+        about,
+        result,
+        checksum(*key, result),
+        cost,
+        now()
+    ])?;
     Ok(())
 }
 
@@ -250,14 +275,20 @@ fn size(connection: &Connection) -> rusqlite::Result<u64> {
 
 /// The checksum of a record. It includes the key, so a damaged index finds no other record.
 fn checksum(key: &[u8], result: &str) -> [u8; 8] {
-    let hash: Hash = Sha256::new().chain_update(key).chain_update(result).finalize().into();
+    let hash: Hash = Sha256::new()
+        .chain_update(key)
+        .chain_update(result)
+        .finalize()
+        .into();
     std::array::from_fn(|at| hash[at])
 }
 
 /// The result, if it has its checksum.
 fn intact(key: &[u8], result: ValueRef<'_>, checksum: ValueRef<'_>) -> Option<String> {
     let result = result.as_str().ok()?;
-    let is_intact = checksum.as_blob().is_ok_and(|found| found == self::checksum(key, result));
+    let is_intact = checksum
+        .as_blob()
+        .is_ok_and(|found| found == self::checksum(key, result));
     is_intact.then(|| result.to_owned())
 }
 
@@ -268,6 +299,8 @@ fn damaged(what: String) -> rusqlite::Error {
 
 /// Returns the current time in seconds since 1970.
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     since.as_secs()
 }

@@ -34,7 +34,10 @@ impl Store {
     pub fn settle_msats(&self, number: i64, msats: u64) -> Result<(), LmError> {
         self.write(|connection| {
             let settle = "UPDATE spending SET spent_msats = ?2, process = NULL WHERE number = ?1";
-            connection.prepare_cached(settle)?.execute(params![number, signed(msats)]).map(drop)
+            connection
+                .prepare_cached(settle)?
+                .execute(params![number, signed(msats)])
+                .map(drop)
         })
     }
 
@@ -42,7 +45,9 @@ impl Store {
     #[doc(hidden)]
     pub fn forget_spending(&self, budget: &str) -> Result<(), LmError> {
         self.write(|connection| {
-            connection.execute("DELETE FROM spending WHERE budget = ?1", params![budget]).map(drop)
+            connection
+                .execute("DELETE FROM spending WHERE budget = ?1", params![budget])
+                .map(drop)
         })
     }
 
@@ -95,7 +100,9 @@ fn insert(
     process: Option<&str>,
 ) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO spending (budget, reserved_msats, process) VALUES (?1, ?2, ?3)";
-    connection.prepare_cached(insert)?.insert(params![budget, signed(msats), process])
+    connection
+        .prepare_cached(insert)?
+        .insert(params![budget, signed(msats), process])
 }
 
 /// Sums what the calls of a budget cost, with the reserved amounts of those that have not ended.
@@ -103,8 +110,9 @@ fn sum(connection: &Connection, budget: &str) -> rusqlite::Result<u64> {
     // A sum of integers overflows. `total` is a float, exact up to 2^53 msat, which are 90,000 BTC.
     let select =
         "SELECT total(coalesce(spent_msats, reserved_msats)) FROM spending WHERE budget = ?1";
-    let total: f64 =
-        connection.prepare_cached(select)?.query_row(params![budget], |row| row.get(0))?;
+    let total: f64 = connection
+        .prepare_cached(select)?
+        .query_row(params![budget], |row| row.get(0))?;
     Ok(total as u64)
 }
 

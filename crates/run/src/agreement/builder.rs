@@ -29,7 +29,6 @@ impl Agreement {
     }
 
     /// Returns a builder, for a threshold, the passing labels or a scale.
-    #[must_use]
     pub fn builder() -> AgreementBuilder {
         AgreementBuilder::default()
     }
@@ -115,11 +114,19 @@ impl AgreementBuilder {
         &self,
         pairs: impl IntoIterator<Item = (R, L)>,
     ) -> Result<Agreement, AgreementError> {
-        let rows: Vec<(Rating, Label)> =
-            pairs.into_iter().map(|(rating, label)| (rating.into(), label.into())).collect();
+        let rows: Vec<(Rating, Label)> = pairs
+            .into_iter()
+            .map(|(rating, label)| (rating.into(), label.into()))
+            .collect();
         let compared = compare(&rows, &self.0)?;
-        let resamples = self.0.resamples.unwrap_or_else(|| default_resamples(rows.len()));
-        let bootstrap = Bootstrap { resamples, seed: self.0.seed };
+        let resamples = self
+            .0
+            .resamples
+            .unwrap_or_else(|| default_resamples(rows.len()));
+        let bootstrap = Bootstrap {
+            resamples,
+            seed: self.0.seed,
+        };
         Ok(Agreement::new(&rows, compared, &self.0, bootstrap))
     }
 }

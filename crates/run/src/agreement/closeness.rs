@@ -37,7 +37,10 @@ impl AgreementBuilder {
                 |(rating, label): &(Rating, Label)| Some(verdict(rating)? == passing.label(label)?);
             return Ok(Closeness::Right(rows.iter().map(is_right).collect()));
         }
-        if rows.iter().any(|(_, label)| matches!(label, Label::Bool(_) | Label::Class(_))) {
+        if rows
+            .iter()
+            .any(|(_, label)| matches!(label, Label::Bool(_) | Label::Class(_)))
+        {
             return Ok(Closeness::NoVerdict);
         }
         let difference = |(rating, label): &(Rating, Label)| match label {
@@ -65,14 +68,21 @@ mod tests {
         let builder = Agreement::builder();
         let right = Closeness::Right(vec![Some(true), Some(false), None, None]);
         assert_eq!(builder.closeness(&rows).unwrap(), right);
-        let grades =
-            [(Rating::Score(3.5), Label::Number(5.0)), (Rating::Score(2.0), Label::Number(2.0))];
+        let grades = [
+            (Rating::Score(3.5), Label::Number(5.0)),
+            (Rating::Score(2.0), Label::Number(2.0)),
+        ];
         let differences = Closeness::Difference(vec![Some(1.5), Some(0.0)]);
         assert_eq!(builder.closeness(&grades).unwrap(), differences);
-        let scores =
-            [(Rating::Score(0.7), Label::Bool(true)), (Rating::Score(0.2), Label::Bool(true))];
+        let scores = [
+            (Rating::Score(0.7), Label::Bool(true)),
+            (Rating::Score(0.2), Label::Bool(true)),
+        ];
         assert_eq!(builder.closeness(&scores).unwrap(), Closeness::NoVerdict);
         let passes = Closeness::Right(vec![Some(true), Some(false)]);
-        assert_eq!(builder.clone().threshold(0.5).closeness(&scores).unwrap(), passes);
+        assert_eq!(
+            builder.clone().threshold(0.5).closeness(&scores).unwrap(),
+            passes
+        );
     }
 }

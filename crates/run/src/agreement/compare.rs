@@ -38,7 +38,11 @@ pub(super) struct Verdicts {
 
 impl Verdicts {
     fn record(&mut self, passed: bool, should_pass: Option<bool>) {
-        let stratum = if passed { &mut self.passed } else { &mut self.failed };
+        let stratum = if passed {
+            &mut self.passed
+        } else {
+            &mut self.failed
+        };
         stratum.record(should_pass);
         if let Some(should_pass) = should_pass {
             self.rates.record(should_pass, passed);
@@ -47,13 +51,19 @@ impl Verdicts {
 
     /// Passes among all rows with a verdict.
     pub(super) fn passes(&self) -> Proportion {
-        Proportion { successes: self.passed.rows, trials: self.passed.rows + self.failed.rows }
+        Proportion {
+            successes: self.passed.rows,
+            trials: self.passed.rows + self.failed.rows,
+        }
     }
 
     /// Passes among the rows with a verdict and a label.
     pub(super) fn labelled_passes(&self) -> Proportion {
         let (passed, failed) = (self.passed.labelled.trials, self.failed.labelled.trials);
-        Proportion { successes: passed, trials: passed + failed }
+        Proportion {
+            successes: passed,
+            trials: passed + failed,
+        }
     }
 }
 
@@ -61,7 +71,9 @@ pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, Agree
     validate(rows, options)?;
     let pairs = Pairs { rows, options };
     let passing = PassingLabels::of(rows, options)?;
-    let are_classes = rows.iter().any(|(rating, _)| matches!(rating, Rating::Class(_)));
+    let are_classes = rows
+        .iter()
+        .any(|(rating, _)| matches!(rating, Rating::Class(_)));
     match passing {
         Some(passing) if are_classes && !options.positive.is_empty() => {
             Ok(pairs.verdicts(&passing, |rating| passing.class(rating)))
@@ -93,14 +105,22 @@ pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementE
             let other = *label_kind.get_or_insert(label.kind());
             if other != label.kind() {
                 let (label, kind) = (label.to_string(), label.kind());
-                return Err(AgreementError::MixedLabels { row, label, kind, other });
+                return Err(AgreementError::MixedLabels {
+                    row,
+                    label,
+                    kind,
+                    other,
+                });
             }
         }
     }
-    let class = rows.iter().enumerate().find_map(|(row, (rating, _))| match rating {
-        Rating::Class(class) => Some((row, class.clone())),
-        _ => None,
-    });
+    let class = rows
+        .iter()
+        .enumerate()
+        .find_map(|(row, (rating, _))| match rating {
+            Rating::Class(class) => Some((row, class.clone())),
+            _ => None,
+        });
     match class {
         Some((row, class)) if scored => Err(AgreementError::MixedRatings { row, class }),
         _ => Ok(()),
@@ -131,8 +151,10 @@ impl Pairs<'_> {
     fn scores_with_verdicts(&self, passing: &PassingLabels) -> Compared {
         let zero_or_one = self.zero_or_one();
         let verdict = |rating: &Rating| self.options.verdict(rating, zero_or_one);
-        let all =
-            self.rows.iter().all(|(rating, _)| rating.is_missing() || verdict(rating).is_some());
+        let all = self
+            .rows
+            .iter()
+            .all(|(rating, _)| rating.is_missing() || verdict(rating).is_some());
         if all {
             return self.verdicts(passing, verdict);
         }
@@ -154,7 +176,9 @@ impl Pairs<'_> {
         let mut verdicts = Verdicts::default();
         let mut pairs = Vec::new();
         for (rating, label) in self.rows {
-            let Some(passed) = verdict(rating) else { continue };
+            let Some(passed) = verdict(rating) else {
+                continue;
+            };
             let should_pass = passing.label(label);
             verdicts.record(passed, should_pass);
             pairs.extend(should_pass.map(|label| (usize::from(label), usize::from(passed))));
@@ -196,9 +220,15 @@ impl Pairs<'_> {
                 label => scale.position_of(row, &label.to_string())? as f64,
             });
         }
-        let are_numbers = self.rows.iter().any(|(_, label)| matches!(label, Label::Number(_)));
-        let classes =
-            if are_numbers { self.numeric_classes(&scale)? } else { Err(Note::NoClasses) };
+        let are_numbers = self
+            .rows
+            .iter()
+            .any(|(_, label)| matches!(label, Label::Number(_)));
+        let classes = if are_numbers {
+            self.numeric_classes(&scale)?
+        } else {
+            Err(Note::NoClasses)
+        };
         let mut compared = Compared {
             classes: Vec::new(),
             matrix: Err(Note::NoClasses),
@@ -248,9 +278,15 @@ impl Pairs<'_> {
             scale
         };
         let pairs = numbers.iter().map(|(row, label, score)| {
-            Ok((scale.position_of_number(*row, *label)?, scale.position_of_number(*row, *score)?))
+            Ok((
+                scale.position_of_number(*row, *label)?,
+                scale.position_of_number(*row, *score)?,
+            ))
         });
-        Ok(Ok((scale.names(), pairs.collect::<Result<_, AgreementError>>()?)))
+        Ok(Ok((
+            scale.names(),
+            pairs.collect::<Result<_, AgreementError>>()?,
+        )))
     }
 
     /// Compares named classes with string labels.
@@ -272,16 +308,28 @@ impl Pairs<'_> {
         let scale = Scale::of(&classes);
         let mut pairs = Vec::with_capacity(names.len());
         for (row, label, rated) in &names {
-            pairs.push((scale.position_of(*row, label)?, scale.position_of(*row, rated)?));
+            pairs.push((
+                scale.position_of(*row, label)?,
+                scale.position_of(*row, rated)?,
+            ));
         }
-        let positions = pairs.iter().map(|(label, rated)| (*rated as f64, *label as f64)).unzip();
+        let positions = pairs
+            .iter()
+            .map(|(label, rated)| (*rated as f64, *label as f64))
+            .unzip();
         let few = classes.len() <= MAX_CLASSES;
-        let matrix = few.then(|| ConfusionMatrix::of(classes.len(), pairs)).ok_or(Note::NoClasses);
+        let matrix = few
+            .then(|| ConfusionMatrix::of(classes.len(), pairs))
+            .ok_or(Note::NoClasses);
         Ok(Compared {
             classes: if few { classes } else { Vec::new() },
             matrix,
             ordered,
-            ranked: if ordered { Ok(positions) } else { Err(Note::NoOrder) },
+            ranked: if ordered {
+                Ok(positions)
+            } else {
+                Err(Note::NoOrder)
+            },
             verdicts: Err(Note::NoPositive),
         })
     }

@@ -39,7 +39,10 @@ pub enum AgreementError {
         other: &'static str,
     },
     /// Some ratings are scores, others are classes.
-    #[error("expected a number, as in earlier rows, found the label `{}`", escape::name(class))]
+    #[error(
+        "expected a number, as in earlier rows, found the label `{}`",
+        escape::name(class)
+    )]
     MixedRatings {
         /// The position of the first row with a class.
         row: usize,
@@ -97,7 +100,6 @@ dsrs_metrics_values::debug_as_display!(AgreementError);
 
 impl AgreementError {
     /// Returns the position of the row that caused the error, counted from 0, if one did.
-    #[must_use]
     pub fn row(&self) -> Option<usize> {
         match self {
             Self::ScoreNotFinite { row, .. }

@@ -82,7 +82,13 @@ dsrs_metrics_values::debug_as_display!(Note);
 
 impl Figure {
     pub(super) fn unknown(n: u64, note: Note) -> Self {
-        Self { value: None, ci95: None, n, successes: None, note: Some(note) }
+        Self {
+            value: None,
+            ci95: None,
+            n,
+            successes: None,
+            note: Some(note),
+        }
     }
 
     /// A share, with Wilson's interval.
@@ -105,14 +111,31 @@ impl Figure {
         n: u64,
         interval: impl FnOnce() -> Option<Interval>,
     ) -> Self {
-        let known = Self { value: Some(value), ci95: None, n, successes: None, note: None };
+        let known = Self {
+            value: Some(value),
+            ci95: None,
+            n,
+            successes: None,
+            note: None,
+        };
         if n < MIN_ROWS_FOR_INTERVAL {
-            let note = Note::TooFewForInterval { needed: MIN_ROWS_FOR_INTERVAL };
-            return Self { note: Some(note), ..known };
+            let note = Note::TooFewForInterval {
+                needed: MIN_ROWS_FOR_INTERVAL,
+            };
+            return Self {
+                note: Some(note),
+                ..known
+            };
         }
         match interval() {
-            Some(interval) => Self { ci95: Some(interval), ..known },
-            None => Self { note: Some(Note::TooLittleVariation), ..known },
+            Some(interval) => Self {
+                ci95: Some(interval),
+                ..known
+            },
+            None => Self {
+                note: Some(Note::TooLittleVariation),
+                ..known
+            },
         }
     }
 }

@@ -48,11 +48,23 @@ impl LabelledRows {
             return None;
         }
         if passed.trials == all.trials {
-            return Some(Self { sample: LabelSample::EveryRow, passed, p_value: None });
+            return Some(Self {
+                sample: LabelSample::EveryRow,
+                passed,
+                p_value: None,
+            });
         }
         let p_value = fisher_exact(passed, all);
-        let sample = if p_value < LEVEL { LabelSample::ByVerdict } else { stated };
-        Some(Self { sample, passed, p_value: Some(p_value) })
+        let sample = if p_value < LEVEL {
+            LabelSample::ByVerdict
+        } else {
+            stated
+        };
+        Some(Self {
+            sample,
+            passed,
+            p_value: Some(p_value),
+        })
     }
 
     /// Returns `true` if the labelled rows were probably chosen by their verdicts.
@@ -116,13 +128,19 @@ mod tests {
     fn the_test_is_that_of_scipy() {
         for (sample, all, expected) in EXPECTED {
             let found = fisher_exact(share(sample.0, sample.1), share(all.0, all.1));
-            assert!((found - expected).abs() < 1e-9 * expected, "{sample:?} {all:?}: {found}");
+            assert!(
+                (found - expected).abs() < 1e-9 * expected,
+                "{sample:?} {all:?}: {found}"
+            );
         }
     }
 
     #[test]
     fn impossible_samples_have_no_probability() {
-        assert_eq!(fisher_exact(share(0, 50_000), share(500_000, 1_000_000)), 0.0);
+        assert_eq!(
+            fisher_exact(share(0, 50_000), share(500_000, 1_000_000)),
+            0.0
+        );
         assert_eq!(fisher_exact(share(0, 0), share(3, 9)), 1.0);
         assert_eq!(fisher_exact(share(2, 2), share(9, 9)), 1.0);
     }

@@ -30,14 +30,25 @@ impl PassingLabels {
         rows: &[(Rating, Label)],
         options: &Options,
     ) -> Result<Option<Self>, AgreementError> {
-        let labels = || rows.iter().map(|(_, label)| label).filter(|label| !label.is_missing());
+        let labels = || {
+            rows.iter()
+                .map(|(_, label)| label)
+                .filter(|label| !label.is_missing())
+        };
         if !options.positive.is_empty() {
             let listed = Self::Listed(options.positive.clone());
-            let first = rows.iter().enumerate().find(|(_, (_, label))| !label.is_missing());
+            let first = rows
+                .iter()
+                .enumerate()
+                .find(|(_, (_, label))| !label.is_missing());
             return match first {
                 Some((row, (_, label))) if !labels().any(|label| listed.is_pass(label)) => {
                     let positive = options.positive.join("`, `");
-                    Err(AgreementError::NoPositive { row, positive, label: label.to_string() })
+                    Err(AgreementError::NoPositive {
+                        row,
+                        positive,
+                        label: label.to_string(),
+                    })
                 }
                 _ => Ok(Some(listed)),
             };
@@ -65,13 +76,16 @@ impl PassingLabels {
         }
         // Named classes need no verdicts. Scores can be compared with string labels only as
         // verdicts.
-        let unclear =
-            rows.iter().enumerate().find(|(_, (_, label))| matches!(label, Label::Class(_)));
+        let unclear = rows
+            .iter()
+            .enumerate()
+            .find(|(_, (_, label))| matches!(label, Label::Class(_)));
         let scores = rows.iter().any(|(rating, _)| rating.score().is_some());
         match unclear {
-            Some((row, (_, label))) if scores => {
-                Err(AgreementError::ClassLabels { row, label: label.to_string() })
-            }
+            Some((row, (_, label))) if scores => Err(AgreementError::ClassLabels {
+                row,
+                label: label.to_string(),
+            }),
             _ => Ok(None),
         }
     }
@@ -95,9 +109,9 @@ impl PassingLabels {
             (Self::TrueOrOne, Label::Number(label)) => *label == 1.0,
             (Self::TrueOrOne, _) => false,
             (Self::Word(pass), label) => label.to_string().trim().eq_ignore_ascii_case(pass),
-            (Self::Listed(listed), Label::Number(label)) => {
-                listed.iter().any(|listed| listed.trim().parse() == Ok(*label))
-            }
+            (Self::Listed(listed), Label::Number(label)) => listed
+                .iter()
+                .any(|listed| listed.trim().parse() == Ok(*label)),
             (Self::Listed(listed), label) => {
                 let label = label.to_string();
                 listed.iter().any(|listed| listed.trim() == label.trim())
@@ -114,7 +128,9 @@ pub(super) struct Scale {
 impl Scale {
     pub(super) fn of(names: &[String]) -> Self {
         let value = |name: &String| (name.clone(), name.trim().parse().ok());
-        Self { values: names.iter().map(value).collect() }
+        Self {
+            values: names.iter().map(value).collect(),
+        }
     }
 
     /// All numbers that occur as label or score. `None` if only labels or only scores are all whole
@@ -127,12 +143,17 @@ impl Scale {
             return None;
         }
         // Adding 0 makes -0 and 0 the same value.
-        let mut all: Vec<f64> =
-            numbers.iter().flat_map(|(_, label, score)| [label + 0.0, score + 0.0]).collect();
+        let mut all: Vec<f64> = numbers
+            .iter()
+            .flat_map(|(_, label, score)| [label + 0.0, score + 0.0])
+            .collect();
         all.sort_unstable_by(f64::total_cmp);
         all.dedup();
         Some(Self {
-            values: all.into_iter().map(|value| (value.to_string(), Some(value))).collect(),
+            values: all
+                .into_iter()
+                .map(|value| (value.to_string(), Some(value)))
+                .collect(),
         })
     }
 
@@ -150,7 +171,10 @@ impl Scale {
 
     /// The position of the class of this name.
     pub(super) fn position_of(&self, row: usize, name: &str) -> Result<usize, AgreementError> {
-        let position = self.values.iter().position(|(other, _)| other.trim() == name.trim());
+        let position = self
+            .values
+            .iter()
+            .position(|(other, _)| other.trim() == name.trim());
         position.ok_or_else(|| self.missing(row, name))
     }
 
@@ -160,12 +184,19 @@ impl Scale {
         row: usize,
         number: f64,
     ) -> Result<usize, AgreementError> {
-        let position = self.values.iter().position(|(_, value)| *value == Some(number));
+        let position = self
+            .values
+            .iter()
+            .position(|(_, value)| *value == Some(number));
         position.ok_or_else(|| self.missing(row, &number.to_string()))
     }
 
     fn missing(&self, row: usize, value: &str) -> AgreementError {
         let scale = self.names().join(", ");
-        AgreementError::NotOnScale { row, value: value.to_owned(), scale }
+        AgreementError::NotOnScale {
+            row,
+            value: value.to_owned(),
+            scale,
+        }
     }
 }

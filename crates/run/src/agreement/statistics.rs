@@ -168,11 +168,21 @@ fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: KappaWeigh
         Err(note) => return Figure::unknown(rows, note.clone()),
     };
     if rows < MIN_ROWS_FOR_KAPPA {
-        return Figure::unknown(rows, Note::NotEnoughRows { needed: MIN_ROWS_FOR_KAPPA });
+        return Figure::unknown(
+            rows,
+            Note::NotEnoughRows {
+                needed: MIN_ROWS_FOR_KAPPA,
+            },
+        );
     }
     match cohen_kappa(matrix, weights) {
         Some(kappa) => Figure::estimate(kappa.value, rows, || kappa.interval()),
-        None => Figure::unknown(rows, Note::OneValue { side: "labels and scores" }),
+        None => Figure::unknown(
+            rows,
+            Note::OneValue {
+                side: "labels and scores",
+            },
+        ),
     }
 }
 
@@ -186,7 +196,12 @@ fn correlation(
         Err(note) => return Figure::unknown(rows, note.clone()),
     };
     if rows < MIN_ROWS_FOR_SPEARMAN {
-        return Figure::unknown(rows, Note::NotEnoughRows { needed: MIN_ROWS_FOR_SPEARMAN });
+        return Figure::unknown(
+            rows,
+            Note::NotEnoughRows {
+                needed: MIN_ROWS_FOR_SPEARMAN,
+            },
+        );
     }
     let pairs = RankPairs::of(scores, labels);
     let interval = || {
@@ -216,7 +231,9 @@ fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
             ci95: Some(corrected.interval),
             n: passes.trials,
             successes: None,
-            note: corrected.unclamped.map(|estimate| Note::Clamped { estimate }),
+            note: corrected
+                .unclamped
+                .map(|estimate| Note::Clamped { estimate }),
         },
     }
 }

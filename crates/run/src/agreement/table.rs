@@ -19,10 +19,19 @@ impl fmt::Display for Agreement {
         self.counts(f)?;
         let lines = self.lines();
         let known = lines.iter().filter_map(|(name, form, figure)| {
-            Some((name, estimate(*form, figure.value?, figure), remarks(*form, figure)))
+            Some((
+                name,
+                estimate(*form, figure.value?, figure),
+                remarks(*form, figure),
+            ))
         });
         let known: Vec<_> = known.collect();
-        let width = known.iter().map(|(_, estimate, _)| estimate.len()).max().unwrap_or(0).max(20);
+        let width = known
+            .iter()
+            .map(|(_, estimate, _)| estimate.len())
+            .max()
+            .unwrap_or(0)
+            .max(20);
         for (name, estimate, remarks) in &known {
             writeln!(f, "{name:<18}  {estimate:<width$}  {remarks}")?;
         }
@@ -64,13 +73,19 @@ impl Agreement {
             write!(f, "{separator}{count} {}", escape::name(why))?;
             separator = ", ";
         }
-        f.write_str(if self.without_score.is_empty() { "\n" } else { ")\n" })
+        f.write_str(if self.without_score.is_empty() {
+            "\n"
+        } else {
+            ")\n"
+        })
     }
 
     fn lines(&self) -> Vec<(&'static str, Form, &Figure)> {
         use Form::{Number, Percent};
-        let mut lines =
-            vec![("accuracy", Percent, &self.accuracy), ("Cohen's kappa", Number, &self.kappa)];
+        let mut lines = vec![
+            ("accuracy", Percent, &self.accuracy),
+            ("Cohen's kappa", Number, &self.kappa),
+        ];
         // With two classes there is only one distance, so weights make no difference.
         if self.kappa.value.is_some() && self.classes.len() > 2 {
             lines.push(("kappa, linear", Number, &self.kappa_linear));
@@ -96,7 +111,12 @@ impl Agreement {
         };
         let names: Vec<String> = self.classes.iter().map(truncate).collect();
         let count = matrix.total().to_string().len();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(count);
+        let width = names
+            .iter()
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .max(count);
         write!(f, "{:width$}  given", "label")?;
         f.write_str("\n")?;
         write!(f, "{:width$}", "", width = width.max(5))?;
@@ -156,7 +176,9 @@ impl Agreement {
         }
         if self.spearman.ci95.is_some() {
             let Bootstrap { resamples, seed } = self.bootstrap;
-            methods.push(format!("bootstrap for Spearman ({resamples} resamples, seed {seed})"));
+            methods.push(format!(
+                "bootstrap for Spearman ({resamples} resamples, seed {seed})"
+            ));
         }
         if self.corrected.ci95.is_some() {
             methods.push(self.correction().to_owned());
@@ -186,7 +208,10 @@ fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
     let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
     for (name, _, figure) in lines {
         if let (None, Some(note)) = (figure.value, &figure.note) {
-            reasons.entry((note.to_string(), figure.n)).or_default().push(name);
+            reasons
+                .entry((note.to_string(), figure.n))
+                .or_default()
+                .push(name);
         }
     }
     let reason = |((note, rows), names): (&(String, u64), &Vec<&str>)| {
@@ -206,8 +231,16 @@ fn estimate(form: Form, value: f64, figure: &Figure) -> String {
 /// The interval and the note.
 fn remarks(form: Form, figure: &Figure) -> String {
     let interval = figure.ci95.map(|interval| {
-        format!("95% interval {} to {}", form.show(interval.low), form.show(interval.high))
+        format!(
+            "95% interval {} to {}",
+            form.show(interval.low),
+            form.show(interval.high)
+        )
     });
     let note = figure.note.as_ref().map(ToString::to_string);
-    interval.into_iter().chain(note).collect::<Vec<_>>().join("; ")
+    interval
+        .into_iter()
+        .chain(note)
+        .collect::<Vec<_>>()
+        .join("; ")
 }

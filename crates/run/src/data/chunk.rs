@@ -66,7 +66,8 @@ impl ChunkRows {
             #[cfg(feature = "parquet")]
             Self::Block(rows) => rows.each_row(|row| read(Ok(ChunkRow::Undecoded(row)))),
             Self::Rows(rows) => {
-                rows.into_iter().all(|row| read(row.map(Box::new).map(ChunkRow::Decoded)));
+                rows.into_iter()
+                    .all(|row| read(row.map(Box::new).map(ChunkRow::Decoded)));
             }
         }
     }

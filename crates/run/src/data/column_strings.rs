@@ -14,7 +14,9 @@ use crate::in_order::in_order;
 /// Returns the strings in a column, or under a key of JSON rows, up to the first row that cannot be read.
 pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) -> Vec<String> {
     let mut strings = Vec::new();
-    let Ok(mut next) = chunks(file, format, name) else { return strings };
+    let Ok(mut next) = chunks(file, format, name) else {
+        return strings;
+    };
     // The error ends the search.
     let _ = in_order(
         |chunk| strings_in(chunk, name),
@@ -38,7 +40,9 @@ fn chunks(file: &Path, format: Option<Format>, name: &str) -> Result<NextChunk, 
         return Ok(Box::new(move || rows.as_mut()?.next_chunk()));
     }
     let mut file = object_rows::open(file, format)?;
-    Ok(Box::new(move || Some(file.next_chunk()?.map(|chunk| chunk.rows))))
+    Ok(Box::new(move || {
+        Some(file.next_chunk()?.map(|chunk| chunk.rows))
+    }))
 }
 
 fn strings_in(chunk: Result<ChunkRows, DataError>, name: &str) -> (Vec<String>, Option<DataError>) {

@@ -58,7 +58,11 @@ pub(super) fn result_columns<'n>(
     selection: &FieldSelection,
 ) -> HashSet<&'n str> {
     let names: HashSet<_> = names.collect();
-    let mut read: HashSet<_> = names.iter().copied().filter(|name| is_of_run(name)).collect();
+    let mut read: HashSet<_> = names
+        .iter()
+        .copied()
+        .filter(|name| is_of_run(name))
+        .collect();
     if !selection.reads_attributes() {
         read.remove("attributes");
     }
@@ -67,7 +71,11 @@ pub(super) fn result_columns<'n>(
             read.extend([*name, costs]);
         }
         let attribute = name.strip_prefix(ATTRIBUTES);
-        read.extend(attribute.filter(|it| selection.reads_attribute(it)).map(|_| *name));
+        read.extend(
+            attribute
+                .filter(|it| selection.reads_attribute(it))
+                .map(|_| *name),
+        );
     }
     read
 }

@@ -151,11 +151,16 @@ impl CsvRecords {
                 return Err(DataError::TooLong { at, limit });
             }
             if cells > MAX_COLUMNS {
-                return Err(DataError::TooManyColumns { at: at(&self.input), limit: MAX_COLUMNS });
+                return Err(DataError::TooManyColumns {
+                    at: at(&self.input),
+                    limit: MAX_COLUMNS,
+                });
             }
             match result {
                 ReadRecordResult::InputEmpty if at_end => {
-                    return Err(DataError::UnclosedQuote { at: at(&self.input) });
+                    return Err(DataError::UnclosedQuote {
+                        at: at(&self.input),
+                    });
                 }
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => chunk.text.resize(grown(chunk.text.len()), 0),
@@ -191,9 +196,14 @@ impl CsvRecords {
         let mut names = IndexSet::with_capacity(header.len());
         for index in 0..header.len() {
             let name = header.text(index, &format!("{}", index + 1))?;
-            let other = name.chars().find(|character| OTHER_DELIMITERS.contains(character));
+            let other = name
+                .chars()
+                .find(|character| OTHER_DELIMITERS.contains(character));
             if let Some(found) = other.filter(|_| header.len() == 1) {
-                return Err(DataError::Delimiter { at: header.at(), found });
+                return Err(DataError::Delimiter {
+                    at: header.at(),
+                    found,
+                });
             }
             if !names.insert(name.to_owned()) {
                 return Err(DataError::DuplicateColumn {
@@ -211,7 +221,10 @@ pub(super) fn are_of_results(names: &IndexSet<String>) -> bool {
     let is_metric =
         |name: &str| names.contains(name) && names.contains(&format!("{name}.cost_msats"));
     names.contains("id")
-        && names.iter().filter_map(|name| name.strip_suffix(".outcome")).any(is_metric)
+        && names
+            .iter()
+            .filter_map(|name| name.strip_suffix(".outcome"))
+            .any(is_metric)
 }
 
 fn grown(length: usize) -> usize {

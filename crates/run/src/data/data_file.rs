@@ -93,7 +93,10 @@ impl Hash {
     fn start() -> Self {
         let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING);
         let hash = move || receiver.iter().fold(Sha256::new(), Sha256::chain_update);
-        match std::thread::Builder::new().name("dsrs-hash".to_owned()).spawn(hash) {
+        match std::thread::Builder::new()
+            .name("dsrs-hash".to_owned())
+            .spawn(hash)
+        {
             Ok(thread) => Self::OnThread(sender, thread),
             Err(_) => Self::Here(Sha256::new()),
         }
@@ -126,13 +129,28 @@ impl Hash {
 
 impl DataFileRecord {
     pub(super) fn new(path: &Path, is_hashed: bool) -> Self {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        let name = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
+        let metadata = std::fs::metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file);
         let length = metadata.as_ref().map_or(0, std::fs::Metadata::len);
         let hash = if is_hashed { Hash::start() } else { Hash::None };
-        let progress = Progress { hash, length, ..Progress::default() };
+        let progress = Progress {
+            hash,
+            length,
+            ..Progress::default()
+        };
         let path = metadata.map(|_| path.to_owned());
-        Self { name, path, progress: Mutex::new(progress), rows: AtomicU64::new(0) }
+        Self {
+            name,
+            path,
+            progress: Mutex::new(progress),
+            rows: AtomicU64::new(0),
+        }
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -173,8 +191,13 @@ impl DataFileRecord {
     fn finish(&self, is_complete: bool) -> DataFile {
         let mut progress = self.progress();
         let ended = is_complete && progress.has_ended;
-        let length = self.path.as_ref().and_then(|path| std::fs::metadata(path).ok());
-        let length = length.map_or(progress.bytes, |file| file.len()).max(progress.bytes);
+        let length = self
+            .path
+            .as_ref()
+            .and_then(|path| std::fs::metadata(path).ok());
+        let length = length
+            .map_or(progress.bytes, |file| file.len())
+            .max(progress.bytes);
         DataFile {
             name: self.name.clone(),
             bytes: progress.bytes.max(progress.length),
@@ -194,7 +217,10 @@ pub(crate) struct DataFiles(Arc<Mutex<Vec<Arc<DataFileRecord>>>>);
 
 impl DataFiles {
     pub(super) fn add(&self, file: &Arc<DataFileRecord>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(file));
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Arc::clone(file));
     }
 
     /// Returns the records at the end of the run. `is_complete` is whether the run took all rows.
@@ -212,7 +238,10 @@ pub(super) struct Recorded<R> {
 
 impl<R> Recorded<R> {
     pub(super) fn new(reader: R, file: &Arc<DataFileRecord>) -> Self {
-        Self { reader, file: Arc::clone(file) }
+        Self {
+            reader,
+            file: Arc::clone(file),
+        }
     }
 }
 

@@ -309,7 +309,10 @@ pub enum DataError {
         at: Origin,
     },
     /// A CSV header or the schema of a Parquet file contains a column name twice, or a struct contains a field twice.
-    #[error("{at}: duplicate column `{}`; rename or remove one", escape::name(column))]
+    #[error(
+        "{at}: duplicate column `{}`; rename or remove one",
+        escape::name(column)
+    )]
     DuplicateColumn {
         /// The header.
         at: Origin,
@@ -346,7 +349,10 @@ fn of_the_run(fields: &[String]) -> String {
     match fields {
         [] => String::new(),
         fields => {
-            format!(" that the run reads, {}", escape::names(fields.iter().map(String::as_str)))
+            format!(
+                " that the run reads, {}",
+                escape::names(fields.iter().map(String::as_str))
+            )
         }
     }
 }
@@ -370,6 +376,10 @@ impl DataError {
     /// Returns the message without the names of the fields to map, which only a run knows.
     pub(super) fn without_advice(&self) -> String {
         let message = self.to_string();
-        message.split("; map the fields").next().unwrap_or_default().to_owned()
+        message
+            .split("; map the fields")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     }
 }

@@ -30,7 +30,9 @@ impl Format {
     /// The compression that a file's extension names.
     pub(super) fn compression_of(file: &Path) -> Option<&'static str> {
         let extension = file.extension()?.to_str()?.to_ascii_lowercase();
-        [".gz", ".zst", ".xz", ".bz2", ".zip"].into_iter().find(|name| name[1..] == extension)
+        [".gz", ".zst", ".xz", ".bz2", ".zip"]
+            .into_iter()
+            .find(|name| name[1..] == extension)
     }
 
     /// Returns the format that a file's extension names: `jsonl` or `ndjson`, `json`, `csv`, and with the feature
@@ -42,7 +44,6 @@ impl Format {
     /// assert_eq!(Format::of("runs/answers.JSONL".as_ref()), Some(Format::Jsonl));
     /// assert_eq!(Format::of("answers.txt".as_ref()), None);
     /// ```
-    #[must_use]
     pub fn of(file: &Path) -> Option<Self> {
         let extension = file.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {

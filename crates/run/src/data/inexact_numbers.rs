@@ -38,7 +38,9 @@ pub(super) fn find_inexact_number(row: &Row, text: &str) -> Option<InexactNumber
 
 /// Replaces an id that is a float by its text: `1.50` and `1e2` are ids, not numbers.
 pub(super) fn keep_id_as_written(row: &mut Row, text: &str) {
-    let Shape::Map(RowObject { id: Some(id), .. }) = row else { return };
+    let Shape::Map(RowObject { id: Some(id), .. }) = row else {
+        return;
+    };
     if !matches!(id, Value::Number(number) if number.is_f64()) {
         return;
     }
@@ -50,7 +52,13 @@ pub(super) fn keep_id_as_written(row: &mut Row, text: &str) {
 fn has_suspicious_number(row: &Row) -> bool {
     match row {
         Shape::Other(value) => is_suspicious(value),
-        Shape::Map(RowObject { id, gold, pred, attributes, .. }) => {
+        Shape::Map(RowObject {
+            id,
+            gold,
+            pred,
+            attributes,
+            ..
+        }) => {
             let any_in_side = |side: &Option<Shape<Fields>>| match side {
                 None => false,
                 Some(Shape::Other(value)) => is_suspicious(value),
@@ -73,7 +81,11 @@ fn any_suspicious(fields: &Fields) -> bool {
 fn is_suspicious(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
-            let float = if number.is_f64() { number.as_f64() } else { None };
+            let float = if number.is_f64() {
+                number.as_f64()
+            } else {
+                None
+            };
             float.is_some_and(|float| float == 0.0 || float.abs() >= FIRST_FLOAT / 2.0)
         }
         Value::Array(list) => list.iter().any(is_suspicious),

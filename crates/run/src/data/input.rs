@@ -30,8 +30,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 const START: usize = BYTE_ORDER_MARK.len() + 5;
 
 /// The first bytes of compressed files.
-const COMPRESSED: [(&[u8], &str); 3] =
-    [(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ", "xz")];
+const COMPRESSED: [(&[u8], &str); 3] = [
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xfd7zXZ", "xz"),
+];
 
 /// An open file of rows.
 pub(super) struct Input {
@@ -48,17 +51,33 @@ impl Input {
         reader: Box<dyn BufRead + Send>,
         row_limit: usize,
     ) -> Result<Self, DataError> {
-        let unreadable = |reason| DataError::Unreadable { file: file.to_path_buf(), reason };
+        let unreadable = |reason| DataError::Unreadable {
+            file: file.to_path_buf(),
+            reason,
+        };
         let mut reader = with_whole_start(reader).map_err(unreadable)?;
-        if reader.fill_buf().map_err(unreadable)?.starts_with(BYTE_ORDER_MARK) {
+        if reader
+            .fill_buf()
+            .map_err(unreadable)?
+            .starts_with(BYTE_ORDER_MARK)
+        {
             reader.consume(BYTE_ORDER_MARK.len());
         }
         // No row starts with the first bytes of a compressed file.
         let start = reader.fill_buf().map_err(unreadable)?;
-        let compressed = COMPRESSED.iter().find(|(magic, _)| start.starts_with(magic));
+        let compressed = COMPRESSED
+            .iter()
+            .find(|(magic, _)| start.starts_with(magic));
         match compressed {
-            Some((_, found)) => Err(DataError::Compressed { file: file.to_path_buf(), found }),
-            None => Ok(Self { file, reader, row_limit }),
+            Some((_, found)) => Err(DataError::Compressed {
+                file: file.to_path_buf(),
+                found,
+            }),
+            None => Ok(Self {
+                file,
+                reader,
+                row_limit,
+            }),
         }
     }
 
@@ -69,11 +88,17 @@ impl Input {
 
     /// The place of a line, counted from 1.
     pub(super) fn at(&self, line: u64) -> Origin {
-        Origin { file: Arc::clone(&self.file), line }
+        Origin {
+            file: Arc::clone(&self.file),
+            line,
+        }
     }
 
     pub(super) fn unreadable(&self, reason: io::Error) -> DataError {
-        DataError::Unreadable { file: self.file.to_path_buf(), reason }
+        DataError::Unreadable {
+            file: self.file.to_path_buf(),
+            reason,
+        }
     }
 }
 

@@ -29,7 +29,15 @@ pub(super) struct JsonArray {
 impl JsonArray {
     pub(super) fn new(input: Input) -> Self {
         let (rows, has_ended) = (0, false);
-        Self { input, line: 1, column: 1, started: false, buffer: Vec::new(), rows, has_ended }
+        Self {
+            input,
+            line: 1,
+            column: 1,
+            started: false,
+            buffer: Vec::new(),
+            rows,
+            has_ended,
+        }
     }
 
     /// Reads at most this number of rows, up to the first error; `None` at the end of the array, and after an error.
@@ -49,7 +57,11 @@ impl JsonArray {
         }
         let (row, at) = self.element()?;
         self.rows += 1;
-        Ok(Some(LocatedRow { row, at, number: self.rows }))
+        Ok(Some(LocatedRow {
+            row,
+            at,
+            number: self.rows,
+        }))
     }
 
     fn peek(&mut self) -> Result<Option<u8>, DataError> {
@@ -85,7 +97,11 @@ impl JsonArray {
     }
 
     fn syntax(&self, reason: &str) -> DataError {
-        DataError::Syntax { at: self.at(), column: self.column, reason: reason.to_owned() }
+        DataError::Syntax {
+            at: self.at(),
+            column: self.column,
+            reason: reason.to_owned(),
+        }
     }
 
     fn unclosed(&self) -> DataError {

@@ -57,7 +57,12 @@ pub(super) struct Line<'c> {
 
 impl JsonLines {
     pub(super) fn new(input: Input) -> Self {
-        Self { input, lines: 0, rows: 0, rest: Vec::new() }
+        Self {
+            input,
+            lines: 0,
+            rows: 0,
+            rest: Vec::new(),
+        }
     }
 
     /// Reads the next lines; `None` at the end of the file.
@@ -73,7 +78,13 @@ impl JsonLines {
                     self.rows += u64::from(is_row(&bytes[line], self.input.row_limit));
                 }
                 let (row_limit, value_limit) = (self.input.row_limit, self.input.value_limit());
-                Some(Ok(LineChunk { bytes, at, rows_before, row_limit, value_limit }))
+                Some(Ok(LineChunk {
+                    bytes,
+                    at,
+                    rows_before,
+                    row_limit,
+                    value_limit,
+                }))
             }
         }
     }
@@ -118,9 +129,19 @@ impl LineChunk {
         for (number, (line, place)) in (self.rows_before + 1..).zip(rows) {
             let bytes = &self.bytes[place.clone()];
             let is_cut = is_cut(bytes, self.row_limit);
-            let bytes = if is_cut { bytes } else { bytes.trim_ascii_end() };
+            let bytes = if is_cut {
+                bytes
+            } else {
+                bytes.trim_ascii_end()
+            };
             let text = text.map(|text| &text[place.start..place.start + bytes.len()]);
-            if !read(&Line { chunk: self, bytes, text, line, number }) {
+            if !read(&Line {
+                chunk: self,
+                bytes,
+                text,
+                line,
+                number,
+            }) {
                 return;
             }
         }
@@ -132,7 +153,8 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let ends = memchr_iter(b'\n', bytes).map(|end| end + 1);
     let unended = (!bytes.is_empty() && !bytes.ends_with(b"\n")).then_some(bytes.len());
     let mut start = 0;
-    ends.chain(unended).map(move |end| std::mem::replace(&mut start, end)..end)
+    ends.chain(unended)
+        .map(move |end| std::mem::replace(&mut start, end)..end)
 }
 
 /// Returns `false` for white space, unless it is longer than a row may be.
@@ -169,11 +191,18 @@ impl UndecodedRow for Line<'_> {
     fn row(&self) -> Result<LocatedRow, DataError> {
         let at = self.at();
         if self.is_too_long() {
-            return Err(DataError::TooLong { at, limit: self.chunk.row_limit });
+            return Err(DataError::TooLong {
+                at,
+                limit: self.chunk.row_limit,
+            });
         }
         let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit);
         let row = row.map_err(|error| self.with_advice(error))?;
-        Ok(LocatedRow { row, at, number: self.number })
+        Ok(LocatedRow {
+            row,
+            at,
+            number: self.number,
+        })
     }
 
     fn decode(&self, selection: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {

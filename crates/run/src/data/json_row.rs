@@ -16,7 +16,10 @@ pub(super) fn parse(
 ) -> Result<Row, DataError> {
     let text = str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error, at, column))?;
     if is_too_large(text, value_limit) {
-        return Err(DataError::TooManyValues { at: at.clone(), limit: value_limit });
+        return Err(DataError::TooManyValues {
+            at: at.clone(),
+            limit: value_limit,
+        });
     }
     let mut row = serde_json::from_str(text).map_err(|error| invalid(&error, at, column))?;
     match find_inexact_number(&row, text) {
@@ -31,7 +34,11 @@ pub(super) fn parse(
         Some(InexactNumber::Underflow(offset)) => {
             let (at, column) = position_of(bytes, offset, at, column);
             // The reason that `serde_json` returns for a number that is too large.
-            Err(DataError::Syntax { at, column, reason: "number out of range".to_owned() })
+            Err(DataError::Syntax {
+                at,
+                column,
+                reason: "number out of range".to_owned(),
+            })
         }
     }
 }
@@ -53,13 +60,19 @@ fn invalid(error: &serde_json::Error, at: &Origin, column: usize) -> DataError {
         None => message,
     };
     let is_lone_surrogate = LONE_SURROGATE.contains(&&*reason);
-    let reason = if is_lone_surrogate { LONE_SURROGATE_REASON.to_owned() } else { reason };
+    let reason = if is_lone_surrogate {
+        LONE_SURROGATE_REASON.to_owned()
+    } else {
+        reason
+    };
     DataError::Syntax { at, column, reason }
 }
 
 /// The errors of `serde_json` for an escape of half a surrogate pair.
-const LONE_SURROGATE: [&str; 2] =
-    ["unexpected end of hex escape", "lone leading surrogate in hex escape"];
+const LONE_SURROGATE: [&str; 2] = [
+    "unexpected end of hex escape",
+    "lone leading surrogate in hex escape",
+];
 
 const LONE_SURROGATE_REASON: &str = "lone surrogate: an escape from \\ud800 to \\udfff is half a character; write the whole pair, or \\ufffd";
 
@@ -74,7 +87,14 @@ fn position_of(bytes: &[u8], offset: usize, at: &Origin, column: usize) -> (Orig
 /// The position in the file of a line and a byte of the row, each counted from 1.
 fn position(at: &Origin, column: usize, line: usize, byte: usize) -> (Origin, usize) {
     let lines_after = line.saturating_sub(1);
-    let byte = if lines_after == 0 { column - 1 + byte } else { byte };
-    let at = Origin { file: at.file.clone(), line: at.line + lines_after as u64 };
+    let byte = if lines_after == 0 {
+        column - 1 + byte
+    } else {
+        byte
+    };
+    let at = Origin {
+        file: at.file.clone(),
+        line: at.line + lines_after as u64,
+    };
     (at, byte)
 }

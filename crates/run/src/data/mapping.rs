@@ -42,7 +42,6 @@ impl Mapping {
     }
 
     /// Returns the target of the mapping: `gold.NAME`, `pred.NAME` or `id`.
-    #[must_use]
     pub fn field(&self) -> String {
         match &self.target {
             Target::Id => "id".to_owned(),
@@ -51,13 +50,11 @@ impl Mapping {
     }
 
     /// The dotted path into the row.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
     /// Whether the mapping sets this field.
-    #[must_use]
     pub fn sets(&self, side: Side, field: &str) -> bool {
         matches!(&self.target, Target::Field(its, name) if *its == side && name == field)
     }
@@ -78,7 +75,10 @@ impl FromStr for Mapping {
             return Err(MappingError::MissingPath { mapping: mapping() });
         };
         if path.split('.').any(str::is_empty) {
-            return Err(MappingError::InvalidPath { mapping: mapping(), path: path.to_owned() });
+            return Err(MappingError::InvalidPath {
+                mapping: mapping(),
+                path: path.to_owned(),
+            });
         }
         let target = match field.split_once('.') {
             _ if field == "id" => Target::Id,
@@ -86,10 +86,16 @@ impl FromStr for Mapping {
             Some(("pred", name)) if !name.is_empty() => Target::Field(Side::Pred, name.to_owned()),
             _ => {
                 let field = field.to_owned();
-                return Err(MappingError::InvalidField { mapping: mapping(), field });
+                return Err(MappingError::InvalidField {
+                    mapping: mapping(),
+                    field,
+                });
             }
         };
-        Ok(Self { target, path: path.to_owned() })
+        Ok(Self {
+            target,
+            path: path.to_owned(),
+        })
     }
 }
 

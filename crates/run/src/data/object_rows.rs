@@ -55,7 +55,11 @@ impl ObjectRow {
     #[cfg(test)]
     pub(crate) fn parse(line: &str, at: &Origin) -> Result<Self, DataError> {
         let row = super::json_row::parse(line.as_bytes(), at, 1, crate::json::size::MAX_VALUES)?;
-        Self::new(LocatedRow { row, at: at.clone(), number: at.line })
+        Self::new(LocatedRow {
+            row,
+            at: at.clone(),
+            number: at.line,
+        })
     }
 
     /// Returns the row as a pair. `gold` and `pred` become attributes where they are not objects.
@@ -116,7 +120,10 @@ pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError
             match chunk {
                 Err(unreadable) => error = Some(unreadable.into()),
                 Ok(chunk) => chunk.rows.each(|row| {
-                    error = row.map_err(D::from).and_then(|row| add_row(&mut block, row)).err();
+                    error = row
+                        .map_err(D::from)
+                        .and_then(|row| add_row(&mut block, row))
+                        .err();
                     error.is_none()
                 }),
             }
@@ -148,7 +155,11 @@ impl ObjectRows {
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         let file = open(file, format)?;
-        Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
+        Ok(Self {
+            file,
+            decoded: Vec::new().into_iter(),
+            ended: false,
+        })
     }
 }
 

@@ -99,7 +99,9 @@ pub async fn load_jsonl_with_labels(
 ) -> Result<Vec<LabelledExample>, LabelsError> {
     let file = file.as_ref().to_owned();
     let read = move || load_jsonl(file, &OutcomeCoupledScorer::default())?.collect();
-    let Ok(runtime) = Handle::try_current() else { return read() };
+    let Ok(runtime) = Handle::try_current() else {
+        return read();
+    };
     match runtime.spawn_blocking(read).await {
         Ok(examples) => examples,
         Err(error) => Err(LabelsError::Stopped(error.to_string())),
@@ -123,7 +125,11 @@ pub fn load_jsonl(
     scorer: &OutcomeCoupledScorer,
 ) -> Result<LabelledExamples, LabelsError> {
     let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
-    Ok(LabelledExamples { rows, scorer: *scorer, ended: false })
+    Ok(LabelledExamples {
+        rows,
+        scorer: *scorer,
+        ended: false,
+    })
 }
 /// An iterator over the rows of one file, returned by [`load_jsonl`].
 pub struct LabelledExamples {
@@ -150,8 +156,15 @@ impl LabelledExamples {
     fn example(&self, row: ObjectRow) -> Result<LabelledExample, LabelsError> {
         let at = row.at.clone();
         let pair = row.into_pair();
-        let labels = LabelledRow { fields: &pair.attributes, at }.labels(&self.scorer)?;
-        Ok(LabelledExample { pair: split(pair, &labels), labels })
+        let labels = LabelledRow {
+            fields: &pair.attributes,
+            at,
+        }
+        .labels(&self.scorer)?;
+        Ok(LabelledExample {
+            pair: split(pair, &labels),
+            labels,
+        })
     }
 }
 
@@ -185,8 +198,13 @@ impl LabelledRow<'_> {
             verification_delta: self.optional("verification_delta", "a whole number")?,
             outcome_score: self.optional("outcome_score", "a number in 0..=1")?,
         };
-        let labels = scorer.label(&step).and_then(|labels| stated.check(&labels).map(|()| labels));
-        labels.map_err(|error| LabelsError::Labels { at: self.at.clone(), error })
+        let labels = scorer
+            .label(&step)
+            .and_then(|labels| stated.check(&labels).map(|()| labels));
+        labels.map_err(|error| LabelsError::Labels {
+            at: self.at.clone(),
+            error,
+        })
     }
 
     fn label<T: DeserializeOwned>(
@@ -195,7 +213,11 @@ impl LabelledRow<'_> {
         expected: &'static str,
     ) -> Result<T, LabelsError> {
         let present = || self.fields.keys().map(str::to_owned).collect();
-        let missing = || LabelsError::Missing { at: self.at.clone(), label, present: present() };
+        let missing = || LabelsError::Missing {
+            at: self.at.clone(),
+            label,
+            present: present(),
+        };
         self.optional(label, expected)?.ok_or_else(missing)
     }
 

@@ -37,7 +37,13 @@ impl Pairing {
         selection: Option<FieldSelection>,
     ) -> Self {
         let used = mappings.iter().map(|_| AtomicBool::new(false)).collect();
-        let mut pairing = Self { several, mappings, used, selection: None, are_examples: false };
+        let mut pairing = Self {
+            several,
+            mappings,
+            used,
+            selection: None,
+            are_examples: false,
+        };
         if let Some(selection) = selection {
             pairing.select(selection);
         }
@@ -52,13 +58,18 @@ impl Pairing {
 
     /// Returns the pairing of a devset, whose rows need no prediction.
     pub(super) fn of_examples() -> Self {
-        Self { are_examples: true, ..Self::new(false, Vec::new(), None) }
+        Self {
+            are_examples: true,
+            ..Self::new(false, Vec::new(), None)
+        }
     }
 
     /// Returns the mappings whose path no row has had so far.
     pub(crate) fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
         let mappings = self.mappings.iter().zip(&self.used);
-        mappings.filter(|(_, used)| !used.load(Ordering::Relaxed)).map(|(mapping, _)| mapping)
+        mappings
+            .filter(|(_, used)| !used.load(Ordering::Relaxed))
+            .map(|(mapping, _)| mapping)
     }
 
     /// The fields to decode, if not all are read.
@@ -79,8 +90,14 @@ impl Pairing {
         selection: &FieldSelection,
     ) -> impl Iterator<Item = String> {
         selection.required().map(|(side, name)| {
-            let mapping = self.mappings.iter().find(|mapping| mapping.sets(side, name));
-            mapping.map_or_else(|| format!("{side}.{name}"), |mapping| mapping.path().to_owned())
+            let mapping = self
+                .mappings
+                .iter()
+                .find(|mapping| mapping.sets(side, name));
+            mapping.map_or_else(
+                || format!("{side}.{name}"),
+                |mapping| mapping.path().to_owned(),
+            )
         })
     }
 
@@ -90,7 +107,11 @@ impl Pairing {
     pub(super) fn has_required(&self, row: &RowObject) -> bool {
         let has_value = |path: String| row.find(&path).is_some_and(|value| !value.is_null());
         let is_row = self.has_mappings() || row.gold.is_some() || row.pred.is_some();
-        is_row && self.selection.iter().all(|it| self.required_paths(it).all(has_value))
+        is_row
+            && self
+                .selection
+                .iter()
+                .all(|it| self.required_paths(it).all(has_value))
     }
 
     pub(super) fn pair(
@@ -102,7 +123,11 @@ impl Pairing {
             false => validated_row(row, &at, &self.mappings, self.selection.as_ref())?,
         };
         let value = |path| (row.find(path).cloned(), row.is_string(path));
-        let values: Vec<_> = self.mappings.iter().map(|mapping| value(mapping.path())).collect();
+        let values: Vec<_> = self
+            .mappings
+            .iter()
+            .map(|mapping| value(mapping.path()))
+            .collect();
         for ((mapping, used), (value, is_string)) in
             self.mappings.iter().zip(&self.used).zip(values)
         {
@@ -164,7 +189,11 @@ impl Pairing {
     /// Sets the mapped fields. Returns whether the row has an id, or `None` if its id is not one.
     fn map(&self, row: &mut Pair, mut has_id: bool) -> Option<bool> {
         let find = |path| find(row, path).cloned();
-        let values: Vec<_> = self.mappings.iter().map(|mapping| find(mapping.path())).collect();
+        let values: Vec<_> = self
+            .mappings
+            .iter()
+            .map(|mapping| find(mapping.path()))
+            .collect();
         for ((mapping, used), value) in self.mappings.iter().zip(&self.used).zip(values) {
             mark(used, value.is_some());
             let (side, field) = match mapping.target() {

@@ -61,19 +61,22 @@ pub struct DataReader {
 
 impl Default for DataReader {
     fn default() -> Self {
-        Self { format: None, mappings: Vec::new(), selection: None, row_limit: ROW_LIMIT }
+        Self {
+            format: None,
+            mappings: Vec::new(),
+            selection: None,
+            row_limit: ROW_LIMIT,
+        }
     }
 }
 
 impl DataReader {
     /// Returns a reader that takes the format from each file's extension and maps no fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Reads every file in this format, whatever its extension.
-    #[must_use]
     pub fn with_format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
@@ -82,7 +85,6 @@ impl DataReader {
     /// Adds a mapping: a field whose value is read from another place in the row.
     ///
     /// Mappings read the row as it is in the file, whatever other mappings set.
-    #[must_use]
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mappings.push(mapping);
         self
@@ -100,7 +102,6 @@ impl DataReader {
     /// needs it.
     #[cfg(fuzzing)]
     #[doc(hidden)]
-    #[must_use]
     pub fn with_selected_fields(self, fields: &[(crate::core::spec::Side, &str, bool)]) -> Self {
         let mut selection = FieldSelection::default();
         for (side, name, is_required) in fields {
@@ -110,7 +111,6 @@ impl DataReader {
     }
 
     /// Sets the limit for one row, in bytes; [`ROW_LIMIT`] by default.
-    #[must_use]
     pub fn with_row_limit(mut self, bytes: usize) -> Self {
         self.row_limit = bytes;
         self
@@ -165,7 +165,11 @@ impl DataReader {
         format: Format,
         reader: impl BufRead + Send + 'static,
     ) -> Pairs {
-        self.pairs(vec![UnopenedFile::from_reader(name.as_ref(), format, reader)])
+        self.pairs(vec![UnopenedFile::from_reader(
+            name.as_ref(),
+            format,
+            reader,
+        )])
     }
 
     fn pairs(&self, files: Vec<UnopenedFile>) -> Pairs {

@@ -52,7 +52,9 @@ impl Added {
 
 /// The name of the column with the costs of a metric, if its outcomes are in the column of this name.
 pub(super) fn costs_of(column: &str) -> Option<String> {
-    let metric = column.strip_suffix(OUTCOME).filter(|_| !column.starts_with(ATTRIBUTES))?;
+    let metric = column
+        .strip_suffix(OUTCOME)
+        .filter(|_| !column.starts_with(ATTRIBUTES))?;
     Some(format!("{metric}{COST}"))
 }
 
@@ -93,14 +95,21 @@ impl RowObject {
         // The value of a row without a score is not in a Parquet row.
         let is_column =
             |name: &str| costs_of(name).is_some_and(|costs| self.attributes.contains_key(&costs));
-        let columns =
-            self.attributes.iter().filter(move |(name, _)| self.is_flat && is_column(name));
+        let columns = self
+            .attributes
+            .iter()
+            .filter(move |(name, _)| self.is_flat && is_column(name));
         let scores = self.attributes.get("scores").and_then(Value::as_object);
         let scores = scores.filter(|scores| {
             !self.is_flat
-                && scores.values().all(|it| it.get("outcome").is_some_and(Value::is_string))
+                && scores
+                    .values()
+                    .all(|it| it.get("outcome").is_some_and(Value::is_string))
         });
-        let of_scores = scores.into_iter().flat_map(Map::values).filter_map(|it| it.get("outcome"));
+        let of_scores = scores
+            .into_iter()
+            .flat_map(Map::values)
+            .filter_map(|it| it.get("outcome"));
         columns.map(|(_, value)| value).chain(of_scores)
     }
 
@@ -139,7 +148,10 @@ impl RowObject {
             },
         };
         let fields = std::mem::replace(&mut self.attributes, attributes);
-        Ok(Some(Box::new(Added { run: run.map(Box::new), fields })))
+        Ok(Some(Box::new(Added {
+            run: run.map(Box::new),
+            fields,
+        })))
     }
 }
 
@@ -176,7 +188,9 @@ fn cell(fields: &Fields, key: &str) -> Value {
 /// A program that ran several times on a row may have returned different predictions.
 fn has_several_predictions(repeats: &Value) -> bool {
     let repeats = repeats.as_array().map(Vec::as_slice).unwrap_or_default();
-    repeats.windows(2).any(|two| two[0].get("pred") != two[1].get("pred"))
+    repeats
+        .windows(2)
+        .any(|two| two[0].get("pred") != two[1].get("pred"))
 }
 
 fn program_run(fields: &Fields) -> Option<ProgramRun> {
@@ -186,7 +200,8 @@ fn program_run(fields: &Fields) -> Option<ProgramRun> {
     let usage = tokens.iter().any(Option::is_some).then(|| {
         let [input, output] = tokens.map(Option::unwrap_or_default);
         let usage = ProgramUsage::new(input, output);
-        cost.as_u64().map_or(usage, |cost| usage.with_cost_msats(cost))
+        cost.as_u64()
+            .map_or(usage, |cost| usage.with_cost_msats(cost))
     });
     let mut run = ProgramRun::default();
     run.latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -71,13 +71,17 @@ fn check_fields<'n>(
     mut names: impl Iterator<Item = &'n str>,
     at: &Origin,
 ) -> Result<(), DataError> {
-    let is_field =
-        |name: &str| name.split_once('.').is_some_and(|(whole, _)| side.to_string() == whole);
+    let is_field = |name: &str| {
+        name.split_once('.')
+            .is_some_and(|(whole, _)| side.to_string() == whole)
+    };
     match names.find(|name| is_field(name)) {
         None => Ok(()),
-        Some(field) => {
-            Err(DataError::FieldsTwice { at: at.clone(), side, field: field.to_owned() })
-        }
+        Some(field) => Err(DataError::FieldsTwice {
+            at: at.clone(),
+            side,
+            field: field.to_owned(),
+        }),
     }
 }
 
@@ -94,14 +98,22 @@ pub(super) fn validated_row(
     if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
         let present = object.attributes.keys().map(str::to_owned).collect();
         let read = selection.map(FieldSelection::fields).unwrap_or_default();
-        return Err(DataError::NoFields { at: at.clone(), present, read });
+        return Err(DataError::NoFields {
+            at: at.clone(),
+            present,
+            read,
+        });
     }
     let row = object.validate(at, |side| {
         let name = side.to_string();
         mappings.iter().any(|mapping| mapping.path() == name)
     })?;
     let is_positional = added.as_ref().is_some_and(|added| added.is_positional());
-    Ok(ValidRow { added, is_positional, ..row })
+    Ok(ValidRow {
+        added,
+        is_positional,
+        ..row
+    })
 }
 
 /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
@@ -193,9 +205,11 @@ fn split(
         None => Ok((Fields::default(), None)),
         Some(Shape::Map(fields)) => Ok((fields, None)),
         Some(Shape::Other(value)) if may_be_any_value => Ok((Fields::default(), Some(value))),
-        Some(Shape::Other(value)) => {
-            Err(DataError::NotFields { at: at.clone(), side, found: found(&value) })
-        }
+        Some(Shape::Other(value)) => Err(DataError::NotFields {
+            at: at.clone(),
+            side,
+            found: found(&value),
+        }),
     }
 }
 
@@ -232,10 +246,15 @@ impl ValidRow {
 
     /// Returns `true` if the cell at a path is known to be a string.
     pub(super) fn is_string(&self, path: &str) -> bool {
-        let sides = [("gold.", &self.gold), ("pred.", &self.pred), ("", &self.attributes)];
+        let sides = [
+            ("gold.", &self.gold),
+            ("pred.", &self.pred),
+            ("", &self.attributes),
+        ];
         let added = self.added.as_ref().map(|added| ("", &added.fields));
         sides.into_iter().chain(added).any(|(prefix, fields)| {
-            path.strip_prefix(prefix).is_some_and(|name| fields.strings.iter().any(|it| it == name))
+            path.strip_prefix(prefix)
+                .is_some_and(|name| fields.strings.iter().any(|it| it == name))
         })
     }
 
@@ -258,10 +277,16 @@ impl ValidRow {
 
     /// Returns the hashes of the gold row and of the prediction, if the row has them or their hashes.
     pub(super) fn hashes(&self) -> [Option<u64>; 2] {
-        let sides =
-            [(GOLD_HASH, &self.whole_gold, &self.gold), (PRED_HASH, &self.whole_pred, &self.pred)];
+        let sides = [
+            (GOLD_HASH, &self.whole_gold, &self.gold),
+            (PRED_HASH, &self.whole_pred, &self.pred),
+        ];
         sides.map(|(key, whole, fields)| {
-            let written = self.attributes.get(key).and_then(Value::as_str).and_then(parse_hash);
+            let written = self
+                .attributes
+                .get(key)
+                .and_then(Value::as_str)
+                .and_then(parse_hash);
             written.or_else(|| match whole {
                 Some(whole) => row_hash(whole),
                 None => row_hash(&fields.iter().map(|(k, v)| (k, v.clone())).collect()),
@@ -271,7 +296,10 @@ impl ValidRow {
 
     /// Makes `gold` and `pred` attributes where they are not objects.
     pub(super) fn keep_whole_sides(&mut self) {
-        let sides = [(Side::Gold, self.whole_gold.take()), (Side::Pred, self.whole_pred.take())];
+        let sides = [
+            (Side::Gold, self.whole_gold.take()),
+            (Side::Pred, self.whole_pred.take()),
+        ];
         for (side, value) in sides {
             value.map(|value| self.attributes.insert(side.to_string(), value));
         }
@@ -336,12 +364,16 @@ fn find_in_side<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) ->
 fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
     match id {
         // CSV has no empty id, so it could not be written.
-        Value::String(id) if id.is_empty() => {
-            Err(DataError::InvalidId { at: at.clone(), found: "an empty string".to_owned() })
-        }
+        Value::String(id) if id.is_empty() => Err(DataError::InvalidId {
+            at: at.clone(),
+            found: "an empty string".to_owned(),
+        }),
         Value::String(id) => Ok(id),
         Value::Number(id) => Ok(id.to_string()),
-        other => Err(DataError::InvalidId { at: at.clone(), found: found(&other) }),
+        other => Err(DataError::InvalidId {
+            at: at.clone(),
+            found: found(&other),
+        }),
     }
 }
 
@@ -358,11 +390,14 @@ impl FromMap for RowObject {
                     if let Shape::Map(scores) = &scores {
                         row.score_names = scores.keys().map(str::to_owned).collect();
                     }
-                    row.attributes.insert(key.as_str(), value_of(scores)).is_some()
+                    row.attributes
+                        .insert(key.as_str(), value_of(scores))
+                        .is_some()
                 }
-                _ => {
-                    row.attributes.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some()
-                }
+                _ => row
+                    .attributes
+                    .insert(key.as_str(), map.next_value::<UniqueKeys>()?.0)
+                    .is_some(),
             };
             reject_duplicate(is_duplicate, &key)?;
         }

@@ -38,7 +38,10 @@ pub struct NamedFile<'a> {
 
 impl<'a, F: AsRef<Path> + ?Sized> From<&'a F> for NamedFile<'a> {
     fn from(file: &'a F) -> Self {
-        Self { path: file.as_ref(), name: file.as_ref() }
+        Self {
+            path: file.as_ref(),
+            name: file.as_ref(),
+        }
     }
 }
 
@@ -82,7 +85,11 @@ impl UnopenedFile {
                 None => DataError::UnknownFormat { file: name },
             });
         };
-        Ok(Self { name, format, source: Source::File(file.to_path_buf()) })
+        Ok(Self {
+            name,
+            format,
+            source: Source::File(file.to_path_buf()),
+        })
     }
 
     /// Returns whether reading may block for long.
@@ -99,7 +106,11 @@ impl UnopenedFile {
         format: Format,
         reader: impl BufRead + Send + 'static,
     ) -> Self {
-        Self { name: name.into(), format, source: Source::Reader(Box::new(reader)) }
+        Self {
+            name: name.into(),
+            format,
+            source: Source::Reader(Box::new(reader)),
+        }
     }
 
     /// `pairing` selects the columns that are decoded; without it, all are. `is_hashed` is whether the record of the file has
@@ -115,30 +126,45 @@ impl UnopenedFile {
         let _ = (apostrophes, pairing);
         // A row of a stream does not wait for the next one.
         let is_stream = self.may_block();
-        let Self { name, format, source } = self;
+        let Self {
+            name,
+            format,
+            source,
+        } = self;
         let name: Arc<Path> = name.into();
         let record = Arc::new(DataFileRecord::new(&name, is_hashed));
-        let unreadable = |reason| DataError::Unreadable { file: name.to_path_buf(), reason };
+        let unreadable = |reason| DataError::Unreadable {
+            file: name.to_path_buf(),
+            reason,
+        };
         let input = |source: Source| {
-            let reader = source.reader(&name, &record, is_hashed).map_err(unreadable)?;
+            let reader = source
+                .reader(&name, &record, is_hashed)
+                .map_err(unreadable)?;
             Input::new(Arc::clone(&name), reader, row_limit)
         };
         let rows: Chunks = match format {
             Format::Jsonl => {
                 let mut lines = JsonLines::new(input(source)?);
-                Box::new(iter::from_fn(move || Some(lines.next_chunk()?.map(ChunkRows::Lines))))
+                Box::new(iter::from_fn(move || {
+                    Some(lines.next_chunk()?.map(ChunkRows::Lines))
+                }))
             }
             Format::Json => {
                 let mut rows = JsonArray::new(input(source)?);
                 let most = if is_stream { 1 } else { ROWS_AT_ONCE };
-                Box::new(iter::from_fn(move || Some(Ok(ChunkRows::Rows(rows.next_chunk(most)?)))))
+                Box::new(iter::from_fn(move || {
+                    Some(Ok(ChunkRows::Rows(rows.next_chunk(most)?)))
+                }))
             }
             #[cfg(feature = "csv")]
             Format::Csv => {
                 let pairing = pairing.map(|pairing| &**pairing);
                 let most = if is_stream { 1 } else { usize::MAX };
                 let mut records = CsvRecords::new(input(source)?, apostrophes, pairing, most)?;
-                Box::new(iter::from_fn(move || Some(Ok(ChunkRows::Records(records.next_chunk()?)))))
+                Box::new(iter::from_fn(move || {
+                    Some(Ok(ChunkRows::Records(records.next_chunk()?)))
+                }))
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
@@ -156,14 +182,18 @@ impl UnopenedFile {
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
-                        let reader =
-                            stream.reader(&name, &record, is_hashed).map_err(unreadable)?;
+                        let reader = stream
+                            .reader(&name, &record, is_hashed)
+                            .map_err(unreadable)?;
                         let limit = (row_limit.max(1 << 20) as u64).saturating_mul(STREAM_ROWS);
                         let (mut reader, mut bytes) =
                             (reader.take(limit.saturating_add(1)), Vec::new());
                         reader.read_to_end(&mut bytes).map_err(unreadable)?;
                         if bytes.len() as u64 > limit {
-                            return Err(DataError::LongStream { file: name.to_path_buf(), limit });
+                            return Err(DataError::LongStream {
+                                file: name.to_path_buf(),
+                                limit,
+                            });
                         }
                         let bytes = bytes::Bytes::from(bytes);
                         let open = move || Ok(bytes.clone());
@@ -173,7 +203,12 @@ impl UnopenedFile {
                 }
             }
         };
-        Ok(RowFile { name, rows, has_rows: false, record })
+        Ok(RowFile {
+            name,
+            rows,
+            has_rows: false,
+            record,
+        })
     }
 }
 
@@ -192,14 +227,20 @@ impl Source {
             if is_hashed {
                 record.add_all(fs::File::open(name)?)?;
             }
-            return Ok(Box::new(BufReader::with_capacity(BUFFER, WholeFile::open(path)?)));
+            return Ok(Box::new(BufReader::with_capacity(
+                BUFFER,
+                WholeFile::open(path)?,
+            )));
         }
         let reader: Box<dyn io::Read + Send> = match self {
             Self::Reader(reader) => Box::new(reader),
             Self::StandardInput => Box::new(io::stdin()),
             Self::File(path) => Box::new(WholeFile::open(&path)?),
         };
-        Ok(Box::new(BufReader::with_capacity(BUFFER, Recorded::new(reader, record))))
+        Ok(Box::new(BufReader::with_capacity(
+            BUFFER,
+            Recorded::new(reader, record),
+        )))
     }
 }
 
@@ -222,7 +263,9 @@ impl RowFile {
                 self.record.end();
                 return None;
             }
-            return Some(Err(DataError::Empty { file: self.name.to_path_buf() }));
+            return Some(Err(DataError::Empty {
+                file: self.name.to_path_buf(),
+            }));
         };
         self.has_rows |= rows.as_ref().is_ok_and(ChunkRows::has_rows);
         let file = Arc::clone(&self.record);

@@ -25,7 +25,9 @@ pub(crate) fn row_hash(row: &Value) -> Option<u64> {
         Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().collect();
             fields.sort_unstable_by_key(|(name, _)| *name);
-            fields.into_iter().for_each(|(name, value)| add(name, value));
+            fields
+                .into_iter()
+                .for_each(|(name, value)| add(name, value));
         }
         value => add("", value),
     }
@@ -35,7 +37,9 @@ pub(crate) fn row_hash(row: &Value) -> Option<u64> {
 
 /// Reads a hash of a row in a file.
 pub(crate) fn parse_hash(text: &str) -> Option<u64> {
-    u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16)
+    u64::from_str_radix(text, 16)
+        .ok()
+        .filter(|_| text.len() == 16)
 }
 
 /// Returns a value as a cell of CSV has it; empty for `null`. A cell that has a list or an object, as JSON or Python writes it, is
@@ -75,7 +79,10 @@ mod tests {
         assert_eq!(row_hash(&row), row_hash(&cells));
         assert_eq!(row_hash(&json!("42")), row_hash(&json!(42)));
         let of_python = json!({"answers": "['Rome', \"it's\", None]"});
-        assert_eq!(row_hash(&of_python), row_hash(&json!({"answers": ["Rome", "it's", null]})));
+        assert_eq!(
+            row_hash(&of_python),
+            row_hash(&json!({"answers": ["Rome", "it's", null]}))
+        );
     }
 
     #[test]

@@ -35,7 +35,12 @@ impl FieldSelection {
     /// Adds a field that a metric reads.
     pub(crate) fn add_field(&mut self, side: Side, name: &str, is_required: bool) {
         add(self.side_mut(side), name);
-        if is_required && !self.required.iter().any(|other| (other.0, &*other.1) == (side, name)) {
+        if is_required
+            && !self
+                .required
+                .iter()
+                .any(|other| (other.0, &*other.1) == (side, name))
+        {
             self.required.push((side, name.to_owned()));
         }
     }
@@ -62,7 +67,11 @@ impl FieldSelection {
 
     /// Returns the fields with their sides, as `gold.answer`.
     pub(super) fn fields(&self) -> Vec<String> {
-        let fields = |side| self.names(side).iter().map(move |name| format!("{side}.{name}"));
+        let fields = |side| {
+            self.names(side)
+                .iter()
+                .map(move |name| format!("{side}.{name}"))
+        };
         fields(Side::Gold).chain(fields(Side::Pred)).collect()
     }
 
@@ -90,10 +99,23 @@ impl FieldSelection {
         if is_too_large(text, MAX_VALUES) {
             return None;
         }
-        let Pair { id, gold, pred, attributes, run, .. } = row;
+        let Pair {
+            id,
+            gold,
+            pred,
+            attributes,
+            run,
+            ..
+        } = row;
         (attributes.textual, *run) = (false, None);
-        let names = |side| selection.filter(|it| !it.all_sides).map(|it| it.names(side));
-        let attribute_names = selection.filter(|it| !it.all_attributes).map(|it| &*it.attributes);
+        let names = |side| {
+            selection
+                .filter(|it| !it.all_sides)
+                .map(|it| it.names(side))
+        };
+        let attribute_names = selection
+            .filter(|it| !it.all_attributes)
+            .map(|it| &*it.attributes);
         let mut keys = DecodedKeys::default();
         let (mut gold_len, mut pred_len, mut attributes_len) = (0, 0, 0);
         let mut scanner = Scanner::new(text)?;
@@ -114,7 +136,12 @@ impl FieldSelection {
                 // The row may be of a result file.
                 "scores" => return None,
                 key if may_be_field_twice(key) => return None,
-                _ => field_into(scanner, attribute_names, key, (attributes, &mut attributes_len))?,
+                _ => field_into(
+                    scanner,
+                    attribute_names,
+                    key,
+                    (attributes, &mut attributes_len),
+                )?,
             }
             Some(())
         })?;
@@ -136,7 +163,9 @@ impl FieldSelection {
     }
 
     fn all_required(&self, has_value: impl Fn(Side, &str) -> bool) -> bool {
-        self.required.iter().all(|(side, name)| has_value(*side, name))
+        self.required
+            .iter()
+            .all(|(side, name)| has_value(*side, name))
     }
 
     /// The fields without which a row is decoded as a whole.

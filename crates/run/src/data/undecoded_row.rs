@@ -35,6 +35,9 @@ pub(super) trait UndecodedRow {
     fn number(&self) -> u64;
 
     fn at(&self) -> Origin {
-        Origin { file: Arc::clone(self.file()), line: self.line() }
+        Origin {
+            file: Arc::clone(self.file()),
+            line: self.line(),
+        }
     }
 }

@@ -17,7 +17,11 @@ impl WholeFile {
         let file = File::open(path)?;
         // The length of a pipe or device is 0.
         let length = file.metadata()?.len();
-        Ok(Self { file, length, read: 0 })
+        Ok(Self {
+            file,
+            length,
+            read: 0,
+        })
     }
 }
 

@@ -96,8 +96,12 @@ impl Baseline {
     /// Reads the baseline of an eval; `None` if the file is missing.
     pub(super) fn read(path: &Path, eval: &str) -> Result<Option<Self>, String> {
         let shown = || escape::name(&path.to_string_lossy()).into_owned();
-        let unreadable =
-            |reason: String| format!("cannot read the baseline `{}`: {reason}; {RESTORE}", shown());
+        let unreadable = |reason: String| {
+            format!(
+                "cannot read the baseline `{}`: {reason}; {RESTORE}",
+                shown()
+            )
+        };
         let text = match read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -139,20 +143,35 @@ impl Baseline {
             let line: Line<'_> =
                 serde_json::from_str(line).map_err(|error| at(number + 2, &error))?;
             gold.insert(line.id.clone().into_owned(), line.gold_hash.clone());
-            results.add(line.row()).map_err(|error| at(number + 2, &error))?;
+            results
+                .add(line.row())
+                .map_err(|error| at(number + 2, &error))?;
             rows += 1;
         }
         if rows != header.rows {
-            return Err(format!("line 1 states {} rows, and the file has {rows}", header.rows));
+            return Err(format!(
+                "line 1 states {} rows, and the file has {rows}",
+                header.rows
+            ));
         }
         if hash(lines) != header.xxh3 {
             return Err("a row was changed after the file was written".to_owned());
         }
         let run = header.run;
         results = results.with_failure_score(run.failure_score);
-        results.set_manifest(Manifest { format: FORMAT, run, process: None, file: None });
+        results.set_manifest(Manifest {
+            format: FORMAT,
+            run,
+            process: None,
+            file: None,
+        });
         let hash = hash(text.lines());
-        Ok(Self { eval: header.eval, results, gold, hash })
+        Ok(Self {
+            eval: header.eval,
+            results,
+            gold,
+            hash,
+        })
     }
 
     /// Returns the content of the file for the results of a run.
@@ -187,9 +206,17 @@ impl Baseline {
 
     /// Returns the ids of the rows whose gold row is another one than in these results.
     pub(super) fn changed_gold<'a>(&self, results: &'a Results) -> Vec<&'a str> {
-        let is_changed =
-            |row: &&ResultRow| self.gold.get(&row.id).is_some_and(|hash| *hash != hash_of(row));
-        results.rows().iter().filter(is_changed).map(|row| &*row.id).collect()
+        let is_changed = |row: &&ResultRow| {
+            self.gold
+                .get(&row.id)
+                .is_some_and(|hash| *hash != hash_of(row))
+        };
+        results
+            .rows()
+            .iter()
+            .filter(is_changed)
+            .map(|row| &*row.id)
+            .collect()
     }
 
     /// Returns whether the outcomes of all rows, and what was measured, are the same as in this content.
@@ -212,7 +239,11 @@ impl Line<'_> {
                 value: score.value,
                 passed: score.passed,
                 is_share: score.is_share,
-                corpus: score.corpus.as_ref().filter(|_| is_counted).and_then(Counted::record),
+                corpus: score
+                    .corpus
+                    .as_ref()
+                    .filter(|_| is_counted)
+                    .and_then(Counted::record),
             };
             (name.clone(), score)
         };
@@ -226,19 +257,42 @@ impl Line<'_> {
     }
 
     fn row(self) -> ResultRow {
-        let scores = self.scores.into_iter().map(|(name, score)| (name, score.result()));
+        let scores = self
+            .scores
+            .into_iter()
+            .map(|(name, score)| (name, score.result()));
         let (id, gold, pred) = (self.id.into_owned(), self.gold, self.pred);
         let gold_hash = parse_hash(&self.gold_hash).filter(|hash| *hash != 0);
-        ResultRow { id, gold, pred, gold_hash, scores: scores.collect(), ..ResultRow::default() }
+        ResultRow {
+            id,
+            gold,
+            pred,
+            gold_hash,
+            scores: scores.collect(),
+            ..ResultRow::default()
+        }
     }
 }
 
 impl Score {
     fn result(self) -> ResultScore {
-        let Self { outcome, value, passed, is_share, corpus } = self;
+        let Self {
+            outcome,
+            value,
+            passed,
+            is_share,
+            corpus,
+        } = self;
         let corpus = corpus.as_ref().and_then(record::restore);
         let none = ResultScore::of(&Outcome::Abstained);
-        ResultScore { outcome, value, passed, is_share, corpus, ..none }
+        ResultScore {
+            outcome,
+            value,
+            passed,
+            is_share,
+            corpus,
+            ..none
+        }
     }
 }
 

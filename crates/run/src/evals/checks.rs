@@ -19,7 +19,9 @@ pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<()
 
 fn broken_rule(condition: &Kind, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
     let first = specs.first().map_or("", |spec| spec.name);
-    let listed = condition.metric().and_then(|metric| is_listed(specs, metric));
+    let listed = condition
+        .metric()
+        .and_then(|metric| is_listed(specs, metric));
     listed.or_else(|| match condition {
         Kind::Score { metric, end, bound } => {
             let end = match end {

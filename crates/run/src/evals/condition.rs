@@ -35,14 +35,36 @@ pub struct Condition(pub(super) Kind);
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    Score { metric: &'static str, end: End, bound: Bound },
-    PassedAt { metric: Option<&'static str>, k: u32, bound: f64 },
-    Failed { bound: f64 },
-    Abstained { bound: f64 },
-    Latency { seconds: f64 },
-    NoWorse { metric: &'static str, by: f64 },
-    Better { metric: &'static str },
-    Each { field: &'static str, condition: Box<Self> },
+    Score {
+        metric: &'static str,
+        end: End,
+        bound: Bound,
+    },
+    PassedAt {
+        metric: Option<&'static str>,
+        k: u32,
+        bound: f64,
+    },
+    Failed {
+        bound: f64,
+    },
+    Abstained {
+        bound: f64,
+    },
+    Latency {
+        seconds: f64,
+    },
+    NoWorse {
+        metric: &'static str,
+        by: f64,
+    },
+    Better {
+        metric: &'static str,
+    },
+    Each {
+        field: &'static str,
+        condition: Box<Self>,
+    },
 }
 
 impl Kind {
@@ -73,62 +95,67 @@ impl Kind {
 
 impl Condition {
     /// `f1 >= 0.8`: the point estimate.
-    #[must_use]
     pub const fn score(metric: &'static str, bound: Bound) -> Self {
-        Self(Kind::Score { metric, end: End::Estimate, bound })
+        Self(Kind::Score {
+            metric,
+            end: End::Estimate,
+            bound,
+        })
     }
 
     /// `lower(f1) >= 0.8`: the lower end of the 95% interval.
-    #[must_use]
     pub const fn lower(metric: &'static str, bound: f64) -> Self {
-        Self(Kind::Score { metric, end: End::Lower, bound: Bound::AtLeast(bound) })
+        Self(Kind::Score {
+            metric,
+            end: End::Lower,
+            bound: Bound::AtLeast(bound),
+        })
     }
 
     /// `upper(wer) <= 0.2`: the upper end of the 95% interval.
-    #[must_use]
     pub const fn upper(metric: &'static str, bound: f64) -> Self {
-        Self(Kind::Score { metric, end: End::Upper, bound: Bound::AtMost(bound) })
+        Self(Kind::Score {
+            metric,
+            end: End::Upper,
+            bound: Bound::AtMost(bound),
+        })
     }
 
     /// `em.passed_at(3) >= 0.9`: pass@k of a metric, or of the first metric.
-    #[must_use]
     pub const fn passed_at(metric: Option<&'static str>, k: u32, bound: f64) -> Self {
         Self(Kind::PassedAt { metric, k, bound })
     }
 
     /// `failed <= 0.02`: the share of rows in which the program or a metric failed.
-    #[must_use]
     pub const fn failed(bound: f64) -> Self {
         Self(Kind::Failed { bound })
     }
 
     /// `abstained <= 0.1`: the largest share of rows on which a metric abstained.
-    #[must_use]
     pub const fn abstained(bound: f64) -> Self {
         Self(Kind::Abstained { bound })
     }
 
     /// `latency <= 2.0`: the mean time of the program per row, in seconds.
-    #[must_use]
     pub const fn latency(seconds: f64) -> Self {
         Self(Kind::Latency { seconds })
     }
 
     /// `em.no_worse(by = 0.02)`: at most this much worse than the baseline.
-    #[must_use]
     pub const fn no_worse(metric: &'static str, by: f64) -> Self {
         Self(Kind::NoWorse { metric, by })
     }
 
     /// `em.better()`: better than the baseline.
-    #[must_use]
     pub const fn better(metric: &'static str) -> Self {
         Self(Kind::Better { metric })
     }
 
     /// `each("topic", f1 >= 0.7)`: the condition holds in each group of rows.
-    #[must_use]
     pub fn each(field: &'static str, condition: Self) -> Self {
-        Self(Kind::Each { field, condition: Box::new(condition.0) })
+        Self(Kind::Each {
+            field,
+            condition: Box::new(condition.0),
+        })
     }
 }

@@ -61,7 +61,10 @@ pub(super) struct GateResult {
 /// A condition on some rows, before p-values are adjusted.
 enum Part {
     Decided(Finding),
-    Compared { by: Option<f64>, comparison: Box<MetricComparison> },
+    Compared {
+        by: Option<f64>,
+        comparison: Box<MetricComparison>,
+    },
 }
 
 /// The parts of a gate: one, or one for each group.
@@ -94,17 +97,34 @@ pub(super) fn decide(
             )),
         }
     });
-    let decider = Decider { run, baseline, seed, is_strict };
-    let parts: Vec<Parts> = gates.iter().map(|gate| decider.parts(&gate.condition.0)).collect();
+    let decider = Decider {
+        run,
+        baseline,
+        seed,
+        is_strict,
+    };
+    let parts: Vec<Parts> = gates
+        .iter()
+        .map(|gate| decider.parts(&gate.condition.0))
+        .collect();
     let p_values: Vec<f64> = parts.iter().flat_map(Parts::p_values).collect();
     let (tests, mut adjusted) = (p_values.len(), holm(&p_values).into_iter());
     let result = |(gate, parts): (&Gate, Parts)| {
         let Finding(verdict, mut sentence) = parts.finish(tests, &mut adjusted);
         let (metric, is_relative) = (gate.condition.0.metric(), gate.condition.0.is_relative());
-        if let Some(note) = metric.filter(|_| is_relative).and_then(|it| decider.code_note(it)) {
+        if let Some(note) = metric
+            .filter(|_| is_relative)
+            .and_then(|it| decider.code_note(it))
+        {
             sentence = format!("{sentence}; {note}");
         }
-        GateResult { text: gate.text, verdict, sentence, metric, is_relative }
+        GateResult {
+            text: gate.text,
+            verdict,
+            sentence,
+            metric,
+            is_relative,
+        }
     };
     gates.iter().zip(parts).map(result).collect()
 }
@@ -122,13 +142,19 @@ impl Decider<'_> {
     fn parts(&self, kind: &Kind) -> Parts {
         let Kind::Each { field, condition } = kind else {
             let part = self.part(kind, &self.run.whole, None);
-            return Parts { parts: vec![(None, part)], note: String::new() };
+            return Parts {
+                parts: vec![(None, part)],
+                note: String::new(),
+            };
         };
         let (groups, without) = self.run.by(field);
         if groups.is_empty() {
             let reason = format!("no row has the field `{}`", escape::name(field));
             let part = Part::Decided(Finding(GateVerdict::Failed, reason));
-            return Parts { parts: vec![(None, part)], note: String::new() };
+            return Parts {
+                parts: vec![(None, part)],
+                note: String::new(),
+            };
         }
         let part = |(name, group): (String, GroupOfRows)| {
             let part = self.part(condition, &group.figures, Some(&group.ids));
@@ -136,9 +162,15 @@ impl Decider<'_> {
         };
         let note = match without {
             0 => String::new(),
-            rows => format!("; {rows} rows lack `{}` and are in no group", escape::name(field)),
+            rows => format!(
+                "; {rows} rows lack `{}` and are in no group",
+                escape::name(field)
+            ),
         };
-        Parts { parts: groups.into_iter().map(part).collect(), note }
+        Parts {
+            parts: groups.into_iter().map(part).collect(),
+            note,
+        }
     }
 
     fn part(&self, kind: &Kind, figures: &Figures, ids: Option<&HashSet<String>>) -> Part {
@@ -161,7 +193,10 @@ impl Decider<'_> {
             Ok(summary) => summary,
             Err(finding) => return finding,
         };
-        if let Some(finding) = self.run.metric(metric).and_then(|it| favoured(figures, it, summary))
+        if let Some(finding) = self
+            .run
+            .metric(metric)
+            .and_then(|it| favoured(figures, it, summary))
         {
             return finding;
         }
@@ -174,8 +209,16 @@ impl Decider<'_> {
             return Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
         };
         let is_kept = bound.holds(value);
-        let verdict = if is_kept { GateVerdict::Passed } else { GateVerdict::Failed };
-        let chance = if end == End::Estimate { chance(summary, bound) } else { String::new() };
+        let verdict = if is_kept {
+            GateVerdict::Passed
+        } else {
+            GateVerdict::Failed
+        };
+        let chance = if end == End::Estimate {
+            chance(summary, bound)
+        } else {
+            String::new()
+        };
         Finding(verdict, format!("{summary}{chance}"))
     }
 
@@ -185,13 +228,21 @@ impl Decider<'_> {
             return self.score(figures, "latency", End::Estimate, Bound::AtMost(seconds));
         }
         match figures.latency_s {
-            None => {
-                Finding(GateVerdict::Failed, "no program was run, so no time is known".to_owned())
-            }
+            None => Finding(
+                GateVerdict::Failed,
+                "no program was run, so no time is known".to_owned(),
+            ),
             Some(mean) => {
                 let is_below = mean <= seconds;
-                let verdict = if is_below { GateVerdict::Passed } else { GateVerdict::Failed };
-                Finding(verdict, format!("{mean:.3} s per row (mean of {} rows)", figures.rows))
+                let verdict = if is_below {
+                    GateVerdict::Passed
+                } else {
+                    GateVerdict::Failed
+                };
+                Finding(
+                    verdict,
+                    format!("{mean:.3} s per row (mean of {} rows)", figures.rows),
+                )
             }
         }
     }
@@ -227,7 +278,10 @@ impl Decider<'_> {
             of_group = [old, new].map(|it| it.only(|row| ids.contains(&row.id)));
             [old, new] = of_group.each_ref();
         }
-        let mut builder = Comparison::builder().metrics([metric]).only_paired(true).seed(self.seed);
+        let mut builder = Comparison::builder()
+            .metrics([metric])
+            .only_paired(true)
+            .seed(self.seed);
         builder = builder.listed_rows(0).places(["in the baseline", "now"]);
         builder = builder.strict_identity(self.is_strict);
         if let Some(group) = &self.run.group {
@@ -250,7 +304,9 @@ impl Decider<'_> {
             })
         })?;
         let found = comparison.metrics.into_iter().next();
-        found.map(Box::new).ok_or_else(|| undecided("it is not compared".to_owned()))
+        found
+            .map(Box::new)
+            .ok_or_else(|| undecided("it is not compared".to_owned()))
     }
 }
 
@@ -272,22 +328,32 @@ impl Parts {
         let groups = findings.len();
         // Stable: groups with the same verdict stay in the order of the rows.
         findings.sort_by_key(|(_, Finding(verdict, _))| std::cmp::Reverse(*verdict));
-        let worst =
-            findings.first().map_or(GateVerdict::Passed, |(_, Finding(verdict, _))| *verdict);
-        let of_worst = findings.iter().filter(|(_, Finding(verdict, _))| *verdict == worst);
+        let worst = findings
+            .first()
+            .map_or(GateVerdict::Passed, |(_, Finding(verdict, _))| *verdict);
+        let of_worst = findings
+            .iter()
+            .filter(|(_, Finding(verdict, _))| *verdict == worst);
         let sentence = match findings.first() {
             Some((None, Finding(_, sentence))) => sentence.clone(),
             _ => {
                 let count = of_worst.clone().count();
                 let shown = of_worst.take(SHOWN_GROUPS).filter_map(|(group, finding)| {
-                    Some(format!("{}: {}", escape::name(group.as_deref()?), finding.1))
+                    Some(format!(
+                        "{}: {}",
+                        escape::name(group.as_deref()?),
+                        finding.1
+                    ))
                 });
                 let shown = shown.collect::<Vec<_>>().join("; ");
                 let more = match count.saturating_sub(SHOWN_GROUPS) {
                     0 => String::new(),
                     more => format!("; and {more} more"),
                 };
-                format!("{} in {count} of {groups} groups: {shown}{more}", worst.name())
+                format!(
+                    "{} in {count} of {groups} groups: {shown}{more}",
+                    worst.name()
+                )
             }
         };
         Finding(worst, sentence + &self.note)
@@ -324,10 +390,15 @@ pub fn verdicts<G: Serialize, P: Serialize>(
     let (old, results) = (results(old)?, results(new)?);
     let content = Baseline::render("runs", &old, false).map_err(|error| error.to_string())?;
     let baseline = Baseline::parse(Path::new("baseline"), &content);
-    let gate =
-        |(text, condition): &(&'static str, Condition)| Gate { text, condition: condition.clone() };
+    let gate = |(text, condition): &(&'static str, Condition)| Gate {
+        text,
+        condition: condition.clone(),
+    };
     let gates: Vec<Gate> = gates.iter().map(gate).collect();
     let run = Finished::new(new, &results, group);
     let decided = decide(&gates, &run, &baseline, GateVerdict::Undecided, 0, false);
-    Ok(decided.into_iter().map(|gate| (gate.verdict.name(), gate.sentence)).collect())
+    Ok(decided
+        .into_iter()
+        .map(|gate| (gate.verdict.name(), gate.sentence))
+        .collect())
 }

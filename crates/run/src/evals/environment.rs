@@ -74,8 +74,14 @@ mod tests {
     #[test]
     fn auto_is_no_in_ci() {
         assert_eq!(Update::of(None, true), Ok(Update::No));
-        assert_eq!(Update::of(Some("auto"), false), Ok(Update::New { records: false }));
-        assert_eq!(Update::of(Some("new"), true), Ok(Update::New { records: true }));
+        assert_eq!(
+            Update::of(Some("auto"), false),
+            Ok(Update::New { records: false })
+        );
+        assert_eq!(
+            Update::of(Some("new"), true),
+            Ok(Update::New { records: true })
+        );
         assert_eq!(Update::of(Some("always"), true), Ok(Update::Always));
         assert_eq!(Update::of(Some("no"), false), Ok(Update::No));
         assert_eq!(

@@ -48,7 +48,10 @@ pub struct Eval<G = Example, P = Prediction> {
     pub(super) gates: Vec<Gate>,
     pub(super) settings: Settings,
     /// Adds a store, if the eval has one, which requires that predictions can be read again.
-    #[cfg_attr(not(feature = "store"), allow(dead_code, reason = "no eval has a store"))]
+    #[cfg_attr(
+        not(feature = "store"),
+        allow(dead_code, reason = "no eval has a store")
+    )]
     pub(super) store: Option<AddStore<G, P>>,
     /// Scores the predictions of the baseline again, which requires that rows can be read again.
     pub(super) rescore: Option<Rescore<G, P>>,
@@ -76,12 +79,19 @@ pub(super) struct Settings {
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Creates the eval of a function.
-    #[must_use]
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new().timeout(DEFAULT_TIMEOUT);
         let (settings, environment) = (Settings::default(), Environment::of_process(&source));
         let (gates, store, rescore) = (Vec::new(), None, None);
-        Self { environment, source, evaluate, gates, settings, store, rescore }
+        Self {
+            environment,
+            source,
+            evaluate,
+            gates,
+            settings,
+            store,
+            rescore,
+        }
     }
 
     setters! {
@@ -131,14 +141,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     /// Adds a gate.
-    #[must_use]
     pub fn gate(mut self, text: &'static str, condition: Condition) -> Self {
         self.gates.push(Gate { text, condition });
         self
     }
 
     /// Sets the file of the baseline, relative to the package.
-    #[must_use]
     pub fn baseline(mut self, path: Option<&'static str>) -> Self {
         let default = || format!("evals/{}.baseline.jsonl", self.source.name);
         self.settings.baseline = Some(path.map_or_else(default, str::to_owned));
@@ -146,7 +154,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     /// Declares that the eval calls a language model, by its name if it has one.
-    #[must_use]
     pub fn live(mut self, model: Option<&'static str>) -> Self {
         self.settings.is_live = true;
         self.settings.model = model;
@@ -155,7 +162,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 
     /// Keeps what the eval pays for in the user's store. A run that was killed continues, and the next one pays for what
     /// changed.
-    #[must_use]
     pub fn store(mut self) -> Self
     where
         G: Serialize,
@@ -173,7 +179,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     /// Scores the predictions of the baseline again, so that gates compare scores by the same code.
-    #[must_use]
     pub fn rescore(mut self) -> Self
     where
         G: Serialize + DeserializeOwned,
@@ -186,7 +191,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 
 impl<P: Send + Sync + 'static> Eval<Example, P> {
     /// Reads the rows from a file, relative to the package.
-    #[must_use]
     pub fn devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.devset_file(file);
@@ -195,7 +199,6 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
     }
 
     /// Sets which fields of the rows set before the program receives. A row may lack the optional ones.
-    #[must_use]
     pub fn inputs(self, required: &[&'static str], optional: &[&'static str]) -> Self {
         let evaluate = match optional {
             [] => self.evaluate.inputs(required.iter().copied()),
@@ -207,7 +210,6 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
 
 impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Reads rows of a type of the user from a file, relative to the package.
-    #[must_use]
     pub fn typed_devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.typed_devset_file(&file);
@@ -226,6 +228,8 @@ impl<G, P> Eval<G, P> {
                 file.display()
             )),
         });
-        found.map_err(|error| self.settings.mistake = Some(error)).ok()
+        found
+            .map_err(|error| self.settings.mistake = Some(error))
+            .ok()
     }
 }

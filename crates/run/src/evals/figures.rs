@@ -21,9 +21,11 @@ pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), Stri
         return Err(format!("after {} rows: {}", result.rows, result.ending));
     }
     match &result.first_error {
-        Some(error) if result.failed_rows == result.rows => {
-            Err(format!("all {} rows failed; first error: {}", result.rows, escape::escaped(error)))
-        }
+        Some(error) if result.failed_rows == result.rows => Err(format!(
+            "all {} rows failed; first error: {}",
+            result.rows,
+            escape::escaped(error)
+        )),
         _ => Ok(()),
     }
 }
@@ -75,13 +77,20 @@ impl Figures {
 
     /// Returns the worst score, if a failed row counts as a better one.
     pub(super) fn worst_below_failures(&self, metric: &MetricOfRun) -> Option<f64> {
-        let at = self.metrics.iter().position(|summary| summary.name == metric.name)?;
+        let at = self
+            .metrics
+            .iter()
+            .position(|summary| summary.name == metric.name)?;
         let (summary, (low, high)) = (&self.metrics[at], (*self.extremes.get(at)?)?);
         let is_better = match metric.direction {
             Direction::HigherIsBetter => summary.failure_score > low,
             Direction::LowerIsBetter => summary.failure_score < high,
         };
-        let worst = if metric.direction == Direction::HigherIsBetter { low } else { high };
+        let worst = if metric.direction == Direction::HigherIsBetter {
+            low
+        } else {
+            high
+        };
         (summary.failed > 0 && is_better).then_some(worst)
     }
 }
@@ -107,9 +116,15 @@ impl<'a> Finished<'a> {
         let group = group.map(|field| path_of(field, results));
         let clusters = group.as_deref().map(|path| clusters(path, results));
         let run = &result.manifest.run;
-        let intervals = IntervalOptions { by_group: group.is_some(), bootstrap: None };
-        let options =
-            TallyOptions { failure_score: result.failure_score(), repeats: run.repeats, intervals };
+        let intervals = IntervalOptions {
+            by_group: group.is_some(),
+            bootstrap: None,
+        };
+        let options = TallyOptions {
+            failure_score: result.failure_score(),
+            repeats: run.repeats,
+            intervals,
+        };
         let whole = Figures {
             metrics: result
                 .metric_names()
@@ -120,7 +135,15 @@ impl<'a> Finished<'a> {
             latency_s: result.program.mean_latency_s(),
             extremes: extremes(rows.iter(), metrics.len()),
         };
-        Self { results, whole, rows, metrics, options, clusters, group }
+        Self {
+            results,
+            whole,
+            rows,
+            metrics,
+            options,
+            clusters,
+            group,
+        }
     }
 
     pub(super) fn metric(&self, name: &str) -> Option<&MetricOfRun> {
@@ -137,8 +160,14 @@ impl<'a> Finished<'a> {
             .collect();
         for position in positions {
             let row = &self.rows[*position];
-            let group = self.clusters.as_ref().map_or(0, |clusters| clusters[*position]);
-            let place = Place { row: *position as u64, group };
+            let group = self
+                .clusters
+                .as_ref()
+                .map_or(0, |clusters| clusters[*position]);
+            let place = Place {
+                row: *position as u64,
+                group,
+            };
             for (metric, (tally, outcome)) in tallies.iter_mut().zip(row.outcomes).enumerate() {
                 tally.record(place, outcome);
                 if !row.repeats.is_empty() {
@@ -151,7 +180,10 @@ impl<'a> Finished<'a> {
         let latencies: Vec<f64> = rows().filter_map(|row| row.latency_s).collect();
         let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
         Figures {
-            metrics: tallies.iter().filter_map(|it| it.summaries().into_iter().next()).collect(),
+            metrics: tallies
+                .iter()
+                .filter_map(|it| it.summaries().into_iter().next())
+                .collect(),
             rows: positions.len() as u64,
             failed_rows: rows().filter(|row| row.is_failure).count() as u64,
             latency_s: (!latencies.is_empty()).then_some(mean),
@@ -171,8 +203,17 @@ impl<'a> Finished<'a> {
             }
         }
         let group = |(name, positions): (String, Vec<usize>)| {
-            let ids = positions.iter().map(|it| self.results.rows()[*it].id.clone()).collect();
-            (name, GroupOfRows { figures: self.figures(&positions), ids })
+            let ids = positions
+                .iter()
+                .map(|it| self.results.rows()[*it].id.clone())
+                .collect();
+            (
+                name,
+                GroupOfRows {
+                    figures: self.figures(&positions),
+                    ids,
+                },
+            )
         };
         (groups.into_iter().map(group).collect(), without)
     }
@@ -191,7 +232,9 @@ impl<'a> FinishedRow<'a> {
             outcomes: &row.outcomes,
             repeats: row.repeats.iter().map(|repeat| &*repeat.outcomes).collect(),
             is_failure: row.is_failure(),
-            latency_s: run.and_then(|run| run.latency).map(|latency| latency.as_secs_f64()),
+            latency_s: run
+                .and_then(|run| run.latency)
+                .map(|latency| latency.as_secs_f64()),
         }
     }
 }

@@ -60,11 +60,21 @@ impl<'a> Change<'a> {
             Direction::HigherIsBetter => 1.0,
             Direction::LowerIsBetter => -1.0,
         };
-        let gains = it.ci95.map(|Interval { low, high }| match comparison.direction {
-            Direction::HigherIsBetter => Interval { low, high },
-            Direction::LowerIsBetter => Interval { low: -high, high: -low },
-        });
-        Some(Self { comparison, gain: sign * it.difference?, gains, sign })
+        let gains = it
+            .ci95
+            .map(|Interval { low, high }| match comparison.direction {
+                Direction::HigherIsBetter => Interval { low, high },
+                Direction::LowerIsBetter => Interval {
+                    low: -high,
+                    high: -low,
+                },
+            });
+        Some(Self {
+            comparison,
+            gain: sign * it.difference?,
+            gains,
+            sign,
+        })
     }
 
     /// Decides `no_worse`: passes if the whole interval is above the margin, and fails if all of it is below.
@@ -139,17 +149,37 @@ fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
         return None;
     }
     let counts = |outcomes: &BTreeMap<&str, u64>| {
-        outcomes.iter().map(|(name, rows)| format!("{rows} {name}")).collect::<Vec<_>>().join(", ")
+        outcomes
+            .iter()
+            .map(|(name, rows)| format!("{rows} {name}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    let sides = [("before", &comparison.without_score.a), ("now", &comparison.without_score.b)];
-    let sides = sides.into_iter().filter(|(_, outcomes)| !outcomes.is_empty());
-    let sides: Vec<_> = sides.map(|(when, it)| format!("{} {when}", counts(it))).collect();
-    let sign = if comparison.direction == Direction::HigherIsBetter { 1.0 } else { -1.0 };
+    let sides = [
+        ("before", &comparison.without_score.a),
+        ("now", &comparison.without_score.b),
+    ];
+    let sides = sides
+        .into_iter()
+        .filter(|(_, outcomes)| !outcomes.is_empty());
+    let sides: Vec<_> = sides
+        .map(|(when, it)| format!("{} {when}", counts(it)))
+        .collect();
+    let sign = if comparison.direction == Direction::HigherIsBetter {
+        1.0
+    } else {
+        -1.0
+    };
     let is_beyond = by.is_some_and(|by| {
-        comparison.difference_with_lost.is_some_and(|difference| sign * difference < -by)
+        comparison
+            .difference_with_lost
+            .is_some_and(|difference| sign * difference < -by)
     });
     let (verdict, beyond) = match is_beyond {
-        true => (GateVerdict::Suspected, "counted as failures, they are beyond the margin; "),
+        true => (
+            GateVerdict::Suspected,
+            "counted as failures, they are beyond the margin; ",
+        ),
         false => (GateVerdict::Undecided, ""),
     };
     let (sides, share) = (sides.join("; "), 100.0 * MAX_LOST);
@@ -171,11 +201,16 @@ fn sentence(
     let (it, unit) = (&comparison.overall, Unit(comparison.kind));
     let mut sentence = if change.is_unchanged() {
         let possible = change.gains.map_or(String::new(), |gains| {
-            format!("; a loss of up to {} is still possible", unit.size(-gains.low))
+            format!(
+                "; a loss of up to {} is still possible",
+                unit.size(-gains.low)
+            )
         });
         format!("no row changed against the baseline ({rows}){possible}")
     } else {
-        let interval = it.ci95.map_or("[no interval]".to_owned(), |it| unit.interval(it));
+        let interval = it
+            .ci95
+            .map_or("[no interval]".to_owned(), |it| unit.interval(it));
         let p = p_value.map_or_else(String::new, |(p, tests)| {
             let adjusted = if tests > 1 { "adjusted " } else { "" };
             format!("{adjusted}p {}, ", p_equals(p))
@@ -185,7 +220,10 @@ fn sentence(
     };
     match (verdict, by) {
         (GateVerdict::Suspected, Some(by)) => {
-            sentence.push_str(&format!("; the estimate is beyond the margin of {}", unit.size(by)));
+            sentence.push_str(&format!(
+                "; the estimate is beyond the margin of {}",
+                unit.size(by)
+            ));
         }
         (GateVerdict::Undecided, Some(by)) => sentence.push_str(&takes(change, unit, by)),
         (GateVerdict::Passed | GateVerdict::Failed, None) if it.has_low_power() => {
@@ -195,10 +233,16 @@ fn sentence(
     }
     let failed = [comparison.failed.a, comparison.failed.b];
     if failed != [0, 0] {
-        sentence.push_str(&format!("; {} failed before and {} now", failed[0], failed[1]));
+        sentence.push_str(&format!(
+            "; {} failed before and {} now",
+            failed[0], failed[1]
+        ));
     }
     if comparison.not_compared > 0 {
-        sentence.push_str(&format!("; {} rows without a score", comparison.not_compared));
+        sentence.push_str(&format!(
+            "; {} rows without a score",
+            comparison.not_compared
+        ));
     }
     sentence
 }
@@ -206,14 +250,17 @@ fn sentence(
 /// How many rows rule out a loss of this size, if both runs are equally good.
 fn takes(change: &Change<'_>, unit: Unit, by: f64) -> String {
     let it = &change.comparison.overall;
-    let rows = it.stderr.and_then(|stderr| rows_for_power(stderr * (it.n as f64).sqrt(), by));
-    rows.filter(|rows| *rows > it.n).map_or_else(String::new, |rows| {
-        format!(
-            "; ruling out a loss of {} takes about {} rows if both are equally good",
-            unit.size(by),
-            about(rows)
-        )
-    })
+    let rows = it
+        .stderr
+        .and_then(|stderr| rows_for_power(stderr * (it.n as f64).sqrt(), by));
+    rows.filter(|rows| *rows > it.n)
+        .map_or_else(String::new, |rows| {
+            format!(
+                "; ruling out a loss of {} takes about {} rows if both are equally good",
+                unit.size(by),
+                about(rows)
+            )
+        })
 }
 
 /// Returns the summary of a metric that has a score.
@@ -242,14 +289,27 @@ pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
         }
         ScoreKind::Bool | ScoreKind::Number => "about half the time".to_owned(),
     };
-    format!("; a program at exactly {} passes {often}", Unit(summary.kind).figure(limit))
+    format!(
+        "; a program at exactly {} passes {often}",
+        Unit(summary.kind).figure(limit)
+    )
 }
 
 /// Returns the probability that the share of rows that pass is within the bound if each passes with the probability `limit`.
 fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
     let share = |successes: u64| successes as f64 / rows as f64;
-    let at_most = |successes: u64| Proportion { successes, trials: rows }.chance_of_at_most(limit);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    let at_most = |successes: u64| {
+        Proportion {
+            successes,
+            trials: rows,
+        }
+        .chance_of_at_most(limit)
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count"
+    )]
     let near = (limit * rows as f64) as u64;
     match bound {
         Bound::AtLeast(_) => {
@@ -283,7 +343,10 @@ pub(super) fn passed_at(figures: &Figures, metric: Option<&str>, k: u32, bound: 
         Ok(summary) => summary,
         Err(finding) => return finding,
     };
-    let at = summary.repeats.as_ref().and_then(|repeats| repeats.pass_at.get(&k));
+    let at = summary
+        .repeats
+        .as_ref()
+        .and_then(|repeats| repeats.pass_at.get(&k));
     match at {
         None => Finding(
             GateVerdict::Failed,
@@ -293,7 +356,11 @@ pub(super) fn passed_at(figures: &Figures, metric: Option<&str>, k: u32, bound: 
             ),
         ),
         Some(at) => {
-            let verdict = if *at >= bound { GateVerdict::Passed } else { GateVerdict::Failed };
+            let verdict = if *at >= bound {
+                GateVerdict::Passed
+            } else {
+                GateVerdict::Failed
+            };
             Finding(verdict, format!("pass@{k} {:.2}%; {summary}", 100.0 * at))
         }
     }
@@ -309,6 +376,13 @@ pub(super) fn abstained(figures: &Figures, bound: f64) -> Finding {
 
 pub(super) fn share(count: u64, rows: u64, what: &str, bound: f64) -> Finding {
     let share = count as f64 / rows.max(1) as f64;
-    let verdict = if share <= bound { GateVerdict::Passed } else { GateVerdict::Failed };
-    Finding(verdict, format!("{:.2}% {what} ({count}/{rows} rows)", 100.0 * share))
+    let verdict = if share <= bound {
+        GateVerdict::Passed
+    } else {
+        GateVerdict::Failed
+    };
+    Finding(
+        verdict,
+        format!("{:.2}% {what} ({count}/{rows} rows)", 100.0 * share),
+    )
 }

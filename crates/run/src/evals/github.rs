@@ -29,17 +29,30 @@ pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
 pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
     let file = source.source_file();
     let repository = env::var_os("GITHUB_WORKSPACE");
-    let relative =
-        repository.as_deref().and_then(|folder| file.strip_prefix(Path::new(folder)).ok());
-    let file = relative.unwrap_or(&file).to_string_lossy().replace('\\', "/");
+    let relative = repository
+        .as_deref()
+        .and_then(|folder| file.strip_prefix(Path::new(folder)).ok());
+    let file = relative
+        .unwrap_or(&file)
+        .to_string_lossy()
+        .replace('\\', "/");
     let title = &*format!("eval {}", source.name);
-    let annotation = Annotation { kind, title, at: Some((&file, source.line)), message };
+    let annotation = Annotation {
+        kind,
+        title,
+        at: Some((&file, source.line)),
+        message,
+    };
     format!("{annotation}\n")
 }
 
 /// Returns the table of the gates for the step summary, as Markdown.
 pub(super) fn summary(name: &str, verdicts: &Verdicts) -> String {
-    let verdict = if verdicts.is_failure() { "failed" } else { "passed" };
+    let verdict = if verdicts.is_failure() {
+        "failed"
+    } else {
+        "passed"
+    };
     let mut text = format!(
         "### eval `{name}` {verdict}\n\n| gate | verdict | figure |\n| --- | --- | --- |\n"
     );
@@ -69,11 +82,18 @@ pub(super) fn append_summary(text: &str) -> Result<(), String> {
 
 fn append(path: &Path, text: &str) -> Result<(), String> {
     // A pipe that nobody reads would block. Those below `/dev` are streams of this process.
-    let is_usable = if path.starts_with("/dev") { Ok(()) } else { require_regular(path) };
+    let is_usable = if path.starts_with("/dev") {
+        Ok(())
+    } else {
+        require_regular(path)
+    };
     let file = is_usable.and_then(|()| OpenOptions::new().append(true).create(true).open(path));
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| {
-        format!("warning: cannot write the step summary `{}`: {error}\n", path.display())
+        format!(
+            "warning: cannot write the step summary `{}`: {error}\n",
+            path.display()
+        )
     })
 }
 
@@ -86,7 +106,13 @@ mod tests {
 
     fn gate(verdict: GateVerdict, sentence: &str) -> GateResult {
         let sentence = sentence.to_owned();
-        GateResult { text: "f1 >= 0.8", verdict, sentence, metric: Some("f1"), is_relative: false }
+        GateResult {
+            text: "f1 >= 0.8",
+            verdict,
+            sentence,
+            metric: Some("f1"),
+            is_relative: false,
+        }
     }
 
     #[test]
@@ -98,7 +124,13 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nb\n");
         std::fs::remove_file(&path).unwrap();
         append(Path::new("/dev/null"), "a\n").unwrap();
-        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .unwrap()
+                .success()
+        );
         assert_eq!(
             append(&path, "a\n").unwrap_err(),
             format!(
@@ -123,13 +155,22 @@ mod tests {
             let passed = gate(GateVerdict::Passed, "fine");
             let failed = gate(GateVerdict::Failed, "50% of 2\nrows");
             let undecided = gate(GateVerdict::Undecided, "few");
-            Verdicts { gates: vec![passed, failed, undecided], is_strict }
+            Verdicts {
+                gates: vec![passed, failed, undecided],
+                is_strict,
+            }
         };
         let warning = "::warning file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: undecided: few\n";
         let error = "::error file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: failed: 50%25 of 2%0Arows\n";
-        assert_eq!(annotations(&source, &verdicts(false)), format!("{error}{warning}"));
+        assert_eq!(
+            annotations(&source, &verdicts(false)),
+            format!("{error}{warning}")
+        );
         let strict = warning.replace("::warning", "::error");
-        assert_eq!(annotations(&source, &verdicts(true)), format!("{error}{strict}"));
+        assert_eq!(
+            annotations(&source, &verdicts(true)),
+            format!("{error}{strict}")
+        );
         assert_eq!(
             summary("capitals", &verdicts(false)),
             "### eval `capitals` failed\n\n| gate | verdict | figure |\n| --- | --- | --- |\n| f1 \\>= 0.8 | passed | fine |\n| f1 \\>= 0.8 | failed | 50% of 2 rows |\n| f1 \\>= 0.8 | undecided | few |\n\n"

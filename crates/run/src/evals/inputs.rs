@@ -23,7 +23,9 @@ pub fn input<'r, W: ReadValue<'r>>(
 ) -> Result<W::Output, String> {
     let read = W::read_from(&row.data, &FieldSpec::new(name, ty, true));
     read.map_err(|error| match *error {
-        FieldError::WrongType { expected, found, .. } => {
+        FieldError::WrongType {
+            expected, found, ..
+        } => {
             format!("input `{name}`: expected {expected}, found {found}")
         }
         FieldError::Null { expected, .. } => {

@@ -72,8 +72,18 @@ pub(super) fn message(
 ) -> String {
     let (color, gates) = (Color::of_terminal(), &verdicts.gates);
     let mut text = headline(name, verdicts) + "\n\n";
-    let width = gates.iter().map(|gate| gate.text.chars().count()).max().unwrap_or(0);
-    for GateResult { text: gate, verdict, sentence, .. } in gates {
+    let width = gates
+        .iter()
+        .map(|gate| gate.text.chars().count())
+        .max()
+        .unwrap_or(0);
+    for GateResult {
+        text: gate,
+        verdict,
+        sentence,
+        ..
+    } in gates
+    {
         let shown = color.paint(*verdict, &format!("{:9}", verdict.name()));
         // A `String` can always be written to.
         let _ = writeln!(text, "  {shown}  {gate:width$}  {sentence}");
@@ -119,7 +129,10 @@ pub(super) fn rows<'r>(
             let score = |row: &'r ResultRow| Some((value(results, row)?, row, None));
             let mut ranked: Vec<_> = results.rows().iter().filter_map(score).collect();
             // Rows with the best score explain nothing.
-            let best = ranked.iter().map(|(value, ..)| *value).fold(f64::NEG_INFINITY, f64::max);
+            let best = ranked
+                .iter()
+                .map(|(value, ..)| *value)
+                .fold(f64::NEG_INFINITY, f64::max);
             ranked.retain(|(value, ..)| *value < best);
             ranked
         }
@@ -128,10 +141,16 @@ pub(super) fn rows<'r>(
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = ranked.len();
     let title = match baseline {
-        Some(_) => format!("rows that changed most by {}, of {count}:", escape::name(metric)),
+        Some(_) => format!(
+            "rows that changed most by {}, of {count}:",
+            escape::name(metric)
+        ),
         None => format!("rows with the worst scores by {}:", escape::name(metric)),
     };
-    let shown = ranked.iter().take(SHOWN_ROWS).map(|(_, row, old)| shown(metric, row, *old));
+    let shown = ranked
+        .iter()
+        .take(SHOWN_ROWS)
+        .map(|(_, row, old)| shown(metric, row, *old));
     let shown: String = shown.collect();
     (!shown.is_empty()).then(|| format!("{title}\n{shown}"))
 }
@@ -149,7 +168,12 @@ fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
         },
     };
     let mut lines = match old {
-        Some(old) => format!("  {}  {} -> {}\n", escape::name(&row.id), score(old), score(row)),
+        Some(old) => format!(
+            "  {}  {} -> {}\n",
+            escape::name(&row.id),
+            score(old),
+            score(row)
+        ),
         None => format!("  {}  {}\n", escape::name(&row.id), score(row)),
     };
     let mut line = |name: &str, value: Option<&Value>| {
@@ -166,7 +190,10 @@ fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
             None => {}
         }
     }
-    line(if old.is_some() { "new " } else { "pred" }, row.pred.as_ref());
+    line(
+        if old.is_some() { "new " } else { "pred" },
+        row.pred.as_ref(),
+    );
     lines
 }
 
@@ -192,6 +219,10 @@ impl Color {
             GateVerdict::Undecided => 33,
             GateVerdict::Suspected | GateVerdict::Failed => 31,
         };
-        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.0 {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 }

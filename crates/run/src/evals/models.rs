@@ -48,9 +48,15 @@ impl EvalModels {
             return Err("`live` and `replay` need the feature `lm`; write `features = [\"lm\"]` after the version of `dsrs-metrics` in Cargo.toml".to_owned());
         }
         #[cfg(feature = "lm")]
-        let pool = if settings.is_live { Pool::of_run()? } else { None };
+        let pool = if settings.is_live {
+            Pool::of_run()?
+        } else {
+            None
+        };
         #[cfg(feature = "lm")]
-        let reserved = pool.map(|pool| pool.reserve(settings.budget_msats)).transpose()?;
+        let reserved = pool
+            .map(|pool| pool.reserve(settings.budget_msats))
+            .transpose()?;
         #[cfg(feature = "lm")]
         let of_pool = reserved.as_ref().map(Reservation::msats);
         #[cfg(not(feature = "lm"))]
@@ -131,7 +137,11 @@ impl EvalModels {
             return Err(error.to_string());
         }
         #[cfg(feature = "lm")]
-        if let Some(rejected) = self.budget.as_ref().and_then(LmBudget::largest_rejected_msats) {
+        if let Some(rejected) = self
+            .budget
+            .as_ref()
+            .and_then(LmBudget::largest_rejected_msats)
+        {
             return Err(format!(
                 "the budget of {} msat does not cover all calls: {spent} msat were spent, and a call may cost {rejected} msat; raise `budget`",
                 self.budget_msats.unwrap_or_default()
@@ -164,19 +174,27 @@ fn replay(
     settings: &EvalSettings,
     update: Update,
 ) -> Result<Option<Arc<Replay>>, String> {
-    let Some(path) = settings.replay else { return Ok(None) };
+    let Some(path) = settings.replay else {
+        return Ok(None);
+    };
     let file = source.in_package("replay", path)?;
     let replay = match update {
         Update::Always => Replay::recording(file, false),
         Update::New { records: true } => Replay::recording(file, true),
         Update::New { records: false } | Update::No => Replay::read(file),
     };
-    replay.map(|replay| Some(Arc::new(replay))).map_err(|error| error.to_string())
+    replay
+        .map(|replay| Some(Arc::new(replay)))
+        .map_err(|error| error.to_string())
 }
 
 /// The cost of programs and metrics, as they returned it.
 fn cost<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>) -> u64 {
     let of_metrics = result.metrics.iter().map(|metric| metric.cost_msats);
-    let of_program = result.program.usage.and_then(|usage| usage.cost_msats).unwrap_or(0);
+    let of_program = result
+        .program
+        .usage
+        .and_then(|usage| usage.cost_msats)
+        .unwrap_or(0);
     of_metrics.fold(of_program, u64::saturating_add)
 }

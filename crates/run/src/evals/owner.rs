@@ -54,5 +54,8 @@ pub(super) fn run_id() -> String {
         format!("{parent}-{}", started.unwrap_or_default())
     };
     let id = of_nextest.unwrap_or_else(of_parent);
-    id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').take(64).collect()
+    id.chars()
+        .filter(|it| it.is_ascii_alphanumeric() || *it == '-')
+        .take(64)
+        .collect()
 }

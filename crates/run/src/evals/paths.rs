@@ -36,7 +36,9 @@ impl Source {
         let of_binary = || {
             let binary = env::current_exe().ok()?;
             let mut folders = binary.ancestors().skip(1);
-            folders.find(|folder| folder.join("CACHEDIR.TAG").is_file()).map(Path::to_owned)
+            folders
+                .find(|folder| folder.join("CACHEDIR.TAG").is_file())
+                .map(Path::to_owned)
         };
         of_binary().unwrap_or_else(|| self.package_folder().join("target"))
     }
@@ -46,7 +48,9 @@ impl Source {
         // rustc names files relative to the workspace, which is the package or a folder above it.
         let package = self.package_folder();
         let mut files = package.ancestors().map(|folder| folder.join(self.file));
-        files.find(|file| file.is_file()).unwrap_or_else(|| self.file.into())
+        files
+            .find(|file| file.is_file())
+            .unwrap_or_else(|| self.file.into())
     }
 
     /// Returns the path of a file that the attribute names relative to the package, or an error if it is outside of it.
@@ -55,12 +59,19 @@ impl Source {
         let file = package.join(path);
         // The file may be missing, and a symbolic link may lead to a missing file.
         let real = real_path(&file);
-        let existing = real.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+        let existing = real
+            .ancestors()
+            .find_map(|part| Some((part, part.canonicalize().ok()?)));
         let is_outside =
-            existing.zip(package.canonicalize().ok()).is_some_and(|((part, existing), package)| {
-                let mut missing = real.strip_prefix(part).into_iter().flat_map(Path::components);
-                !existing.starts_with(package) || missing.any(|it| it == Component::ParentDir)
-            });
+            existing
+                .zip(package.canonicalize().ok())
+                .is_some_and(|((part, existing), package)| {
+                    let mut missing = real
+                        .strip_prefix(part)
+                        .into_iter()
+                        .flat_map(Path::components);
+                    !existing.starts_with(package) || missing.any(|it| it == Component::ParentDir)
+                });
         match is_outside {
             true => Err(format!(
                 "`{key} = {path:?}` is outside the package `{}`; move the file into the package, such as into `evals`",

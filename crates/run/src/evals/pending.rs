@@ -125,7 +125,10 @@ impl Pending {
     /// A message, if it is damaged.
     pub fn accepted(&self) -> Result<Baseline, String> {
         Baseline::parse(&self.baseline, &self.content).map_err(|reason| {
-            format!("the pending baseline of `{}` is damaged: {reason}", self.eval)
+            format!(
+                "the pending baseline of `{}` is damaged: {reason}",
+                self.eval
+            )
         })
     }
 
@@ -147,7 +150,9 @@ pub(super) fn check_writable(path: &Path) -> Result<(), String> {
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
     let created = folder.and_then(|()| require_regular(path));
     let created = created.and_then(|()| OutputFile::create(path));
-    created.map(drop).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+    created
+        .map(drop)
+        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }
 
 /// Writes a regular file that appears when it is complete.

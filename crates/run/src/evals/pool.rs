@@ -35,7 +35,9 @@ pub(super) struct Reservation {
 impl Pool {
     /// Returns the budget of this run of tests, if it has one.
     pub(super) fn of_run() -> Result<Option<Self>, String> {
-        let Ok(text) = env::var(VARIABLE) else { return Ok(None) };
+        let Ok(text) = env::var(VARIABLE) else {
+            return Ok(None);
+        };
         if cfg!(not(unix)) && env::var_os(NEXTEST_RUN).is_none() {
             return Err(format!(
                 "{VARIABLE}: only nextest names the run of a process on this system; run `cargo nextest run`, or give each eval a `budget`"
@@ -43,8 +45,14 @@ impl Pool {
         }
         let limit = crate::lm::parse_msats(&text)
             .map_err(|error| format!("{VARIABLE}: {error}; write an amount such as 500 sat"))?;
-        let store = Store::chosen_dir().and_then(Store::open).map_err(|error| unusable(&error))?;
-        Ok(Some(Self { store, name: format!("evals {}", run_id()), limit }))
+        let store = Store::chosen_dir()
+            .and_then(Store::open)
+            .map_err(|error| unusable(&error))?;
+        Ok(Some(Self {
+            store,
+            name: format!("evals {}", run_id()),
+            limit,
+        }))
     }
 
     /// Reserves an amount, or all that is left. Waits while other evals have a reservation that may be returned.
@@ -56,7 +64,10 @@ impl Pool {
             let attempt = self.store.reserve_part(budget, wanted, &process, is_alive);
             match attempt.map_err(|error| unusable(&error))? {
                 Some(part) if part.msats > 0 => {
-                    return Ok(Reservation { store: self.store.clone(), part });
+                    return Ok(Reservation {
+                        store: self.store.clone(),
+                        part,
+                    });
                 }
                 Some(_) => {
                     return Err(format!(
@@ -83,7 +94,9 @@ impl Reservation {
 
     /// Returns what was not spent.
     pub(super) fn settle(self, spent: u64) -> Result<(), String> {
-        self.store.settle_msats(self.part.number, spent).map_err(|error| unusable(&error))
+        self.store
+            .settle_msats(self.part.number, spent)
+            .map_err(|error| unusable(&error))
     }
 }
 
@@ -110,7 +123,14 @@ mod tests {
     fn pool(name: &str) -> (Pool, std::path::PathBuf) {
         let folder = std::env::temp_dir().join(format!("dsrs-pool-{name}-{}", std::process::id()));
         let store = Store::open(&folder).unwrap();
-        (Pool { store, name: "evals 1".to_owned(), limit: 100 }, folder)
+        (
+            Pool {
+                store,
+                name: "evals 1".to_owned(),
+                limit: 100,
+            },
+            folder,
+        )
     }
 
     #[test]
@@ -134,10 +154,15 @@ mod tests {
     fn a_process_that_died_has_spent_its_reservation() {
         let (pool, folder) = pool("died");
         // No process has this number.
-        pool.store.reserve_part(("evals 1", 100), Some(60), "4194999", |_| true).unwrap();
+        pool.store
+            .reserve_part(("evals 1", 100), Some(60), "4194999", |_| true)
+            .unwrap();
         assert_eq!(pool.reserve(None).unwrap().msats(), 40);
         // Another run of tests has its own budget.
-        let other = Pool { name: "evals 2".to_owned(), ..pool };
+        let other = Pool {
+            name: "evals 2".to_owned(),
+            ..pool
+        };
         assert_eq!(other.reserve(None).unwrap().msats(), 100);
         std::fs::remove_dir_all(folder).unwrap();
     }

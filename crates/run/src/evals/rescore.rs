@@ -34,7 +34,12 @@ where
     };
     let (evaluate, with_models) = evaluate.without_models();
     let mut lines: Vec<String> = with_models.iter().map(|name| kept(name)).collect();
-    let pairs = baseline.results.rows().iter().filter_map(pair).collect::<Result<Vec<_>, _>>();
+    let pairs = baseline
+        .results
+        .rows()
+        .iter()
+        .filter_map(pair)
+        .collect::<Result<Vec<_>, _>>();
     let pairs: Vec<Pair<G, P>> = pairs.map_err(failed)?;
     if pairs.is_empty() {
         return Err(failed("it has no predictions".to_owned()));
@@ -42,8 +47,9 @@ where
     if evaluate.metric_specs().is_empty() {
         return Ok(lines);
     }
-    let result =
-        runtime.block_on(evaluate.score(pairs)).map_err(|error| failed(error.to_string()))?;
+    let result = runtime
+        .block_on(evaluate.score(pairs))
+        .map_err(|error| failed(error.to_string()))?;
     complete(&result).map_err(failed)?;
     let scored = Results::of(&result).map_err(|error| failed(error.to_string()))?;
     let rescored = baseline.results.rescored(&scored);
@@ -64,16 +70,26 @@ fn pair<G: DeserializeOwned, P: DeserializeOwned>(
 }
 
 fn read<T: DeserializeOwned>(row: &ResultRow, what: &str, value: &Value) -> Result<T, String> {
-    T::deserialize(value)
-        .map_err(|error| format!("cannot read the {what} of `{}`: {error}", escape::name(&row.id)))
+    T::deserialize(value).map_err(|error| {
+        format!(
+            "cannot read the {what} of `{}`: {error}",
+            escape::name(&row.id)
+        )
+    })
 }
 
 fn rescored_line(metric: &str, old: &Results, new: &Results) -> String {
     let score = |of: &Results, id: &str| {
-        of.row(id)?.scores.get(metric).map(|it| (it.outcome, it.value, it.passed))
+        of.row(id)?
+            .scores
+            .get(metric)
+            .map(|it| (it.outcome, it.value, it.passed))
     };
     let rows = old.rows();
-    let changed = rows.iter().filter(|row| score(old, &row.id) != score(new, &row.id)).count();
+    let changed = rows
+        .iter()
+        .filter(|row| score(old, &row.id) != score(new, &row.id))
+        .count();
     format!(
         "baseline rescored by the new code: {}, {changed} of {} rows changed",
         escape::name(metric),
@@ -82,5 +98,8 @@ fn rescored_line(metric: &str, old: &Results, new: &Results) -> String {
 }
 
 fn kept(metric: &str) -> String {
-    format!("baseline not rescored: {} calls a model, so it keeps its scores", escape::name(metric))
+    format!(
+        "baseline not rescored: {} calls a model, so it keeps its scores",
+        escape::name(metric)
+    )
 }

@@ -64,7 +64,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self.conclude(|evaluate, runtime| {
             let rows = runtime.block_on(rows);
             let rows = rows.map_err(|error| {
-                EvaluateError::input(format!("the function of the eval returned an error: {error}"))
+                EvaluateError::input(format!(
+                    "the function of the eval returned an error: {error}"
+                ))
             })?;
             // In a list, since the iterator of the user may be lazy and slow.
             let rows: Vec<Pair<G, P>> = rows.into_iter().collect();
@@ -120,7 +122,12 @@ where
         evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
     ) -> Result<Concluded, String> {
         let (source, settings) = (self.source, self.settings.clone());
-        let Environment { update, target_folder, is_ci, .. } = self.environment.clone();
+        let Environment {
+            update,
+            target_folder,
+            is_ci,
+            ..
+        } = self.environment.clone();
         let update = update?;
         if let Some(mistake) = settings.mistake {
             return Err(mistake);
@@ -129,8 +136,9 @@ where
         let folder = source.eval_folder(&target_folder);
         claim_name(&source, &folder, &target_folder)?;
         let baseline_path = settings.baseline.as_deref();
-        let baseline_path =
-            baseline_path.map(|path| source.in_package("baseline", path)).transpose()?;
+        let baseline_path = baseline_path
+            .map(|path| source.in_package("baseline", path))
+            .transpose()?;
         let mut baseline = match &baseline_path {
             Some(path) => Baseline::read(path, source.name)?,
             None => None,
@@ -143,7 +151,10 @@ where
             Update::No => None,
         };
         let html = cfg!(feature = "html").then(|| folder.join(REPORT));
-        written.iter().chain(&html).try_for_each(|path| pending::check_writable(path))?;
+        written
+            .iter()
+            .chain(&html)
+            .try_for_each(|path| pending::check_writable(path))?;
 
         let runtime = runtime(settings.is_current_thread)?;
         let rescored = match (self.rescore, &mut baseline) {
@@ -181,8 +192,9 @@ where
         let result = result.map_err(|error| explained(&error, &settings))?;
         complete(&result)?;
 
-        let results =
-            Results::of(&result).map_err(|error| error.to_string())?.with_name(source.name);
+        let results = Results::of(&result)
+            .map_err(|error| error.to_string())?
+            .with_name(source.name);
         let run = Finished::new(&result, &results, settings.group);
         let baseline_or_reason = baseline.ok_or_else(|| match &baseline_path {
             Some(path) => missing_baseline(&source, path, update, settings.is_live),
@@ -196,12 +208,21 @@ where
         };
         let baseline = &baseline_or_reason;
         let (seed, is_strict) = (settings.seed, settings.is_strict);
-        let gates = decide(&self.gates, &run, baseline, without_baseline, seed, is_strict);
+        let gates = decide(
+            &self.gates,
+            &run,
+            baseline,
+            without_baseline,
+            seed,
+            is_strict,
+        );
 
         let mut notes = Notes::default();
         notes.lines.extend(spent);
         notes.lines.extend(rescored);
-        notes.lines.extend(rows_of_both(&baseline_or_reason, &results));
+        notes
+            .lines
+            .extend(rows_of_both(&baseline_or_reason, &results));
         if let Some(path) = &baseline_path {
             let content = Baseline::render(source.name, &results, settings.baseline_has_rows)
                 .map_err(|error| format!("cannot write the baseline: {error}"))?;
@@ -209,9 +230,17 @@ where
             let new = Pending::new(&source, path, old, content);
             notes.next.extend(updated(update, &folder, &new, old)?);
         }
-        let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
-        notes.next.splice(0..0, report(&folder, &run, old, settings.is_strict)?);
-        let verdicts = Verdicts { gates, is_strict: settings.is_strict && !is_first };
+        let old = baseline_or_reason
+            .as_ref()
+            .ok()
+            .map(|baseline| &baseline.results);
+        notes
+            .next
+            .splice(0..0, report(&folder, &run, old, settings.is_strict)?);
+        let verdicts = Verdicts {
+            gates,
+            is_strict: settings.is_strict && !is_first,
+        };
         let rows = match verdicts.is_failure() {
             true => explaining_rows(&verdicts.gates, &run, old),
             false => None,
@@ -246,7 +275,10 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
         true => Builder::new_current_thread(),
         false => Builder::new_multi_thread(),
     };
-    builder.enable_all().build().map_err(|error| format!("cannot start a tokio runtime: {error}"))
+    builder
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start a tokio runtime: {error}"))
 }
 
 /// Says that there is no baseline, and how to get one. Unless nothing is written, as in CI, this run is pending.
@@ -257,13 +289,19 @@ fn missing_baseline(source: &Source, path: &Path, update: Update, is_live: bool)
         Update::No => format!("record one: DSRS_UPDATE=new cargo test {name}{ignored}, then"),
         Update::New { .. } | Update::Always => "to accept this run as the first one:".to_owned(),
     };
-    format!("missing baseline `{}`; {record} dsrs-metrics accept {name}", shown_path(source, path))
+    format!(
+        "missing baseline `{}`; {record} dsrs-metrics accept {name}",
+        shown_path(source, path)
+    )
 }
 
 /// A path relative to the package, if it is inside.
 fn shown_path(source: &Source, path: &Path) -> String {
     let package = source.package_folder();
-    path.strip_prefix(&package).unwrap_or(path).display().to_string()
+    path.strip_prefix(&package)
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }
 
 /// Sets the group of each row: a field of any path, or of the gold row.
@@ -274,16 +312,20 @@ where
 {
     evaluate.named_group(field, move |row| {
         let at = |path: &str, of: &serde_json::Value| {
-            path::find(path, |name| of.get(name)).cloned().and_then(describe::text)
+            path::find(path, |name| of.get(name))
+                .cloned()
+                .and_then(describe::text)
         };
         let gold = |path: &str| at(path, &serde_json::to_value(&*row.gold).ok()?);
         let pred = |path: &str| at(path, &serde_json::to_value(&row.pred).ok()?);
         let attribute = path::find(field, |name| row.attributes.get(name)).cloned();
-        attribute.and_then(describe::text).or_else(|| match field.split_once('.') {
-            Some(("gold", path)) => gold(path),
-            Some(("pred", path)) => pred(path),
-            _ => gold(field),
-        })
+        attribute
+            .and_then(describe::text)
+            .or_else(|| match field.split_once('.') {
+                Some(("gold", path)) => gold(path),
+                Some(("pred", path)) => pred(path),
+                _ => gold(field),
+            })
     })
 }
 
@@ -291,7 +333,10 @@ where
 fn rows_of_both(baseline: &Result<Baseline, String>, results: &Results) -> Option<String> {
     let baseline = &baseline.as_ref().ok()?.results;
     let missing = |of: &Results, other: &Results| {
-        of.rows().iter().filter(|row| other.row(&row.id).is_none()).count()
+        of.rows()
+            .iter()
+            .filter(|row| other.row(&row.id).is_none())
+            .count()
     };
     let (added, removed) = (missing(results, baseline), missing(baseline, results));
     let common = results.rows().len() - added;
@@ -319,12 +364,17 @@ fn updated(
         Update::Always => {
             pending.accept()?;
             Pending::remove(folder)?;
-            Ok(vec![format!("the baseline was replaced: {}", pending.baseline.display())])
+            Ok(vec![format!(
+                "the baseline was replaced: {}",
+                pending.baseline.display()
+            )])
         }
         Update::New { .. } => {
             let command = format!("dsrs-metrics accept {}", pending.eval);
             pending.write(folder)?;
-            Ok(vec![format!("to accept these results as the baseline: {command}")])
+            Ok(vec![format!(
+                "to accept these results as the baseline: {command}"
+            )])
         }
     }
 }
@@ -340,7 +390,11 @@ fn report(
     use crate::results::HtmlReport;
     let mut report = HtmlReport::new(run.results);
     let old = old.map(|old| old.clone().with_name("baseline"));
-    let common = |old: &&Results| old.rows().iter().any(|row| run.results.row(&row.id).is_some());
+    let common = |old: &&Results| {
+        old.rows()
+            .iter()
+            .any(|row| run.results.row(&row.id).is_some())
+    };
     if let Some(old) = old.as_ref().filter(common) {
         report = HtmlReport::comparison(old, run.results).strict_identity(is_strict);
     }
@@ -349,7 +403,9 @@ fn report(
     }
     let path = folder.join(REPORT);
     // Gold rows that changed cannot be compared side by side.
-    let html = report.to_html().or_else(|_| HtmlReport::new(run.results).to_html());
+    let html = report
+        .to_html()
+        .or_else(|_| HtmlReport::new(run.results).to_html());
     let html = html.map_err(|error| error.to_string())?;
     pending::write(&path, html.as_bytes())?;
     Ok(Some(format!("report: {}", path.display())))
@@ -375,7 +431,9 @@ fn explaining_rows(
     worst.sort_by_key(|gate| std::cmp::Reverse(gate.verdict));
     let gate = worst.first()?;
     let metric = gate.metric?;
-    let is_lower = run.metric(metric).is_some_and(|it| it.direction == Direction::LowerIsBetter);
+    let is_lower = run
+        .metric(metric)
+        .is_some_and(|it| it.direction == Direction::LowerIsBetter);
     let old = old.filter(|_| gate.is_relative);
     message::rows(metric, is_lower, old, run.results)
 }

@@ -26,8 +26,15 @@ impl Package {
         let folder = std::env::temp_dir().join(format!("dsrs-evals-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         // A `Source` is static.
-        let folder = folder.canonicalize().unwrap().to_string_lossy().into_owned();
-        Self { name, folder: String::leak(folder) }
+        let folder = folder
+            .canonicalize()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        Self {
+            name,
+            folder: String::leak(folder),
+        }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -41,7 +48,8 @@ impl Package {
 
     fn eval_of(&self, name: &'static str, module: &'static str, update: Update) -> Eval {
         let same = |gold: &Example, pred: &Prediction| gold.get("answer") == pred.get("answer");
-        self.without_metric(name, module, update).metric(metric_fn("same", same))
+        self.without_metric(name, module, update)
+            .metric(metric_fn("same", same))
     }
 
     fn without_metric(&self, name: &'static str, module: &'static str, update: Update) -> Eval {
@@ -55,8 +63,12 @@ impl Package {
         };
         let mut eval = Eval::<Example, Prediction>::new(source);
         let target_folder = self.path("target");
-        eval.environment =
-            Environment { update: Ok(update), target_folder, is_github: false, is_ci: false };
+        eval.environment = Environment {
+            update: Ok(update),
+            target_folder,
+            is_github: false,
+            is_ci: false,
+        };
         eval
     }
 
@@ -66,7 +78,9 @@ impl Package {
 
     /// The folder of the eval below the target folder.
     fn eval_folder(&self) -> PathBuf {
-        self.path("target/dsrs-metrics/evals").join(self.name).join("capitals")
+        self.path("target/dsrs-metrics/evals")
+            .join(self.name)
+            .join("capitals")
     }
 }
 
@@ -88,7 +102,9 @@ fn no_worse() -> Condition {
 }
 
 fn rows(count: u32) -> Vec<Example> {
-    (0..count).map(|n| example! { "n" => n, "answer" => n % 2, "topic" => n % 3 }).collect()
+    (0..count)
+        .map(|n| example! { "n" => n, "answer" => n % 2, "topic" => n % 3 })
+        .collect()
 }
 
 /// A program that is right on all rows but the ones in this list.
@@ -132,7 +148,10 @@ fn an_eval_passes_and_fails_by_its_gates() {
             "eval `capitals` failed: same >= 0.8 failed: {figure}; a program at exactly 80.00% passes 56% of the time (1 of 2 gates passed)"
         )
     );
-    assert_eq!(run(&[("lower(same) >= 0.4", Condition::lower("same", 0.4))]), "passed");
+    assert_eq!(
+        run(&[("lower(same) >= 0.4", Condition::lower("same", 0.4))]),
+        "passed"
+    );
     assert_eq!(
         run(&[("lower(same) >= 0.5", Condition::lower("same", 0.5))]),
         format!(
@@ -140,8 +159,14 @@ fn an_eval_passes_and_fails_by_its_gates() {
         )
     );
     assert_eq!(run(&[("failed <= 0", Condition::failed(0.0))]), "passed");
-    assert_eq!(run(&[("abstained <= 0", Condition::abstained(0.0))]), "passed");
-    assert_eq!(run(&[("latency <= 60", Condition::latency(60.0))]), "passed");
+    assert_eq!(
+        run(&[("abstained <= 0", Condition::abstained(0.0))]),
+        "passed"
+    );
+    assert_eq!(
+        run(&[("latency <= 60", Condition::latency(60.0))]),
+        "passed"
+    );
     assert!(
         run(&[("latency <= 0", Condition::latency(0.0))]).contains("s per row (mean of 12 rows)")
     );
@@ -159,7 +184,13 @@ fn an_eval_passes_and_fails_by_its_gates() {
 #[test]
 fn trap_45_a_gate_that_cannot_tell_is_undecided() {
     let package = Package::new("undecided");
-    let bare = |update| package.eval(update).devset(rows(40)).inputs(&["n"], &[]).baseline(None);
+    let bare = |update| {
+        package
+            .eval(update)
+            .devset(rows(40))
+            .inputs(&["n"], &[])
+            .baseline(None)
+    };
     let eval = |update| bare(update).gate("same.no_worse(by = 0.02)", no_worse());
     // Without a baseline it passes with a warning, and `strict` fails.
     assert_eq!(message(|| eval(NEW).run(wrong_on(&[]))), "passed");
@@ -169,7 +200,10 @@ fn trap_45_a_gate_that_cannot_tell_is_undecided() {
     );
     // Where nothing is written, nothing is there to accept.
     let modes = [(false, ""), (true, " -- --ignored")];
-    for (is_live, arguments) in modes.into_iter().filter(|mode| !mode.0 || cfg!(feature = "lm")) {
+    for (is_live, arguments) in modes
+        .into_iter()
+        .filter(|mode| !mode.0 || cfg!(feature = "lm"))
+    {
         let mut unwritten = eval(Update::No).strict();
         unwritten.settings.is_live = is_live;
         let line = first_line(|| unwritten.run(wrong_on(&[])));
@@ -186,8 +220,14 @@ fn trap_45_a_gate_that_cannot_tell_is_undecided() {
         "eval `capitals` failed: same.no_worse(by = 0.02) failed: missing baseline `evals/capitals.baseline.jsonl`; record one: DSRS_UPDATE=new cargo test capitals, then dsrs-metrics accept capitals (0 of 1 gates passed)"
     );
     // Recorded, and unchanged.
-    assert_eq!(message(|| eval(Update::Always).run(wrong_on(&[]))), "passed");
-    assert_eq!(message(|| eval(Update::No).strict().run(wrong_on(&[]))), "passed");
+    assert_eq!(
+        message(|| eval(Update::Always).run(wrong_on(&[]))),
+        "passed"
+    );
+    assert_eq!(
+        message(|| eval(Update::No).strict().run(wrong_on(&[]))),
+        "passed"
+    );
     // One row of 40 is worse: that may be chance, but it is beyond the margin.
     assert_eq!(
         first_line(|| eval(Update::No).run(wrong_on(&[0]))),
@@ -208,25 +248,44 @@ fn trap_45_a_gate_that_cannot_tell_is_undecided() {
         "eval `capitals` failed: same.no_worse(by = 0.02) failed: -20.00 percentage points [-34.76, -9.49] against the baseline (p = 0.008, 40 rows) (0 of 1 gates passed)"
     );
     let row = "  0  1 -> 0\n    gold  {\"answer\":0,\"n\":0,\"topic\":0}\n    old   \"not in the baseline; write `baseline_rows`\"\n    new   {\"answer\":9}\n";
-    assert!(failed.contains(&format!("rows that changed most by same, of 8:\n{row}")), "{failed}");
-    assert!(!failed.contains("dsrs-metrics accept"), "nothing is pending: {failed}");
+    assert!(
+        failed.contains(&format!("rows that changed most by same, of 8:\n{row}")),
+        "{failed}"
+    );
+    assert!(
+        !failed.contains("dsrs-metrics accept"),
+        "nothing is pending: {failed}"
+    );
 }
 
 #[test]
 fn a_new_baseline_is_pending_until_it_is_accepted() {
     let package = Package::new("pending");
     let eval = |update| {
-        let eval = package.eval(update).devset(rows(6)).inputs(&["n"], &[]).baseline(None);
+        let eval = package
+            .eval(update)
+            .devset(rows(6))
+            .inputs(&["n"], &[])
+            .baseline(None);
         eval.baseline_rows().gate(SAME, same(0.5))
     };
     let baseline = package.path("evals/capitals.baseline.jsonl");
     eval(Update::No).run(wrong_on(&[]));
-    assert_eq!(Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().len(), 0);
+    assert_eq!(
+        Pending::all(&package.path("target/dsrs-metrics/evals"))
+            .unwrap()
+            .len(),
+        0
+    );
     eval(NEW).run(wrong_on(&[]));
     assert!(!baseline.exists());
-    let (folder, pending) =
-        Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().remove(0);
-    assert_eq!((folder, &*pending.eval), (package.eval_folder(), "capitals"));
+    let (folder, pending) = Pending::all(&package.path("target/dsrs-metrics/evals"))
+        .unwrap()
+        .remove(0);
+    assert_eq!(
+        (folder, &*pending.eval),
+        (package.eval_folder(), "capitals")
+    );
     assert!(pending.replaced().unwrap().is_none());
     pending.accept().unwrap();
     let text = fs::read_to_string(&baseline).unwrap();
@@ -240,10 +299,17 @@ fn a_new_baseline_is_pending_until_it_is_accepted() {
     );
     // The same outcomes: nothing is pending.
     eval(NEW).run(wrong_on(&[]));
-    assert_eq!(Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().len(), 0);
+    assert_eq!(
+        Pending::all(&package.path("target/dsrs-metrics/evals"))
+            .unwrap()
+            .len(),
+        0
+    );
     // Other outcomes, and then the baseline changes.
     eval(NEW).run(wrong_on(&[1]));
-    let (_, pending) = Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().remove(0);
+    let (_, pending) = Pending::all(&package.path("target/dsrs-metrics/evals"))
+        .unwrap()
+        .remove(0);
     assert_eq!(pending.replaced().unwrap().unwrap().results.rows().len(), 6);
     eval(Update::Always).run(wrong_on(&[2]));
     assert_eq!(
@@ -259,12 +325,22 @@ fn a_new_baseline_is_pending_until_it_is_accepted() {
 fn rows_are_added_removed_and_changed() {
     let package = Package::new("rows");
     let eval = |update, rows: Vec<Example>| {
-        let eval = package.eval(update).devset(rows).inputs(&["n"], &[]).baseline(None);
+        let eval = package
+            .eval(update)
+            .devset(rows)
+            .inputs(&["n"], &[])
+            .baseline(None);
         eval.strict().gate("same.no_worse(by = 0.02)", no_worse())
     };
     eval(Update::Always, rows(10)).run(wrong_on(&[]));
-    assert_eq!(message(|| eval(Update::No, rows(12)).run(wrong_on(&[]))), "passed");
-    assert_eq!(message(|| eval(Update::No, rows(8)).run(wrong_on(&[]))), "passed");
+    assert_eq!(
+        message(|| eval(Update::No, rows(12)).run(wrong_on(&[]))),
+        "passed"
+    );
+    assert_eq!(
+        message(|| eval(Update::No, rows(8)).run(wrong_on(&[]))),
+        "passed"
+    );
     let mut changed = rows(10);
     changed[4] = example! { "n" => 4, "answer" => 7 };
     assert!(
@@ -278,10 +354,18 @@ fn trap_42_a_baseline_of_another_metric_is_undecided() {
     let package = Package::new("identity");
     let eval = |update, threshold: f64| {
         let number = metric_fn("length", |_, pred| {
-            pred.get("answer").and_then(serde_json::Value::as_f64).unwrap_or_default()
+            pred.get("answer")
+                .and_then(serde_json::Value::as_f64)
+                .unwrap_or_default()
         });
-        let eval = package.eval(update).metric(number.with_threshold(threshold));
-        let eval = eval.devset(rows(10)).inputs(&["n"], &[]).baseline(None).strict();
+        let eval = package
+            .eval(update)
+            .metric(number.with_threshold(threshold));
+        let eval = eval
+            .devset(rows(10))
+            .inputs(&["n"], &[])
+            .baseline(None)
+            .strict();
         eval.gate("length.better()", Condition::better("length"))
             .gate("same.no_worse(by = 0.02)", no_worse())
     };
@@ -319,8 +403,9 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
         line(eval().devset(rows(5)).limit(0)),
         "eval `capitals`: no row is left after `limit = 0`; write a larger limit, or add rows to the devset"
     );
-    let unknown =
-        eval().devset(rows(5)).gate("samo >= 0.5", Condition::score("samo", Bound::AtLeast(0.5)));
+    let unknown = eval()
+        .devset(rows(5))
+        .gate("samo >= 0.5", Condition::score("samo", Bound::AtLeast(0.5)));
     assert_eq!(
         line(unknown),
         "eval `capitals`: gate `samo >= 0.5`: `metrics(..)` has no metric `samo`; it has `same`: write one of these, or add the metric"
@@ -336,16 +421,22 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
         "{damaged}"
     );
     fs::remove_file(package.path("evals/capitals.baseline.jsonl")).unwrap();
-    let mut other = package.eval_of("rivers", "demo", Update::Always).gate(SAME, same(0.5));
-    other =
-        other.devset(rows(5)).inputs(&["n"], &[]).baseline(Some("evals/capitals.baseline.jsonl"));
+    let mut other = package
+        .eval_of("rivers", "demo", Update::Always)
+        .gate(SAME, same(0.5));
+    other = other
+        .devset(rows(5))
+        .inputs(&["n"], &[])
+        .baseline(Some("evals/capitals.baseline.jsonl"));
     other.run(wrong_on(&[]));
     assert!(
         line(eval().devset(rows(5)).baseline(None))
             .contains("is of the eval `rivers`, not of `capitals`")
     );
     let path = package.path("evals/capitals.baseline.jsonl");
-    let edited = fs::read_to_string(&path).unwrap().replacen("rivers", "capitals", 1);
+    let edited = fs::read_to_string(&path)
+        .unwrap()
+        .replacen("rivers", "capitals", 1);
     fs::write(&path, edited.replacen("\"value\":1.0", "\"value\":0.0", 1)).unwrap();
     assert!(
         line(eval().devset(rows(5)).baseline(None))
@@ -357,7 +448,9 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
 fn two_evals_of_one_name_are_an_error() {
     let package = Package::new("names");
     let eval = |module| {
-        let eval = package.eval_of("capitals", module, NEW).gate(SAME, same(0.5));
+        let eval = package
+            .eval_of("capitals", module, NEW)
+            .gate(SAME, same(0.5));
         eval.devset(rows(5)).inputs(&["n"], &[])
     };
     assert_eq!(message(|| eval("demo::a").run(wrong_on(&[]))), "passed");
@@ -374,7 +467,13 @@ fn two_evals_of_one_name_are_an_error() {
 #[test]
 fn a_program_that_panics_times_out_or_never_answers() {
     let package = Package::new("programs");
-    let eval = || package.eval(NEW).devset(rows(3)).inputs(&["n"], &[]).gate(SAME, same(0.5));
+    let eval = || {
+        package
+            .eval(NEW)
+            .devset(rows(3))
+            .inputs(&["n"], &[])
+            .gate(SAME, same(0.5))
+    };
     let panics = |_: Example| async { panic!("no answer") as Prediction };
     assert_eq!(
         first_line(|| eval().run(panics)),
@@ -395,7 +494,9 @@ fn a_program_that_panics_times_out_or_never_answers() {
         }
     };
     assert_eq!(
-        first_line(|| eval().gate("failed <= 0.02", Condition::failed(0.02)).run(some)),
+        first_line(|| eval()
+            .gate("failed <= 0.02", Condition::failed(0.02))
+            .run(some)),
         "eval `capitals` failed: failed <= 0.02 failed: 33.33% failed (1/3 rows) (1 of 2 gates passed)"
     );
 }
@@ -404,14 +505,27 @@ fn a_program_that_panics_times_out_or_never_answers() {
 fn a_sample_of_the_rows_is_stable() {
     let package = Package::new("limit");
     let ids = |rows: Vec<Example>| {
-        let eval = package.eval(Update::Always).devset(rows).inputs(&["n"], &[]).baseline(None);
-        eval.limit(20).seed(7).gate(SAME, same(0.5)).run(wrong_on(&[]));
+        let eval = package
+            .eval(Update::Always)
+            .devset(rows)
+            .inputs(&["n"], &[])
+            .baseline(None);
+        eval.limit(20)
+            .seed(7)
+            .gate(SAME, same(0.5))
+            .run(wrong_on(&[]));
         let text = fs::read_to_string(package.path("evals/capitals.baseline.jsonl")).unwrap();
-        let ids = text.lines().skip(1).map(|line| line.split('"').nth(3).unwrap().to_owned());
+        let ids = text
+            .lines()
+            .skip(1)
+            .map(|line| line.split('"').nth(3).unwrap().to_owned());
         ids.collect::<Vec<_>>()
     };
     let (few, more) = (ids(rows(100)), ids(rows(110)));
     assert_eq!(few.len(), 20);
-    assert!(few.iter().filter(|id| more.contains(id)).count() >= 15, "{few:?} {more:?}");
+    assert!(
+        few.iter().filter(|id| more.contains(id)).count() >= 15,
+        "{few:?} {more:?}"
+    );
     assert_eq!(few, ids(rows(100)));
 }

@@ -208,7 +208,9 @@ impl EvaluateError {
 
     #[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
     pub(super) fn no_thread(reason: std::io::Error) -> Self {
-        Self::Threads { reason: reason.to_string() }
+        Self::Threads {
+            reason: reason.to_string(),
+        }
     }
 }
 

@@ -105,10 +105,18 @@ pub trait Evaluator: Module {
                 ..Options::default()
             };
             let metrics = vec![MetricEntry::new(Arc::new(OwnMetric(self)))];
-            let plan =
-                Plan::new(metrics, RowOptions::default(), None, None, None, options.concurrency);
+            let plan = Plan::new(
+                metrics,
+                RowOptions::default(),
+                None,
+                None,
+                None,
+                options.concurrency,
+            );
             inputs::check_rows(examples.iter(), None)?;
-            let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
+            let rows = examples
+                .into_iter()
+                .map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(Box::new(rows));
             let program = self;
             run::run_in_task(plan, source, &program, &options).await

@@ -162,7 +162,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         program: impl Program<G, P, Kind> + 'static,
     ) -> Running<'_, G, P> {
-        let EvaluateBuilder { devset, row_id, inputs, options, .. } = &self.settings;
+        let EvaluateBuilder {
+            devset,
+            row_id,
+            inputs,
+            options,
+            ..
+        } = &self.settings;
         let source = devset.source(row_id.clone(), inputs.clone());
         let render = options.render_pair.unwrap_or(score_line);
         Box::pin(async move { self.start(source?, program, render).await })
@@ -215,7 +221,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let chunks = chunks.into_iter().fuse().map(|decode| {
             let decode = move |_: &mut SpareRows<G, P>| {
-                decode().into_iter().map(|row| pair(row).map(Box::new)).collect()
+                decode()
+                    .into_iter()
+                    .map(|row| pair(row).map(Box::new))
+                    .collect()
             };
             Box::new(decode) as Chunk<'_, G, P>
         });
@@ -239,7 +248,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// How rows with given predictions are written.
     fn render_scored(&self) -> Render<G, P> {
         let options = &self.settings.options;
-        let render = if options.save_rows { options.render_pair } else { options.render_scored };
+        let render = if options.save_rows {
+            options.render_pair
+        } else {
+            options.render_scored
+        };
         render.unwrap_or(score_line)
     }
 
@@ -249,7 +262,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         program: impl Program<G, P, Kind> + 'static,
         render: Render<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        run::run(Arc::clone(&self.plan), source, program, render, &self.settings.options).await
+        run::run(
+            Arc::clone(&self.plan),
+            source,
+            program,
+            render,
+            &self.settings.options,
+        )
+        .await
     }
 }
 
@@ -287,7 +307,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// zero; the failure score is out of range; two rows have the same id; or two outputs have the same path.
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check()?;
-        Ok(Evaluate { plan: Arc::new(self.plan()), settings: self })
+        Ok(Evaluate {
+            plan: Arc::new(self.plan()),
+            settings: self,
+        })
     }
 }
 
@@ -301,8 +324,15 @@ fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, Evaluat
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metrics: Vec<_> = self.plan.metrics.iter().map(|metric| &metric.name).collect();
-        f.debug_struct("Evaluate").field("metrics", &metrics).finish_non_exhaustive()
+        let metrics: Vec<_> = self
+            .plan
+            .metrics
+            .iter()
+            .map(|metric| &metric.name)
+            .collect();
+        f.debug_struct("Evaluate")
+            .field("metrics", &metrics)
+            .finish_non_exhaustive()
     }
 }
 

@@ -109,7 +109,9 @@ pub(super) struct Observers<G, P> {
 
 impl<G, P> Observers<G, P> {
     pub(super) fn new(all: &[Arc<dyn Observer<G, P>>]) -> Self {
-        let all = all.iter().map(|observer| (Arc::clone(observer), Failure::new()));
+        let all = all
+            .iter()
+            .map(|observer| (Arc::clone(observer), Failure::new()));
         Self { all: all.collect() }
     }
 
@@ -126,6 +128,8 @@ impl<G, P> Observers<G, P> {
 
     /// Returns the message of the first observer that panicked.
     pub(super) fn error(&self) -> Option<String> {
-        self.all.iter().find_map(|(_, failure)| failure.get().cloned())
+        self.all
+            .iter()
+            .find_map(|(_, failure)| failure.get().cloned())
     }
 }

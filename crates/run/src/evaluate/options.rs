@@ -83,9 +83,19 @@ impl<G, P> Options<G, P> {
     }
 
     pub(super) fn tally(&self, repeats: Option<u32>) -> TallyOptions {
-        let bootstrap = self.bootstrap.map(|resamples| Bootstrap { resamples, seed: self.seed });
-        let intervals = IntervalOptions { by_group: self.group.is_some(), bootstrap };
-        TallyOptions { failure_score: self.failure_score, repeats, intervals }
+        let bootstrap = self.bootstrap.map(|resamples| Bootstrap {
+            resamples,
+            seed: self.seed,
+        });
+        let intervals = IntervalOptions {
+            by_group: self.group.is_some(),
+            bootstrap,
+        };
+        TallyOptions {
+            failure_score: self.failure_score,
+            repeats,
+            intervals,
+        }
     }
 }
 

@@ -48,7 +48,9 @@ where
     };
     let is_scored = (&program as &dyn Any).is::<Predicted>();
     let state = (preflight, stop);
-    let run = Arc::new(Run::prepare(plan, source, render, options, state, !is_scored)?);
+    let run = Arc::new(Run::prepare(
+        plan, source, render, options, state, !is_scored,
+    )?);
     run.check_models().await?;
     run.started(options);
     let ended = match is_scored && run.plan.never_waits(run.store.is_some()) {
@@ -90,7 +92,11 @@ fn opened<G: Send + Sync, P: Send + Sync>(
     has_program: bool,
 ) -> Result<RunStore<G, P>, LmError> {
     let opened = Store::open(&store.dir)?;
-    let after = if options.refresh { opened.last_number()? } else { 0 };
+    let after = if options.refresh {
+        opened.last_number()?
+    } else {
+        0
+    };
     let program = match &options.program_version {
         Some(version) => ProgramIdentity::Version(version.clone()),
         None if has_program => {
@@ -104,7 +110,12 @@ fn opened<G: Send + Sync, P: Send + Sync>(
 fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     let missing = |missing| EvaluateError::Runtime { missing };
     Handle::try_current().map_err(|_| missing("no tokio runtime found"))?;
-    if plan.options.timeout.or(plan.options.resubmit_after).is_none() {
+    if plan
+        .options
+        .timeout
+        .or(plan.options.resubmit_after)
+        .is_none()
+    {
         return Ok(());
     }
     let timer = panic::catch(false, || drop(tokio::time::sleep(Duration::ZERO)));
@@ -149,12 +160,24 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| {
-            Tally::new(&metric.name, metric.kind, metric.range, options.tally(plan.options.repeats))
+            Tally::new(
+                &metric.name,
+                metric.kind,
+                metric.range,
+                options.tally(plan.options.repeats),
+            )
         };
-        let manifest =
-            StartedManifest::new(options.manifest(&plan), files.is_some(), options.ledger.clone());
+        let manifest = StartedManifest::new(
+            options.manifest(&plan),
+            files.is_some(),
+            options.ledger.clone(),
+        );
         let (expected, total) = source.size_hint();
-        let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
+        let keep_below = if options.keep_results {
+            u64::MAX
+        } else {
+            options.table_rows as u64
+        };
         let intervals = options.tally(plan.options.repeats).intervals;
         let needs_rows = !options.observers.is_empty() || intervals.needs_places();
         let needs_rows = needs_rows || options.keep_results;
@@ -167,7 +190,11 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             progress: Progress::new(options.progress, total.map(|total| total as u64)),
         };
         Ok(Self {
-            names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
+            names: plan
+                .metrics
+                .iter()
+                .map(|metric| metric.name.clone())
+                .collect(),
             collector: Mutex::new(Collector::new(
                 plan.metrics.iter().map(tally).collect(),
                 collector,
@@ -201,7 +228,12 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let (_, rows) = self.source.size_hint();
         let (metrics, concurrency) = (&*self.names, options.concurrency);
         let rows = rows.map(|rows| rows as u64);
-        let start = RunStart { metrics, rows, concurrency, manifest: &self.manifest.run };
+        let start = RunStart {
+            metrics,
+            rows,
+            concurrency,
+            manifest: &self.manifest.run,
+        };
         self.observers.notify(|observer| observer.on_start(&start));
     }
 
@@ -209,7 +241,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         &self,
         mut result: Result<EvaluationResult<G, P>, EvaluateError>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        self.observers.notify(|observer| observer.on_end(result.as_ref()));
+        self.observers
+            .notify(|observer| observer.on_end(result.as_ref()));
         if let Ok(result) = &mut result {
             result.observer_error = self.observers.error();
         }
@@ -223,7 +256,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             && !collector.is_full()
             && let Err(error) = store.end()
         {
-            collector.output_error.get_or_insert(EvaluateError::Store(error));
+            collector
+                .output_error
+                .get_or_insert(EvaluateError::Store(error));
         }
     }
 
@@ -235,11 +270,18 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         elapsed: Duration,
     ) -> Manifest {
         let usage = finished.program.usage;
-        let metrics = || finished.summaries.iter().filter_map(|summaries| summaries.first());
+        let metrics = || {
+            finished
+                .summaries
+                .iter()
+                .filter_map(|summaries| summaries.first())
+        };
         let judges = metrics().filter(|metric| !metric.judged_by.is_empty());
         let others = metrics().filter(|metric| metric.judged_by_others > 0);
         let costs = RunCosts {
-            metrics_cost_msats: metrics().map(|it| it.cost_msats).fold(0, u64::saturating_add),
+            metrics_cost_msats: metrics()
+                .map(|it| it.cost_msats)
+                .fold(0, u64::saturating_add),
             program_cost_msats: usage.and_then(|usage| usage.cost_msats),
             program_input_tokens: usage.map(|usage| usage.input_tokens),
             program_output_tokens: usage.map(|usage| usage.output_tokens),
@@ -251,8 +293,12 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             failed_rows: finished.failed_rows,
             ending: ending.name(),
             data: self.source.data(*ending == Ending::Complete),
-            judged_by: judges.map(|it| (it.name.clone(), it.judged_by.clone())).collect(),
-            judged_by_others: others.map(|it| (it.name.clone(), it.judged_by_others)).collect(),
+            judged_by: judges
+                .map(|it| (it.name.clone(), it.judged_by.clone()))
+                .collect(),
+            judged_by_others: others
+                .map(|it| (it.name.clone(), it.judged_by_others))
+                .collect(),
             costs,
             elapsed,
         })
@@ -292,12 +338,20 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             rows: collector.rows,
             failed_rows: finished.failed_rows,
             first_error: finished.first_error,
-            ending: collector.output_error.take().map_or(ending, Ending::OutputFailed),
+            ending: collector
+                .output_error
+                .take()
+                .map_or(ending, Ending::OutputFailed),
             elapsed,
             manifest: Box::new(manifest),
             without_group: finished.without_group,
             store: self.store.as_ref().map(RunStore::usage),
-            reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
+            reads: self
+                .plan
+                .metrics
+                .iter()
+                .flat_map(|metric| metric.reads.clone())
+                .collect(),
             names: self.names.clone(),
             observer_error: None,
             unused_mappings: Vec::new(),

@@ -46,7 +46,11 @@ impl Evaluate {
             None => rows,
         };
         let has_outputs = !self.settings.options.outputs.is_empty();
-        let rows = if has_outputs { rows.with_hashes() } else { rows };
+        let rows = if has_outputs {
+            rows.with_hashes()
+        } else {
+            rows
+        };
         let data = SourceData::Reading(rows.data_files());
         let pairing = Arc::clone(rows.pairing());
         let waits = !self.plan.never_waits(self.settings.options.store.is_some());
@@ -59,7 +63,9 @@ impl Evaluate {
         };
         let render = self.render_scored();
         Box::pin(async move {
-            let mut result = self.start(source?.with_data(data), Predicted, render).await?;
+            let mut result = self
+                .start(source?.with_data(data), Predicted, render)
+                .await?;
             if result.ending == Ending::Complete {
                 result.unused_mappings = pairing.unused_mappings().cloned().collect();
             }
@@ -115,6 +121,8 @@ fn chunks(
 fn checked(row: Result<Box<Pair>, DataError>, check: &Check) -> Result<Box<Pair>, EvaluateError> {
     let row = row.map_err(|error| EvaluateError::input(format!("{error:#}")))?;
     let at = row.origin.as_ref();
-    let error = check.as_ref().and_then(|plan| plan.unreadable(&row.gold, &row.pred, at));
+    let error = check
+        .as_ref()
+        .and_then(|plan| plan.unreadable(&row.gold, &row.pred, at));
     error.map_or(Ok(row), Err)
 }

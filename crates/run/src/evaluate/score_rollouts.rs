@@ -11,8 +11,13 @@ use crate::core::program::Program;
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// Scores several predictions for one example, outside of a run.
     pub(crate) async fn score_row(&self, gate: &Gate, gold: &G, preds: &[P]) -> ScoredRollouts {
-        let calls = preds.iter().map(|pred| Ok(self.plan.call(gold, pred, None))).collect();
-        self.plan.score_rollouts(gate, calls, self.plan.deadline(), &[]).await
+        let calls = preds
+            .iter()
+            .map(|pred| Ok(self.plan.call(gold, pred, None)))
+            .collect();
+        self.plan
+            .score_rollouts(gate, calls, self.plan.deadline(), &[])
+            .await
     }
 
     /// Runs a program on one example, once for each rollout, and scores its predictions, outside of a run.
@@ -24,7 +29,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> ScoredRollouts {
         let deadline = self.plan.deadline();
         let runs = self.plan.run_rollouts(gold, program, deadline, &[]).await;
-        self.plan.score_rollouts(gate, self.plan.calls(gold, &runs), deadline, &[]).await
+        self.plan
+            .score_rollouts(gate, self.plan.calls(gold, &runs), deadline, &[])
+            .await
     }
 
     /// Scores rows with several predictions each.

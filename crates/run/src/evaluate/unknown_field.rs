@@ -23,7 +23,11 @@ pub struct UnknownField {
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no prediction has a field `{}`", escape::name(&self.name))?;
+        write!(
+            f,
+            "no prediction has a field `{}`",
+            escape::name(&self.name)
+        )?;
         match &self.nearest {
             Some(nearest) => write!(f, "; did you mean `{}`?", escape::name(nearest)),
             None if self.present.is_empty() => f.write_str("; the first prediction has no fields"),

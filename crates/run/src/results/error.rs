@@ -22,7 +22,10 @@ impl From<ResultsError> for std::io::Error {
 #[non_exhaustive]
 pub enum ResultsError {
     /// A row has no scores, so the file contains something else: data to score, or labels.
-    #[error("{at}: no `scores` in the row{}; expected a file written by `score --out`", only(keys))]
+    #[error(
+        "{at}: no `scores` in the row{}; expected a file written by `score --out`",
+        only(keys)
+    )]
     NotResults {
         /// The row.
         at: Origin,
@@ -161,7 +164,10 @@ impl ResultsError {
 
     #[doc(hidden)]
     pub fn too_many_metrics(at: &Origin) -> Self {
-        Self::TooManyMetrics { at: at.clone(), limit: MAX_METRICS }
+        Self::TooManyMetrics {
+            at: at.clone(),
+            limit: MAX_METRICS,
+        }
     }
 
     /// An error about the value of a field.
@@ -171,7 +177,12 @@ impl ResultsError {
         expected: &'static str,
         found: String,
     ) -> Self {
-        Self::InvalidField { at: at.clone(), field, expected, found }
+        Self::InvalidField {
+            at: at.clone(),
+            field,
+            expected,
+            found,
+        }
     }
 }
 

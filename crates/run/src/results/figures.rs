@@ -42,7 +42,11 @@ impl Counts {
 
 /// Returns the value of a row in the mean: a failed row has the failure score, other rows without a score have none.
 pub(super) fn counted(score: &Score, failure_score: f64) -> Option<f64> {
-    if score.is_failure() { Some(failure_score) } else { score.value() }
+    if score.is_failure() {
+        Some(failure_score)
+    } else {
+        score.value()
+    }
 }
 
 /// The values that a score can have.
@@ -83,7 +87,10 @@ impl Bounds {
             Self::Declared(range) => range,
             Self::Assumed(range) => range.filter(|it| it.min <= least && most <= it.max),
         };
-        range.map(|it| ScoreRange { min: it.min.min(least), max: it.max.max(most) })
+        range.map(|it| ScoreRange {
+            min: it.min.min(least),
+            max: it.max.max(most),
+        })
     }
 }
 
@@ -127,7 +134,12 @@ impl Figures {
             (_, false, Some(range)) => moments.uncertainty_within(range.min, range.max),
             (_, false, None) => moments.uncertainty(),
         };
-        Self { kind, mean: moments.mean(), uncertainty, passed }
+        Self {
+            kind,
+            mean: moments.mean(),
+            uncertainty,
+            passed,
+        }
     }
 
     #[cfg(feature = "html")]
@@ -138,7 +150,10 @@ impl Figures {
     /// `74.87%`, `0.8632`
     #[cfg(feature = "html")]
     pub(super) fn value(&self) -> String {
-        self.mean.map_or_else(|| "not enough rows".to_owned(), |mean| shown(self.kind, mean))
+        self.mean.map_or_else(
+            || "not enough rows".to_owned(),
+            |mean| shown(self.kind, mean),
+        )
     }
 
     /// `72.33% to 77.26%`, or the reason for a missing interval
@@ -147,7 +162,11 @@ impl Figures {
         match (self.ci95(), self.uncertainty) {
             _ if self.mean.is_none() => "no row has a score".to_owned(),
             (Some(ci95), _) => {
-                format!("{} to {}", shown(self.kind, ci95.low), shown(self.kind, ci95.high))
+                format!(
+                    "{} to {}",
+                    shown(self.kind, ci95.low),
+                    shown(self.kind, ci95.high)
+                )
             }
             (None, Uncertainty::TooLarge) => "no interval: the scores are too large".to_owned(),
             (None, Uncertainty::NotEnoughRows { .. }) => "interval: not enough rows".to_owned(),
@@ -171,8 +190,15 @@ pub(super) fn figures_of(
         counts.record(score.outcome);
         values.extend(counted(&score, run.run.failure_score).map(|it| (it, group)));
     }
-    let values = if counts.scored == 0 { Vec::new() } else { values };
-    (counts, Figures::of(kind, values, has_groups, Bounds::of(run, metric)))
+    let values = if counts.scored == 0 {
+        Vec::new()
+    } else {
+        values
+    };
+    (
+        counts,
+        Figures::of(kind, values, has_groups, Bounds::of(run, metric)),
+    )
 }
 
 /// The score of a metric over all rows of a run, for the files of other programs.
@@ -202,7 +228,6 @@ pub struct MetricFigures {
 impl RunScores {
     /// Returns the score of a metric over all rows.
     #[doc(hidden)]
-    #[must_use]
     pub fn figures(&self, metric: &str) -> MetricFigures {
         let is_corpus = self.run.is_counted(metric);
         let kind = match self.run.kind(metric) {
@@ -223,7 +248,14 @@ impl RunScores {
             true => (self.corpus_score(metric), Uncertainty::NotComputed),
             false => (figures.mean, figures.uncertainty),
         };
-        let Counts { scored, failed, gated, skipped, abstained, .. } = counts;
+        let Counts {
+            scored,
+            failed,
+            gated,
+            skipped,
+            abstained,
+            ..
+        } = counts;
         MetricFigures {
             kind,
             score,
@@ -265,13 +297,21 @@ mod tests {
     use super::*;
 
     fn figures(kind: ScoreKind, values: &[f64]) -> Figures {
-        Figures::of(kind, values.iter().map(|value| (*value, None)), false, Bounds::UNKNOWN)
+        Figures::of(
+            kind,
+            values.iter().map(|value| (*value, None)),
+            false,
+            Bounds::UNKNOWN,
+        )
     }
 
     #[test]
     fn numbers_that_differ_have_nearly_students_interval() {
         let bools = figures(ScoreKind::Bool, &[[1.0; 9].as_slice(), &[0.0]].concat());
-        assert_eq!((bools.value(), bools.interval()), ("90.00%".into(), "59.58% to 98.21%".into()));
+        assert_eq!(
+            (bools.value(), bools.interval()),
+            ("90.00%".into(), "59.58% to 98.21%".into())
+        );
         let numbers = figures(ScoreKind::Number, &[0.5, 1.0, 0.0, 0.75, 0.25]);
         let shown = (numbers.value(), numbers.interval());
         assert_eq!(shown, ("0.5000".into(), "0.1497 to 0.8503".into()));
@@ -291,8 +331,14 @@ mod tests {
             let figures = figures(ScoreKind::Number, values);
             (figures.value(), figures.interval())
         };
-        assert_eq!(shown(&[]), ("not enough rows".into(), "no row has a score".into()));
-        assert_eq!(shown(&[0.5]), ("0.5000".into(), "interval: not enough rows".into()));
+        assert_eq!(
+            shown(&[]),
+            ("not enough rows".into(), "no row has a score".into())
+        );
+        assert_eq!(
+            shown(&[0.5]),
+            ("0.5000".into(), "interval: not enough rows".into())
+        );
         assert_eq!(shown(&[1.5, 1.5]).1, "no interval: all scores are equal");
     }
 

@@ -65,13 +65,22 @@ impl Results {
 
     pub(crate) fn new(name: String) -> Self {
         let (rows, by_id, properties) = (Vec::new(), HashMap::new(), HashMap::new());
-        Self { run: Run::new(name), rows, by_id, properties }
+        Self {
+            run: Run::new(name),
+            rows,
+            by_id,
+            properties,
+        }
     }
 
     pub(crate) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
         if let Some(first) = self.by_id.insert(row.id.clone(), self.rows.len()) {
             let (at, first) = (row.at(), self.rows[first].at().line);
-            return Err(ResultsError::DuplicateId { at, id: row.id, first });
+            return Err(ResultsError::DuplicateId {
+                at,
+                id: row.id,
+                first,
+            });
         }
         self.run.add(&row)?;
         self.rows.push(row);
@@ -81,7 +90,10 @@ impl Results {
     /// Returns the rows that are selected, with the same manifest.
     pub(crate) fn only(&self, is_selected: impl Fn(&ResultRow) -> bool) -> Self {
         let run = self.run.clone();
-        let mut selected = Self { run, ..Self::new(String::new()) };
+        let mut selected = Self {
+            run,
+            ..Self::new(String::new())
+        };
         for row in self.rows.iter().filter(|row| is_selected(row)) {
             selected.by_id.insert(row.id.clone(), selected.rows.len());
             selected.rows.push(row.clone());
@@ -119,7 +131,10 @@ impl Results {
     /// Returns the figures of a metric, in the order in which they were added.
     #[cfg(feature = "junit")]
     pub(super) fn properties(&self, metric: &str) -> &[(String, String)] {
-        self.properties.get(metric).map(Vec::as_slice).unwrap_or_default()
+        self.properties
+            .get(metric)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     pub(crate) fn set_manifest(&mut self, manifest: Manifest) {
@@ -135,32 +150,27 @@ impl Results {
     }
 
     /// Returns the path of the file, or `evaluation`.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.run.name()
     }
 
     /// Returns the manifest of the run: what was measured, by which metrics, on which data. `None` if it is unknown, see
     /// [`unknown_identity`](Self::unknown_identity).
-    #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }
 
     /// Returns why the run has no manifest, such as `it has no manifest`.
-    #[must_use]
     pub fn unknown_identity(&self) -> Option<&str> {
         self.run.unknown_identity()
     }
 
     /// Returns the rows in the order of the file.
-    #[must_use]
     pub fn rows(&self) -> &[ResultRow] {
         &self.rows
     }
 
     /// Returns the row with this id.
-    #[must_use]
     pub fn row(&self, id: &str) -> Option<&ResultRow> {
         self.by_id.get(id).map(|row| &self.rows[*row])
     }
@@ -174,13 +184,11 @@ impl Results {
     ///
     /// A file does not contain the kind: scores are pass or fail if every value is 1 for `passed: true` and 0 for
     /// `passed: false`.
-    #[must_use]
     pub fn kind(&self, metric: &str) -> Option<ScoreKind> {
         self.run.kind(metric)
     }
 
     /// Returns the score that a failed row counts as in a mean.
-    #[must_use]
     pub fn failure_score(&self) -> f64 {
         self.run.failure_score
     }
@@ -217,7 +225,11 @@ impl Results {
             results.add(ResultRow::of(row, &names))?;
         }
         results.add_figures(result);
-        if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
+        if results.rows.is_empty() {
+            Err(ResultsError::NoRows)
+        } else {
+            Ok(results)
+        }
     }
 
     /// Returns the figures of an evaluation, without its rows.
@@ -231,7 +243,9 @@ impl Results {
 
     fn add_figures<G, P>(&mut self, result: &EvaluationResult<G, P>) {
         for name in result.metric_names() {
-            let Some(summary) = result.metric(name) else { continue };
+            let Some(summary) = result.metric(name) else {
+                continue;
+            };
             if let Some(score) = summary.score {
                 self.add_property(name, "score", score.to_string());
             }

@@ -38,7 +38,9 @@ pub fn manifest_of(
     format: Option<Format>,
 ) -> Result<Option<Result<Box<Manifest>, String>>, ManifestError> {
     manifest::check_version_of(file)?;
-    let first = ObjectRows::open(file, format).ok().and_then(|mut rows| rows.next()?.ok());
+    let first = ObjectRows::open(file, format)
+        .ok()
+        .and_then(|mut rows| rows.next()?.ok());
     if !first.is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
         return Ok(None);
     }

@@ -78,17 +78,21 @@ impl ForeignRows {
         let files = ResultFiles::create(&targets, false)?.ok_or(EvaluateError::NoRows)?;
         let started = StartedManifest::new(RunManifest::default(), false, None);
         let lines = Lines::default();
-        Ok(Self { files, lines, started, rows: 0, failed_rows: 0 })
+        Ok(Self {
+            files,
+            lines,
+            started,
+            rows: 0,
+            failed_rows: 0,
+        })
     }
 
     /// Returns the number of rows so far.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.rows
     }
 
     /// Returns whether no row has been added.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -102,7 +106,8 @@ impl ForeignRows {
         let (row, names) = result(row);
         self.rows += 1;
         self.failed_rows += u64::from(row.is_failure());
-        self.lines.push(number, |line| pair_line(&row, &names, line));
+        self.lines
+            .push(number, |line| pair_line(&row, &names, line));
         self.files.write(&mut self.lines)
     }
 
@@ -111,7 +116,13 @@ impl ForeignRows {
     /// # Errors
     /// [`EvaluateError`] if one cannot be written.
     pub fn finish(self, run: ForeignRun) -> Result<(), EvaluateError> {
-        let ForeignRun { label, tags, metrics, repeats, is_partial } = run;
+        let ForeignRun {
+            label,
+            tags,
+            metrics,
+            repeats,
+            is_partial,
+        } = run;
         let tag = |(name, value): (String, String)| {
             let value = RunDescription::valid_text(&value).unwrap_or_default();
             Some((RunDescription::valid_text(&name)?, value))
@@ -142,7 +153,12 @@ impl ForeignRows {
 
 /// Returns the row as a run of this library has it, and the names of its metrics.
 fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
-    let ForeignRow { id, gold, attributes, attempts } = row;
+    let ForeignRow {
+        id,
+        gold,
+        attributes,
+        attempts,
+    } = row;
     let mut names: IndexMap<String, ()> = IndexMap::new();
     for name in attempts.iter().flat_map(|attempt| attempt.outcomes.keys()) {
         names.entry(name.clone()).or_default();
@@ -154,7 +170,12 @@ fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
         let run = (attempt.run.latency.is_some() || attempt.run.usage.is_some())
             .then(|| Box::new(attempt.run));
         // A metric that this evaluation lacks has no score of it.
-        let outcome = |name| attempt.outcomes.swap_remove(name).unwrap_or(Outcome::Abstained);
+        let outcome = |name| {
+            attempt
+                .outcomes
+                .swap_remove(name)
+                .unwrap_or(Outcome::Abstained)
+        };
         let outcomes = names.iter().map(outcome).collect();
         if has_repeats {
             row.push_repeat(attempt.pred, run, outcomes);

@@ -29,7 +29,9 @@ impl fmt::Display for Annotation<'_> {
 
 /// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 /// Escapes a property of a workflow command.
@@ -44,7 +46,12 @@ mod tests {
     #[test]
     fn a_message_cannot_end_the_command_or_add_a_property() {
         let message = "50% of `a,b`::warning\r\n::stop-commands::x";
-        let annotation = Annotation { kind: "error", title: "a:b,c\n%", at: None, message };
+        let annotation = Annotation {
+            kind: "error",
+            title: "a:b,c\n%",
+            at: None,
+            message,
+        };
         assert_eq!(
             annotation.to_string(),
             "::error title=a%3Ab%2Cc%0A%25::50%25 of `a,b`::warning%0D%0A::stop-commands::x"

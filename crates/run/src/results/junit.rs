@@ -50,7 +50,11 @@ impl Results {
     pub fn junit(&self) -> io::Result<String> {
         let mut xml = Vec::new();
         let metrics: Vec<&str> = self.metrics().collect();
-        self.document(&metrics, &|_, each| self.rows().iter().try_for_each(each), &mut xml)?;
+        self.document(
+            &metrics,
+            &|_, each| self.rows().iter().try_for_each(each),
+            &mut xml,
+        )?;
         String::from_utf8(xml).map_err(io::Error::other)
     }
 
@@ -70,8 +74,10 @@ impl Results {
             Ok(())
         };
         let rows = |reads, each: &mut dyn FnMut(&ResultRow) -> io::Result<()>| {
-            read_rows(file, reads, Vec::new, take, |rows| rows.iter().try_for_each(&mut *each))
-                .map(drop)
+            read_rows(file, reads, Vec::new, take, |rows| {
+                rows.iter().try_for_each(&mut *each)
+            })
+            .map(drop)
         };
         self.document(metrics, &rows, out)
     }
@@ -117,7 +123,10 @@ impl Results {
             suite = suite.with_attribute(("time", &*seconds.to_string()));
         }
         let of_judge = totals.is_judged_offline.then_some(("judge", OFFLINE_JUDGE));
-        let properties = self.properties(metric).iter().map(|(name, value)| (&**name, &**value));
+        let properties = self
+            .properties(metric)
+            .iter()
+            .map(|(name, value)| (&**name, &**value));
         let properties: Vec<_> = properties.chain(of_judge).collect();
         suite.write_inner_content(|xml| {
             write_properties(&properties, xml)?;
@@ -166,12 +175,16 @@ fn write_properties(
     if properties.is_empty() {
         return Ok(());
     }
-    xml.create_element("properties").write_inner_content(|xml| {
-        properties.iter().try_for_each(|(name, value)| {
-            let attributes = [("name", &*valid(name)), ("value", &*valid(value))];
-            xml.create_element("property").with_attributes(attributes).write_empty().map(drop)
-        })
-    })?;
+    xml.create_element("properties")
+        .write_inner_content(|xml| {
+            properties.iter().try_for_each(|(name, value)| {
+                let attributes = [("name", &*valid(name)), ("value", &*valid(value))];
+                xml.create_element("property")
+                    .with_attributes(attributes)
+                    .write_empty()
+                    .map(drop)
+            })
+        })?;
     Ok(())
 }
 
@@ -190,7 +203,9 @@ fn write_case(
     match case {
         Case::Passed => element.write_empty()?,
         Case::Failed(score) => element.write_inner_content(|xml| {
-            let value = score.value.map_or(String::new(), |value| format!("score {value}"));
+            let value = score
+                .value
+                .map_or(String::new(), |value| format!("score {value}"));
             write_reason("failure", &value, score.explanation(), xml)
         })?,
         Case::Error(score) => element.write_inner_content(|xml| {
@@ -211,7 +226,9 @@ fn write_reason(
     text: Option<&str>,
     xml: &mut Writer<&mut dyn Write>,
 ) -> io::Result<()> {
-    let element = xml.create_element(name).with_attribute(("message", &*valid(message)));
+    let element = xml
+        .create_element(name)
+        .with_attribute(("message", &*valid(message)));
     match text {
         Some(text) => element.write_text_content(BytesText::new(&valid(text)))?,
         None => element.write_empty()?,
@@ -222,5 +239,7 @@ fn write_reason(
 /// Replaces the characters that XML 1.0 cannot contain, not even escaped.
 fn valid(text: &str) -> String {
     let is_valid = |it: char| matches!(it, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..);
-    text.chars().map(|it| if is_valid(it) { it } else { '\u{FFFD}' }).collect()
+    text.chars()
+        .map(|it| if is_valid(it) { it } else { '\u{FFFD}' })
+        .collect()
 }

@@ -32,7 +32,6 @@ const MAX_EXPLANATION: usize = 300;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use]
 pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
@@ -60,15 +59,23 @@ pub fn markdown_with_rows<G, P>(
 /// Whether the verdict is false, or the row failed.
 #[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
-    outcome.is_failure() || outcome.scored().is_some_and(|scored| scored.passed == Some(false))
+    outcome.is_failure()
+        || outcome
+            .scored()
+            .is_some_and(|scored| scored.passed == Some(false))
 }
 
 /// A table of the first rows that do not pass; empty if all pass.
 fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -> String {
     let names: Vec<&str> = result.metric_names().collect();
-    let is_bool =
-        |name: &str| result.metric(name).is_some_and(|metric| metric.kind == ScoreKind::Bool);
-    let mut rows = rows.iter().filter(|row| row.outcomes.iter().any(does_not_pass));
+    let is_bool = |name: &str| {
+        result
+            .metric(name)
+            .is_some_and(|metric| metric.kind == ScoreKind::Bool)
+    };
+    let mut rows = rows
+        .iter()
+        .filter(|row| row.outcomes.iter().any(does_not_pass));
     let shown: Vec<_> = rows.by_ref().take(MAX_MARKDOWN_ROWS).collect();
     if shown.is_empty() {
         return String::new();
@@ -87,8 +94,10 @@ fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -
         ]
     };
     let lines = shown.into_iter().flat_map(|row| {
-        let outcomes =
-            names.iter().zip(&row.outcomes).filter(|(_, outcome)| does_not_pass(outcome));
+        let outcomes = names
+            .iter()
+            .zip(&row.outcomes)
+            .filter(|(_, outcome)| does_not_pass(outcome));
         outcomes.map(move |(name, outcome)| cells(row, name, outcome))
     });
     let header = ["row", "metric", "score", "explanation"].into_iter();
@@ -104,7 +113,10 @@ fn explanation(outcome: &Outcome) -> String {
     let scored = outcome.scored();
     let details = scored.and_then(Scored::own_details).map(str::to_owned);
     let feedback = || scored.and_then(Scored::feedback).map(Cow::into_owned);
-    let mut text = details.or_else(feedback).or_else(|| outcome.error()).unwrap_or_default();
+    let mut text = details
+        .or_else(feedback)
+        .or_else(|| outcome.error())
+        .unwrap_or_default();
     if let Some((end, _)) = text.char_indices().nth(MAX_EXPLANATION) {
         text.truncate(end);
         text.push('…');

@@ -43,15 +43,25 @@ impl From<ObjectRow> for UncheckedRow {
         let mut fields = pair.attributes;
         let gold = side(pair.gold.data, fields.remove("gold"));
         let pred = side(pair.pred.data, fields.remove("pred"));
-        Self { at, id: pair.id, gold, pred, fields, is_flat, names }
+        Self {
+            at,
+            id: pair.id,
+            gold,
+            pred,
+            fields,
+            is_flat,
+            names,
+        }
     }
 }
 
 /// The whole of a gold row or prediction: its fields, or its value if that is not an object.
 fn side(fields: Fields, whole: Option<Value>) -> Option<Value> {
     let is_cell = fields.textual;
-    let fields: Map<_, _> =
-        fields.into_iter().filter(|(_, value)| !is_cell || !is_empty(value)).collect();
+    let fields: Map<_, _> = fields
+        .into_iter()
+        .filter(|(_, value)| !is_cell || !is_empty(value))
+        .collect();
     match whole.map(|whole| if is_cell { parse_cell(&whole) } else { whole }) {
         None if fields.is_empty() => None,
         None => Some(Value::Object(fields)),
@@ -90,7 +100,9 @@ impl UncheckedRow {
                 .and_then(text)
                 .filter(|it| !it.is_empty()),
             // A file of an earlier version has the gold row alone.
-            gold_hash: self.hash(GOLD_HASH)?.or_else(|| row_hash(self.gold.as_ref()?)),
+            gold_hash: self
+                .hash(GOLD_HASH)?
+                .or_else(|| row_hash(self.gold.as_ref()?)),
             pred_hash: self.hash(PRED_HASH)?,
             is_positional: self.cell(POSITIONAL) == Value::Bool(true),
             id: self.id,
@@ -104,7 +116,10 @@ impl UncheckedRow {
     }
 
     fn hash(&mut self, key: &str) -> Result<Option<u64>, ResultsError> {
-        let value = self.fields.swap_remove(key).filter(|value| !is_empty(value));
+        let value = self
+            .fields
+            .swap_remove(key)
+            .filter(|value| !is_empty(value));
         let value = value.unwrap_or_default();
         let read = |value: &Value| parse_hash(value.as_str()?);
         typed(&value, read, &self.at, key, "16 hexadecimal digits")
@@ -132,7 +147,11 @@ impl UncheckedRow {
         let score = |name: String| {
             let at = &self.at;
             let score = match self.is_flat {
-                true => Keys { at, path: name.clone(), keys: KeysOf::Columns(&mut self.fields) },
+                true => Keys {
+                    at,
+                    path: name.clone(),
+                    keys: KeysOf::Columns(&mut self.fields),
+                },
                 false => {
                     let score = objects.remove(&name).unwrap_or_default();
                     Keys::of_object(score, at, format!("scores.{name}"))?
@@ -145,7 +164,9 @@ impl UncheckedRow {
 
     fn attribute_object(&mut self) -> Result<Fields, ResultsError> {
         let attributes = self.fields.swap_remove("attributes").unwrap_or_default();
-        Ok(object(attributes, &self.at, "attributes")?.into_iter().collect())
+        Ok(object(attributes, &self.at, "attributes")?
+            .into_iter()
+            .collect())
     }
 
     fn columns(&self, named: impl Fn(&str) -> Option<String>) -> Vec<String> {
@@ -165,12 +186,19 @@ impl UncheckedRow {
 
     fn cell(&mut self, key: &str) -> Value {
         let value = self.fields.swap_remove(key).unwrap_or_default();
-        if self.fields.textual { parse_cell(&value) } else { value }
+        if self.fields.textual {
+            parse_cell(&value)
+        } else {
+            value
+        }
     }
 
     fn not_results(&self) -> ResultsError {
         let keys = self.fields.keys().map(str::to_owned).collect();
-        ResultsError::NotResults { at: self.at.clone(), keys }
+        ResultsError::NotResults {
+            at: self.at.clone(),
+            keys,
+        }
     }
 }
 
@@ -222,10 +250,14 @@ impl<'a> Keys<'a> {
             feedback: self.text("feedback"),
             error: self.text("error"),
             cost_msats: self.typed("cost_msats", Value::as_u64, WHOLE)?.unwrap_or(0),
-            missing: self.read("missing", "a list of fields")?.unwrap_or_default(),
+            missing: self
+                .read("missing", "a list of fields")?
+                .unwrap_or_default(),
             gated_by: self.text("gated_by"),
             budget_msats: self.typed("budget_msats", Value::as_u64, WHOLE)?,
-            parts: self.read("parts", "an object of numbers")?.unwrap_or_default(),
+            parts: self
+                .read("parts", "an object of numbers")?
+                .unwrap_or_default(),
             metadata,
             components,
             corpus: self.typed("corpus", record::restore, CORPUS)?,
@@ -237,7 +269,9 @@ impl<'a> Keys<'a> {
 
     fn outcome(&mut self) -> Result<ResultOutcome, ResultsError> {
         let value = self.take("outcome", true);
-        let outcome = ResultOutcome::deserialize(&value).ok().filter(|_| value.is_string());
+        let outcome = ResultOutcome::deserialize(&value)
+            .ok()
+            .filter(|_| value.is_string());
         outcome.ok_or_else(|| self.invalid("outcome", OUTCOMES, &value))
     }
 
@@ -332,6 +366,11 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
     match value {
         Value::Null => Ok(Map::new()),
         Value::Object(object) => Ok(object),
-        other => Err(ResultsError::invalid(at, field.to_owned(), "an object", found(&other))),
+        other => Err(ResultsError::invalid(
+            at,
+            field.to_owned(),
+            "an object",
+            found(&other),
+        )),
     }
 }

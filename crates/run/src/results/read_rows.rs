@@ -13,9 +13,15 @@ use crate::evaluate::report::ResultRow;
 fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     let manifest = manifest_path(file);
     if !file.exists() && manifest.exists() {
-        return Err(ResultsError::OnlyManifest { file: file.to_owned(), manifest });
+        return Err(ResultsError::OnlyManifest {
+            file: file.to_owned(),
+            manifest,
+        });
     }
-    match file.to_str().and_then(|path| path.strip_suffix(MANIFEST_SUFFIX)) {
+    match file
+        .to_str()
+        .and_then(|path| path.strip_suffix(MANIFEST_SUFFIX))
+    {
         Some(results) => {
             let (manifest, results) = (file.to_owned(), results.into());
             Err(ResultsError::IsManifest { manifest, results })
@@ -26,7 +32,11 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
 
 /// Rows of two files are matched by their ids.
 pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsError> {
-    if has_id { Ok(()) } else { Err(ResultsError::MissingId { at: row.at() }) }
+    if has_id {
+        Ok(())
+    } else {
+        Err(ResultsError::MissingId { at: row.at() })
+    }
 }
 
 /// Reads the rows of a file in blocks, which are made on all threads, and calls `merge` with them in order. `add` adds a row to a
@@ -75,13 +85,18 @@ pub(super) fn read_lines<B: Send, E: From<ResultsError> + Send>(
         |block, text, at| {
             let mut row = std::mem::take(&mut block.scanned);
             let is_scanned = block.shape.scan(text, at, &mut row).is_some();
-            block.scanned = if is_scanned { add(block, row, true)? } else { row };
+            block.scanned = if is_scanned {
+                add(block, row, true)?
+            } else {
+                row
+            };
             Ok(is_scanned)
         },
         |block, row| {
             let has_id = row.has_id;
-            let row =
-                UncheckedRow::from(row).check().map_err(|error| Failure::Row(error.into()))?;
+            let row = UncheckedRow::from(row)
+                .check()
+                .map_err(|error| Failure::Row(error.into()))?;
             add(block, row, has_id).map(|_| ())
         },
         |block, error| {

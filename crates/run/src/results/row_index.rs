@@ -34,7 +34,8 @@ impl RowIndex {
         if let Some(origin) = &row.origin {
             self.file.get_or_insert_with(|| Arc::clone(&origin.file));
         }
-        self.lines.push(place, row.origin.as_ref().map_or(0, |origin| origin.line));
+        self.lines
+            .push(place, row.origin.as_ref().map_or(0, |origin| origin.line));
         if row.gold_hash.is_some() {
             set(&mut self.gold, place, row.gold_hash);
         }
@@ -50,7 +51,11 @@ impl RowIndex {
         for row in 0..block.len() {
             if let Err(first) = self.ids.push_unique(block.id(row)) {
                 let (at, id) = (block.at(row), block.id(row).to_owned());
-                return Err(ResultsError::DuplicateId { at, id, first: self.lines.get(first) });
+                return Err(ResultsError::DuplicateId {
+                    at,
+                    id,
+                    first: self.lines.get(first),
+                });
             }
             self.lines.push(first + row, block.lines.get(row));
         }
@@ -61,45 +66,48 @@ impl RowIndex {
     }
 
     /// The number of rows.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
     /// Whether there are no rows.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The id of a row.
-    #[must_use]
     pub fn id(&self, row: usize) -> &str {
         self.ids.get(row)
     }
 
     /// The place of an id. `hint` is the place where it probably is.
-    #[must_use]
     pub fn find(&self, id: &str, hint: usize) -> Option<usize> {
         let is_here = hint < self.len() && self.id(hint) == id;
-        if is_here { Some(hint) } else { self.ids.find(id) }
+        if is_here {
+            Some(hint)
+        } else {
+            self.ids.find(id)
+        }
     }
 
     /// The position of a row, for an error.
-    #[must_use]
     pub fn at(&self, row: usize) -> Origin {
-        let file = self.file.clone().unwrap_or_else(|| Path::new("evaluation").into());
-        Origin { file, line: self.lines.get(row) }
+        let file = self
+            .file
+            .clone()
+            .unwrap_or_else(|| Path::new("evaluation").into());
+        Origin {
+            file,
+            line: self.lines.get(row),
+        }
     }
 
     /// Returns `true` if a row has no id of its own, so that its id is its position.
-    #[must_use]
     pub fn has_positional(&self) -> bool {
         self.has_positional
     }
 
     /// The hash of a gold row; `None` if the file has neither the hash nor the gold row.
-    #[must_use]
     pub fn gold_hash(&self, row: usize) -> Option<u64> {
         self.gold.get(row).copied().flatten()
     }
@@ -206,7 +214,10 @@ struct Lines(Vec<(usize, u64)>);
 
 impl Lines {
     fn push(&mut self, row: usize, line: u64) {
-        let follows = self.0.last().is_some_and(|(first, at)| line == at + (row - first) as u64);
+        let follows = self
+            .0
+            .last()
+            .is_some_and(|(first, at)| line == at + (row - first) as u64);
         if !follows {
             self.0.push((row, line));
         }
@@ -214,7 +225,9 @@ impl Lines {
 
     fn get(&self, row: usize) -> u64 {
         let before = self.0.partition_point(|(first, _)| *first <= row);
-        let (first, line) = before.checked_sub(1).map_or((row, 0), |place| self.0[place]);
+        let (first, line) = before
+            .checked_sub(1)
+            .map_or((row, 0), |place| self.0[place]);
         line + (row - first) as u64
     }
 }

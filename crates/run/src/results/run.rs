@@ -49,7 +49,11 @@ impl KnownMetric {
         }
         let is_verdict = score.is_verdict();
         self.has_numbers |= !is_verdict && !score.is_share;
-        self.add_kind(if is_verdict { ScoreKind::Bool } else { ScoreKind::Number });
+        self.add_kind(if is_verdict {
+            ScoreKind::Bool
+        } else {
+            ScoreKind::Number
+        });
     }
 
     /// Adds the kind of other scores: verdicts and numbers are numbers.
@@ -78,7 +82,11 @@ pub(super) fn entry<'m, V: Default>(
     key: &str,
 ) -> &'m mut V {
     let is_here = map.get_index(place).is_some_and(|(other, _)| other == key);
-    let found = if is_here { Some(place) } else { map.get_index_of(key) };
+    let found = if is_here {
+        Some(place)
+    } else {
+        map.get_index_of(key)
+    };
     let place = found.unwrap_or_else(|| map.insert_full(key.to_owned(), V::default()).0);
     &mut map[place]
 }
@@ -95,7 +103,12 @@ pub(super) fn name_of<'f>(file: impl Into<NamedFile<'f>>) -> String {
 impl Run {
     pub(super) fn new(name: String) -> Self {
         let (metrics, manifest) = (IndexMap::new(), Err(NO_MANIFEST.to_owned()));
-        Self { name, metrics, failure_score: 0.0, manifest }
+        Self {
+            name,
+            metrics,
+            failure_score: 0.0,
+            manifest,
+        }
     }
 
     /// Adds the metrics of a row.
@@ -178,22 +191,30 @@ impl Run {
 
     /// Returns whether every score is pass or fail, or the share of a row's repeats that pass.
     pub(super) fn has_shares(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|known| known.kind.is_some() && !known.has_numbers)
+        self.metrics
+            .get(metric)
+            .is_some_and(|known| known.kind.is_some() && !known.has_numbers)
     }
 
     /// Returns whether rows are counted for a score of all rows and have none of their own.
     pub(super) fn is_counted(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|known| known.is_counted)
+        self.metrics
+            .get(metric)
+            .is_some_and(|known| known.is_counted)
     }
 
     /// Returns whether a row has a contribution to a score of all rows.
     pub(super) fn has_corpus(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|known| known.has_corpus)
+        self.metrics
+            .get(metric)
+            .is_some_and(|known| known.has_corpus)
     }
 
     /// Returns whether a row has a named score or component with the name of a score of all rows.
     pub(super) fn has_corpus_part(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|known| known.has_corpus_part)
+        self.metrics
+            .get(metric)
+            .is_some_and(|known| known.has_corpus_part)
     }
 }
 

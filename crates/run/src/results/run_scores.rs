@@ -69,7 +69,9 @@ impl RunScores {
             },
             |block| scores.append(block),
         )?;
-        scores.run.set_manifest(read_manifest(file.path, &references)?);
+        scores
+            .run
+            .set_manifest(read_manifest(file.path, &references)?);
         Ok(scores)
     }
 
@@ -161,14 +163,12 @@ impl RunScores {
     }
 
     /// Returns the manifest of the run; `None` if it is unknown.
-    #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }
 
     /// Returns the number of rows.
     #[doc(hidden)]
-    #[must_use]
     pub fn row_count(&self) -> u64 {
         self.len() as u64
     }
@@ -211,12 +211,20 @@ impl RunScores {
 
     /// Returns the group of a number.
     pub(super) fn name_of_group(&self, number: usize) -> Option<&str> {
-        self.groups.as_ref()?.names.get_index(number).map(String::as_str)
+        self.groups
+            .as_ref()?
+            .names
+            .get_index(number)
+            .map(String::as_str)
     }
 
     /// Returns the attributes that could name the groups.
     pub(super) fn known_fields(&self) -> Vec<String> {
-        self.groups.iter().flat_map(|groups| &groups.known).cloned().collect()
+        self.groups
+            .iter()
+            .flat_map(|groups| &groups.known)
+            .cloned()
+            .collect()
     }
 
     pub(super) fn usage(&self, row: usize) -> Usage {
@@ -240,7 +248,15 @@ impl ScoreColumn {
         self.has_part |= selected.has_part(row);
     }
 
-    fn set(&mut self, place: usize, Score { outcome, value, passed }: Score) {
+    fn set(
+        &mut self,
+        place: usize,
+        Score {
+            outcome,
+            value,
+            passed,
+        }: Score,
+    ) {
         set(&mut self.outcomes, place, (outcome, passed));
         set(&mut self.values, place, value);
     }
@@ -254,7 +270,11 @@ impl ScoreColumn {
     fn get(&self, row: usize) -> Score {
         let outcome = self.outcomes.get(row).copied().unwrap_or_default();
         let value = self.values.get(row).copied().unwrap_or_default();
-        Score { outcome: outcome.0, value, passed: outcome.1 }
+        Score {
+            outcome: outcome.0,
+            value,
+            passed: outcome.1,
+        }
     }
 }
 
@@ -283,9 +303,16 @@ impl GroupColumn {
     }
 
     fn append(&mut self, more: Self) {
-        let places: Vec<_> =
-            more.names.into_iter().map(|it| self.names.insert_full(it).0).collect();
-        self.of_row.extend(more.of_row.into_iter().map(|group| group.map(|place| places[place])));
+        let places: Vec<_> = more
+            .names
+            .into_iter()
+            .map(|it| self.names.insert_full(it).0)
+            .collect();
+        self.of_row.extend(
+            more.of_row
+                .into_iter()
+                .map(|group| group.map(|place| places[place])),
+        );
         self.known.extend(more.known);
     }
 }

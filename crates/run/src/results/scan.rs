@@ -35,16 +35,24 @@ pub struct Reads {
 
 impl Reads {
     /// Everything is read.
-    #[must_use]
     pub const fn all() -> Self {
-        Self { preds: true, attributes: true, notes: true, explanations: true }
+        Self {
+            preds: true,
+            attributes: true,
+            notes: true,
+            explanations: true,
+        }
     }
 
     /// Scores are read, and the value at a path; with `notes` also the parts, components and metadata of scores.
-    #[must_use]
     pub fn scores(path: Option<&str>, notes: bool) -> Self {
         let preds = path.is_some_and(|path| path.starts_with("pred"));
-        Self { preds, attributes: path.is_some(), notes, explanations: false }
+        Self {
+            preds,
+            attributes: path.is_some(),
+            notes,
+            explanations: false,
+        }
     }
 }
 
@@ -99,7 +107,12 @@ enum ScoreSlot {
 impl Shape {
     /// The shape of no line.
     pub(super) fn new(reads: Reads) -> Self {
-        Self { reads, slots: Vec::new(), end: String::new(), metrics: Vec::new() }
+        Self {
+            reads,
+            slots: Vec::new(),
+            end: String::new(),
+            metrics: Vec::new(),
+        }
     }
 
     /// Decodes a line in the memory of another row; `None` if it is not in a common shape, or may be invalid.
@@ -185,8 +198,14 @@ impl Shape {
             let unknown = |name: &String| (name.clone(), ResultScore::of(&Outcome::Abstained));
             scores = self.metrics.iter().map(unknown).collect();
         }
-        *row = ResultRow { id, scores, ..ResultRow::default() };
-        row.scores.values_mut().for_each(|score| *score = ResultScore::of(&Outcome::Abstained));
+        *row = ResultRow {
+            id,
+            scores,
+            ..ResultRow::default()
+        };
+        row.scores
+            .values_mut()
+            .for_each(|score| *score = ResultScore::of(&Outcome::Abstained));
         for (text, slot) in &self.slots {
             scanner.literal(text)?;
             slot.read(&mut scanner, self.reads, row)?;
@@ -278,7 +297,11 @@ impl ScoreSlot {
             })?,
             Self::Corpus => {
                 let value = scanner.value()?;
-                score.corpus = if value.is_null() { None } else { Some(record::restore(&value)?) };
+                score.corpus = if value.is_null() {
+                    None
+                } else {
+                    Some(record::restore(&value)?)
+                };
             }
             Self::Skipped => scanner.skip()?,
         }

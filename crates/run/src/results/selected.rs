@@ -18,13 +18,21 @@ pub(super) struct Score {
 impl From<&ResultScore> for Score {
     fn from(score: &ResultScore) -> Self {
         let (value, passed) = (score.value.unwrap_or_default(), score.passed);
-        Self { outcome: Some(score.outcome), value, passed }
+        Self {
+            outcome: Some(score.outcome),
+            value,
+            passed,
+        }
     }
 }
 
 impl Score {
     pub(super) fn of_part(value: f64) -> Self {
-        Self { outcome: Some(ResultOutcome::Scored), value, passed: None }
+        Self {
+            outcome: Some(ResultOutcome::Scored),
+            value,
+            passed: None,
+        }
     }
 
     pub(super) fn value(&self) -> Option<f64> {
@@ -53,8 +61,16 @@ pub(super) struct Selected<'a> {
 impl<'a> Selected<'a> {
     pub(super) fn new(name: &'a str) -> Self {
         match name.split_once('.') {
-            Some((metric, part)) => Self { name, metric, part: Some(part) },
-            None => Self { name, metric: name, part: None },
+            Some((metric, part)) => Self {
+                name,
+                metric,
+                part: Some(part),
+            },
+            None => Self {
+                name,
+                metric: name,
+                part: None,
+            },
         }
     }
 
@@ -115,9 +131,20 @@ impl<'a> Selected<'a> {
         }
         let is_verdict = |score: Score| {
             let value = score.value()?;
-            Some(score.passed.is_some_and(|passed| value == f64::from(u8::from(passed))))
+            Some(
+                score
+                    .passed
+                    .is_some_and(|passed| value == f64::from(u8::from(passed))),
+            )
         };
-        let all = scores.column(self.name).filter_map(is_verdict).reduce(|a, b| a && b)?;
-        Some(if all { ScoreKind::Bool } else { ScoreKind::Number })
+        let all = scores
+            .column(self.name)
+            .filter_map(is_verdict)
+            .reduce(|a, b| a && b)?;
+        Some(if all {
+            ScoreKind::Bool
+        } else {
+            ScoreKind::Number
+        })
     }
 }

@@ -50,7 +50,9 @@ pub fn summary_csv<G, P>(result: &EvaluationResult<G, P>) -> io::Result<String> 
     for summary in &result.metrics {
         table.write_record(cells(summary))?;
     }
-    let bytes = table.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    let bytes = table
+        .into_inner()
+        .map_err(|error| io::Error::other(error.to_string()))?;
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 

@@ -60,7 +60,11 @@ dsrs_metrics_values::debug_as_display!(AggregationError);
 fn suggested(percent: f64) -> String {
     let of_fraction = percent * 100.0;
     let is_fraction = percent < 0.5 && of_fraction >= 1.0;
-    if is_fraction { format!("{:?}", of_fraction.round()) } else { "10.0".to_owned() }
+    if is_fraction {
+        format!("{:?}", of_fraction.round())
+    } else {
+        "10.0".to_owned()
+    }
 }
 
 impl AggregationMethod {
@@ -86,7 +90,10 @@ impl AggregationMethod {
         self.check()?;
         let not_finite = values.iter().position(|value| !value.is_finite());
         if let Some(position) = not_finite {
-            return Err(AggregationError::NotFinite { position, value: values[position] });
+            return Err(AggregationError::NotFinite {
+                position,
+                value: values[position],
+            });
         }
         // Adding 0 turns -0 into 0, so that the sign of a zero does not depend on the method.
         let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
@@ -115,7 +122,11 @@ impl AggregationMethod {
 /// Returns the median of sorted values.
 fn median(sorted: &[f64]) -> f64 {
     let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[half] } else { sorted[half - 1].midpoint(sorted[half]) }
+    if sorted.len() % 2 == 1 {
+        sorted[half]
+    } else {
+        sorted[half - 1].midpoint(sorted[half])
+    }
 }
 
 /// Returns the mean of sorted values. The exact sum is rounded and then divided, which could exceed the
@@ -123,7 +134,8 @@ fn median(sorted: &[f64]) -> f64 {
 fn mean(sorted: &[f64]) -> f64 {
     let mut sum = ExactSum::default();
     sorted.iter().for_each(|value| sum.add(*value));
-    sum.mean(sorted.len() as u64).clamp(sorted[0], sorted[sorted.len() - 1])
+    sum.mean(sorted.len() as u64)
+        .clamp(sorted[0], sorted[sorted.len() - 1])
 }
 
 /// Returns sorted values without the given percentage at each end. At least one remains, since the percentage is below 50, and

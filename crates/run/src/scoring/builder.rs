@@ -64,7 +64,9 @@ impl Default for ScoringConfig {
 impl ScoringConfig {
     fn check(&self) -> Result<(), ScorerError> {
         if !(0.0..=1.0).contains(&self.threshold) {
-            return Err(ScorerError::Threshold { threshold: self.threshold });
+            return Err(ScorerError::Threshold {
+                threshold: self.threshold,
+            });
         }
         if self.num_rollouts == 0 {
             return Err(ScorerError::ZeroRollouts);
@@ -112,7 +114,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// Returns a builder for a scorer over rows of any type.
     pub fn typed() -> Self {
         let config = ScoringConfig::default();
-        Self { metrics: Vec::new(), free: Vec::new(), evaluate: Evaluate::typed(), config }
+        Self {
+            metrics: Vec::new(),
+            free: Vec::new(),
+            evaluate: Evaluate::typed(),
+            config,
+        }
     }
 
     /// Changes the settings of the evaluation that runs [`Scorer::score_all`] and [`Scorer::run`]: its store, result
@@ -214,13 +221,23 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             set.insert_as(tier, Arc::clone(metric))?;
         }
         let entries = |metrics: &[BoxedMetric<G, P>]| {
-            metrics.iter().map(Entry::new).collect::<Result<Vec<_>, _>>()
+            metrics
+                .iter()
+                .map(Entry::new)
+                .collect::<Result<Vec<_>, _>>()
         };
         let (proxies, truth) = (entries(set.proxy())?, entries(set.truth())?);
         self.check_costs(&truth)?;
-        let Self { config, evaluate, .. } = self;
+        let Self {
+            config, evaluate, ..
+        } = self;
         let (threshold, on_missing) = (config.threshold, config.on_missing);
-        let tiers = Arc::new(Tiers { proxies, truth, threshold, on_missing });
+        let tiers = Arc::new(Tiers {
+            proxies,
+            truth,
+            threshold,
+            on_missing,
+        });
         let gate = gate(&tiers, config.budget_msats);
         let rollouts = u32::try_from(config.num_rollouts).unwrap_or(u32::MAX);
         let evaluate = evaluate
@@ -231,11 +248,20 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             .described("scorer.on_missing", format!("{on_missing:?}"))
             .described("scorer.aggregation", format!("{:?}", config.aggregation))
             .build()?;
-        Ok(Scorer { inner: Arc::new(Inner { set, tiers, gate, evaluate, config }) })
+        Ok(Scorer {
+            inner: Arc::new(Inner {
+                set,
+                tiers,
+                gate,
+                evaluate,
+                config,
+            }),
+        })
     }
 
     fn with(mut self, tier: Option<MetricTier>, metric: impl Metric<G, P> + 'static) -> Self {
-        self.metrics.push((tier, batching::batched(Arc::new(metric))));
+        self.metrics
+            .push((tier, batching::batched(Arc::new(metric))));
         self
     }
 
@@ -248,9 +274,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             entry.may_call && entry.declared_cost == 0 && !self.free.contains(&entry.name)
         };
         match truth.iter().find(unpriced) {
-            Some(entry) if self.config.budget_msats.is_some() => {
-                Err(ScorerError::Unpriced { metric: entry.name.clone() })
-            }
+            Some(entry) if self.config.budget_msats.is_some() => Err(ScorerError::Unpriced {
+                metric: entry.name.clone(),
+            }),
             _ => Ok(()),
         }
     }
@@ -260,12 +286,23 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
 fn gate(tiers: &Arc<Tiers>, budget: Option<u64>) -> Arc<Gate> {
     let of_gate = Arc::clone(tiers);
     let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);
-    let costs = tiers.proxies.iter().chain(&tiers.truth).map(|entry| entry.declared_cost);
-    Arc::new(Gate::new(tiers.proxies.len(), Box::new(rejected_by), budget, costs))
+    let costs = tiers
+        .proxies
+        .iter()
+        .chain(&tiers.truth)
+        .map(|entry| entry.declared_cost);
+    Arc::new(Gate::new(
+        tiers.proxies.len(),
+        Box::new(rejected_by),
+        budget,
+        costs,
+    ))
 }
 
 impl<G, P> fmt::Debug for ScorerBuilder<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScorerBuilder").field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("ScorerBuilder")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
     }
 }

@@ -18,11 +18,17 @@ impl RowScore {
     /// [`ScorerError::NoScore`] with the row, if it was skipped for the budget or a metric failed.
     pub fn into_score(self) -> Result<FinalScore, ScorerError> {
         match self.status {
-            RowStatus::Scored { score } => Ok(FinalScore { value: score, row: self }),
-            RowStatus::Gated { .. } => Ok(FinalScore { value: 0.0, row: self }),
-            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => {
-                Err(ScorerError::NoScore { row: Box::new(self) })
-            }
+            RowStatus::Scored { score } => Ok(FinalScore {
+                value: score,
+                row: self,
+            }),
+            RowStatus::Gated { .. } => Ok(FinalScore {
+                value: 0.0,
+                row: self,
+            }),
+            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => Err(ScorerError::NoScore {
+                row: Box::new(self),
+            }),
         }
     }
 }
@@ -32,9 +38,20 @@ impl Tiers {
     /// that was interrupted is a sentence about the program.
     pub(super) fn rollout(&self, (outcomes, is_interrupted): (Vec<Outcome>, bool)) -> Rollout {
         if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
-            let of_program = if is_interrupted { "" } else { "the program failed: " };
-            let status = RowStatus::Failed { reason: format!("{of_program}{error}") };
-            return Rollout { status, passed: false, proxy: None, outcomes };
+            let of_program = if is_interrupted {
+                ""
+            } else {
+                "the program failed: "
+            };
+            let status = RowStatus::Failed {
+                reason: format!("{of_program}{error}"),
+            };
+            return Rollout {
+                status,
+                passed: false,
+                proxy: None,
+                outcomes,
+            };
         }
         let (proxies, truth) = outcomes.split_at(self.proxies.len().min(outcomes.len()));
         let (status, passed, proxy) = match self.proxy_mean(proxies) {
@@ -44,7 +61,12 @@ impl Tiers {
             }
             Err(status) => (status, false, None),
         };
-        Rollout { status, passed, proxy, outcomes }
+        Rollout {
+            status,
+            passed,
+            proxy,
+            outcomes,
+        }
     }
 
     /// Returns the truth calls that were not made because the proxies rejected the rollouts. A failed proxy saves nothing.
@@ -55,7 +77,11 @@ impl Tiers {
         let declared = declared.fold(0, u64::saturating_add);
         let truth_calls_gated = gated.saturating_mul(self.truth.len() as u64);
         let saved_msats = gated.saturating_mul(declared);
-        Spending { truth_calls_gated, saved_msats, ..Spending::default() }
+        Spending {
+            truth_calls_gated,
+            saved_msats,
+            ..Spending::default()
+        }
     }
 }
 
@@ -77,16 +103,20 @@ pub(super) fn combine(
         RowStatus::Skipped { .. } => Ok(None),
     };
     let scores = statuses().filter_map(|status| counted(status).transpose());
-    let scores = scores.collect::<Result<Vec<f64>, IsMissing>>().unwrap_or_default();
+    let scores = scores
+        .collect::<Result<Vec<f64>, IsMissing>>()
+        .unwrap_or_default();
     match method.aggregate(&scores) {
         Ok(score) if statuses().any(|status| status.score().is_some()) => {
             RowStatus::Scored { score }
         }
         Ok(_) => gated(rollouts, method),
-        Err(_) if rollouts.is_empty() => {
-            RowStatus::Failed { reason: "the row has no rollouts".to_owned() }
-        }
-        Err(_) => RowStatus::Failed { reason: failures(rollouts).join("; ") },
+        Err(_) if rollouts.is_empty() => RowStatus::Failed {
+            reason: "the row has no rollouts".to_owned(),
+        },
+        Err(_) => RowStatus::Failed {
+            reason: failures(rollouts).join("; "),
+        },
     }
 }
 
@@ -94,9 +124,11 @@ pub(super) fn combine(
 fn failures(rollouts: &[Rollout]) -> Vec<String> {
     let reason = |(number, rollout): (usize, &Rollout)| match &rollout.status {
         RowStatus::Failed { reason } if rollouts.len() == 1 => Some(reason.clone()),
-        RowStatus::Failed { reason } => {
-            Some(format!("rollout {} of {}: {reason}", number + 1, rollouts.len()))
-        }
+        RowStatus::Failed { reason } => Some(format!(
+            "rollout {} of {}: {reason}",
+            number + 1,
+            rollouts.len()
+        )),
         _ => None,
     };
     rollouts.iter().enumerate().filter_map(reason).collect()
@@ -112,5 +144,8 @@ fn gated(rollouts: &[Rollout], method: AggregationMethod) -> RowStatus {
         }
     }
     let proxy = method.aggregate(&proxies).unwrap_or(0.0);
-    RowStatus::Gated { proxy, by: names.into_iter().collect::<Vec<_>>().join(", ") }
+    RowStatus::Gated {
+        proxy,
+        by: names.into_iter().collect::<Vec<_>>().join(", "),
+    }
 }

@@ -27,7 +27,12 @@ impl Entry {
         let normalization = Normalization::of(&spec)?;
         let declared_cost = spec.cost_msats.max(metric.cost_estimate());
         let (name, may_call) = (metric.name().to_owned(), spec.is_async || !spec.only_fields);
-        Ok(Self { name, normalization, declared_cost, may_call })
+        Ok(Self {
+            name,
+            normalization,
+            declared_cost,
+            may_call,
+        })
     }
 }
 
@@ -73,7 +78,9 @@ impl Tiers {
     pub(super) fn status(&self, proxy: Option<f64>, truth: &[Outcome]) -> RowStatus {
         match mean(&self.truth, truth, self.on_missing) {
             // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
-            Ok(score) => RowStatus::Scored { score: score.or(proxy).unwrap_or_default() },
+            Ok(score) => RowStatus::Scored {
+                score: score.or(proxy).unwrap_or_default(),
+            },
             Err(status) => status,
         }
     }
@@ -97,12 +104,17 @@ fn mean(
     }
     let scores = normalized(entries, outcomes, on_missing);
     let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
-    AggregationMethod::Mean.aggregate(&values).map(Some).map_err(|_| {
-        let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
-        // Sorted, so that the reason does not depend on the order of the metrics.
-        reasons.sort_unstable();
-        RowStatus::Failed { reason: reasons.join("; ") }
-    })
+    AggregationMethod::Mean
+        .aggregate(&values)
+        .map(Some)
+        .map_err(|_| {
+            let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
+            // Sorted, so that the reason does not depend on the order of the metrics.
+            reasons.sort_unstable();
+            RowStatus::Failed {
+                reason: reasons.join("; "),
+            }
+        })
 }
 
 /// Returns the normalized scores of a tier, with their metrics. There are none if the score of a metric is missing and not
@@ -113,7 +125,9 @@ fn normalized<'a>(
     on_missing: OnMissing,
 ) -> Vec<(&'a Entry, f64)> {
     let score = |(entry, outcome): (&'a Entry, &Outcome)| {
-        let score = outcome.value().map(|value| entry.normalization.apply(value));
+        let score = outcome
+            .value()
+            .map(|value| entry.normalization.apply(value));
         let score = score.map_or_else(|| on_missing.replacement(0.0), |score| Ok(Some(score)));
         score.transpose().map(|score| Ok((entry, score?)))
     };
@@ -126,16 +140,25 @@ fn missing<'a>(
     entries: &'a [Entry],
     outcomes: &'a [Outcome],
 ) -> impl Iterator<Item = (&'a Entry, &'a Outcome)> {
-    entries.iter().zip(outcomes).filter(|(_, outcome)| outcome.scored().is_none())
+    entries
+        .iter()
+        .zip(outcomes)
+        .filter(|(_, outcome)| outcome.scored().is_none())
 }
 
 /// Returns why a metric has no score.
 fn reason((entry, outcome): (&Entry, &Outcome)) -> String {
-    outcome.error().unwrap_or_else(|| format!("metric `{}` {}", entry.name, outcome.name()))
+    outcome
+        .error()
+        .unwrap_or_else(|| format!("metric `{}` {}", entry.name, outcome.name()))
 }
 
 fn joined_names<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     let mut names: Vec<&str> = entries.map(|entry| &*entry.name).collect();
     names.sort_unstable();
-    if names.is_empty() { "proxies".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        "proxies".to_owned()
+    } else {
+        names.join(", ")
+    }
 }

@@ -174,7 +174,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// As [`score`](Self::score), but a row without a score is not an error: its [status](RowScore::status) gives the
     /// reason.
     pub async fn score_row(&self, gold: &G, pred: &P) -> RowScore {
-        RowScore { expected: 1, ..self.score_rollouts(gold, slice::from_ref(pred)).await }
+        RowScore {
+            expected: 1,
+            ..self.score_rollouts(gold, slice::from_ref(pred)).await
+        }
     }
 
     /// Scores all rollouts of one row and aggregates their scores. A row without a score is not an error.
@@ -186,19 +189,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 
 impl<G, P> Scorer<G, P> {
     /// Returns the metrics, by tier.
-    #[must_use]
     pub fn metrics(&self) -> &MetricSet<G, P> {
         &self.inner.set
     }
 
     /// Returns the configuration.
-    #[must_use]
     pub fn config(&self) -> &ScoringConfig {
         &self.inner.config
     }
 
     /// Returns the state of the budget, over all clones.
-    #[must_use]
     pub fn budget(&self) -> BudgetReport {
         self.inner.gate.budget()
     }
@@ -207,7 +207,9 @@ impl<G, P> Scorer<G, P> {
 /// A clone shares the budget with the original.
 impl<G, P> Clone for Scorer<G, P> {
     fn clone(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner) }
+        Self {
+            inner: Arc::clone(&self.inner),
+        }
     }
 }
 

@@ -14,28 +14,45 @@ impl Normalization {
     /// Returns the normalization of a metric. Its range must have a finite width above 0.
     pub(super) fn of(spec: &MetricSpec<'_>) -> Result<Self, ScorerError> {
         if spec.kind == ScoreKind::Corpus {
-            return Err(ScorerError::CorpusMetric { metric: spec.name.to_owned() });
+            return Err(ScorerError::CorpusMetric {
+                metric: spec.name.to_owned(),
+            });
         }
         let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;
         if spec.strict && has_verdict {
             // A strict score is 1 for a pass and 0 for a fail, whatever the range of the raw score.
-            return Ok(Self { range: ScoreRange::UNIT, higher_is_better: true });
+            return Ok(Self {
+                range: ScoreRange::UNIT,
+                higher_is_better: true,
+            });
         }
         let higher_is_better = spec.direction == Direction::HigherIsBetter;
         let metric = || spec.name.to_owned();
-        let range = spec.range.ok_or_else(|| ScorerError::NoRange { metric: metric() })?;
+        let range = spec
+            .range
+            .ok_or_else(|| ScorerError::NoRange { metric: metric() })?;
         let width = range.max - range.min;
         if width.is_finite() && width > 0.0 {
-            Ok(Self { range, higher_is_better })
+            Ok(Self {
+                range,
+                higher_is_better,
+            })
         } else {
-            Err(ScorerError::UnusableRange { metric: metric(), range })
+            Err(ScorerError::UnusableRange {
+                metric: metric(),
+                range,
+            })
         }
     }
 
     /// Maps a value to [0, 1].
     pub(super) fn apply(&self, value: f64) -> f64 {
         let ScoreRange { min, max } = self.range;
-        let above = if self.higher_is_better { value - min } else { max - value };
+        let above = if self.higher_is_better {
+            value - min
+        } else {
+            max - value
+        };
         (above / (max - min)).clamp(0.0, 1.0)
     }
 }
@@ -71,10 +88,16 @@ mod tests {
         let it = MetricSpec::new("it");
         assert_eq!(refused(it), ScorerError::NoRange { metric: metric() });
         let corpus = it.with_range(0.0, 1.0).with_kind(ScoreKind::Corpus);
-        assert_eq!(refused(corpus), ScorerError::CorpusMetric { metric: metric() });
+        assert_eq!(
+            refused(corpus),
+            ScorerError::CorpusMetric { metric: metric() }
+        );
         for (min, max) in [(1.0, 1.0), (0.0, f64::INFINITY)] {
             let range = ScoreRange { min, max };
-            let expected = ScorerError::UnusableRange { metric: metric(), range };
+            let expected = ScorerError::UnusableRange {
+                metric: metric(),
+                range,
+            };
             assert_eq!(refused(it.with_range(min, max)), expected);
         }
     }

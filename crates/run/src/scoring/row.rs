@@ -50,31 +50,26 @@ pub struct FinalScore {
 impl RowScore {
     /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or a
     /// metric failed. [`status`](Self::status) distinguishes them.
-    #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.status.score()
     }
 
     /// Returns the rank of the row; a gated row ranks below every row that passed.
-    #[must_use]
     pub fn rank(&self) -> Rank {
         self.status.rank()
     }
 
     /// Returns whether there are fewer rollouts than configured.
-    #[must_use]
     pub fn is_short(&self) -> bool {
         self.rollouts.len() < self.expected
     }
 
     /// Returns whether a judge of a panel returned no verdict, although the metric has a score.
-    #[must_use]
     pub fn is_judged_in_part(&self) -> bool {
         self.has(|scored| scored.lost_judges().is_some())
     }
 
     /// Returns whether a judge scored by its offline stand-in, without a language model.
-    #[must_use]
     pub fn is_judged_offline(&self) -> bool {
         self.has(Scored::is_judged_offline)
     }
@@ -85,24 +80,24 @@ impl RowScore {
     }
 
     /// Returns the number of rollouts with a score.
-    #[must_use]
     pub fn scored(&self) -> usize {
         self.count(|status| matches!(status, RowStatus::Scored { .. }))
     }
 
     /// Returns the number of rollouts rejected by the proxies.
-    #[must_use]
     pub fn gated(&self) -> usize {
         self.count(|status| matches!(status, RowStatus::Gated { .. }))
     }
 
     /// Returns the number of rollouts without a score because the program or a metric failed, or a metric abstained.
-    #[must_use]
     pub fn failed(&self) -> usize {
         self.count(|status| matches!(status, RowStatus::Failed { .. }))
     }
 
     fn count(&self, is: impl Fn(&RowStatus) -> bool) -> usize {
-        self.rollouts.iter().filter(|rollout| is(&rollout.status)).count()
+        self.rollouts
+            .iter()
+            .filter(|rollout| is(&rollout.status))
+            .count()
     }
 }

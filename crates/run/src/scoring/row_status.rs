@@ -38,7 +38,6 @@ pub enum RowStatus {
 
 impl RowStatus {
     /// Returns the score of a row that passed; `None` for any other row.
-    #[must_use]
     pub fn score(&self) -> Option<f64> {
         match self {
             Self::Scored { score } => Some(*score),
@@ -47,12 +46,20 @@ impl RowStatus {
     }
 
     /// Returns the rank, by which rows are ordered.
-    #[must_use]
     pub fn rank(&self) -> Rank {
         match self {
-            Self::Scored { score } => Rank { class: Class::Scored, score: *score },
-            Self::Gated { proxy, .. } => Rank { class: Class::Gated, score: *proxy },
-            Self::Skipped { .. } | Self::Failed { .. } => Rank { class: Class::None, score: 0.0 },
+            Self::Scored { score } => Rank {
+                class: Class::Scored,
+                score: *score,
+            },
+            Self::Gated { proxy, .. } => Rank {
+                class: Class::Gated,
+                score: *proxy,
+            },
+            Self::Skipped { .. } | Self::Failed { .. } => Rank {
+                class: Class::None,
+                score: 0.0,
+            },
         }
     }
 }
@@ -100,7 +107,9 @@ enum Class {
 
 impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.class.cmp(&other.class).then_with(|| self.score.total_cmp(&other.score))
+        self.class
+            .cmp(&other.class)
+            .then_with(|| self.score.total_cmp(&other.score))
     }
 }
 

@@ -34,7 +34,10 @@ pub struct Rollouts<G = Example, P = Prediction> {
 impl<G, P> Rollouts<G, P> {
     /// Returns a row of one example and its predictions.
     pub fn new(gold: G, preds: impl IntoIterator<Item = P>) -> Self {
-        Self { gold, preds: preds.into_iter().collect() }
+        Self {
+            gold,
+            preds: preds.into_iter().collect(),
+        }
     }
 }
 
@@ -196,32 +199,62 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 
 /// Returns the iterator over the rows.
 fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
-    panic::catch(false, || rows.into_iter())
-        .map_err(|panic| ScorerError::Rows { message: panic.message })
+    panic::catch(false, || rows.into_iter()).map_err(|panic| ScorerError::Rows {
+        message: panic.message,
+    })
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
     fn for_run(&self, concurrency: usize) -> Result<Evaluate<G, P>, ScorerError> {
-        Ok(self.evaluate.to_builder().concurrency(concurrency).build()?)
+        Ok(self
+            .evaluate
+            .to_builder()
+            .concurrency(concurrency)
+            .build()?)
     }
 }
 
 impl<G, P> Inner<G, P> {
     pub(super) fn row(&self, scored: ScoredRollouts) -> RowScore {
-        let ScoredRollouts { outcomes, interrupted, mut spending, .. } = scored;
+        let ScoredRollouts {
+            outcomes,
+            interrupted,
+            mut spending,
+            ..
+        } = scored;
         let rollouts = outcomes.into_iter().zip(interrupted);
         let rollouts: Vec<_> = rollouts.map(|it| self.tiers.rollout(it)).collect();
         spending.add(&self.tiers.saved(&rollouts));
         let status = combine(&rollouts, self.config.aggregation, self.config.on_missing);
-        RowScore { status, rollouts, expected: self.config.num_rollouts, spending }
+        RowScore {
+            status,
+            rollouts,
+            expected: self.config.num_rollouts,
+            spending,
+        }
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let EvaluationResult { results, metrics, manifest, ending, store, observer_error, .. } =
-            result;
+        let EvaluationResult {
+            results,
+            metrics,
+            manifest,
+            ending,
+            store,
+            observer_error,
+            ..
+        } = result;
         let rows = results.into_iter().filter_map(RowResult::into_rollouts);
         let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
         let summary = ScoringSummary::of(&rows, self.gate.budget().limit);
-        ScoringResult { summary, rows, metrics, manifest, ending, store, observer_error }
+        ScoringResult {
+            summary,
+            rows,
+            metrics,
+            manifest,
+            ending,
+            store,
+            observer_error,
+        }
     }
 }

@@ -40,9 +40,11 @@ pub struct MetricSet<G = Example, P = Prediction> {
 
 impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Returns an empty set.
-    #[must_use]
     pub const fn new() -> Self {
-        Self { proxy: Vec::new(), truth: Vec::new() }
+        Self {
+            proxy: Vec::new(),
+            truth: Vec::new(),
+        }
     }
 
     /// Adds a metric to the tier of its spec.
@@ -67,13 +69,11 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     }
 
     /// Returns the proxy metrics, in the order in which they were added.
-    #[must_use]
     pub fn proxy(&self) -> &[BoxedMetric<G, P>] {
         &self.proxy
     }
 
     /// Returns the truth metrics, in the order in which they were added.
-    #[must_use]
     pub fn truth(&self) -> &[BoxedMetric<G, P>] {
         &self.truth
     }
@@ -84,13 +84,11 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     }
 
     /// Returns the number of metrics.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.proxy.len() + self.truth.len()
     }
 
     /// Returns whether the set is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -109,7 +107,10 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     ) -> Result<(), ScorerError> {
         let tier = metric.spec().tier;
         if tier != expected {
-            return Err(ScorerError::WrongTier { metric: metric.name().to_owned(), tier });
+            return Err(ScorerError::WrongTier {
+                metric: metric.name().to_owned(),
+                tier,
+            });
         }
         self.insert(metric);
         Ok(())
@@ -124,14 +125,20 @@ impl<G: Sync, P: Sync> Default for MetricSet<G, P> {
 
 impl<G, P> Clone for MetricSet<G, P> {
     fn clone(&self) -> Self {
-        Self { proxy: self.proxy.clone(), truth: self.truth.clone() }
+        Self {
+            proxy: self.proxy.clone(),
+            truth: self.truth.clone(),
+        }
     }
 }
 
 impl<G: Sync, P: Sync> fmt::Debug for MetricSet<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |metrics: &[BoxedMetric<G, P>]| -> Vec<String> {
-            metrics.iter().map(|metric| metric.name().to_owned()).collect()
+            metrics
+                .iter()
+                .map(|metric| metric.name().to_owned())
+                .collect()
         };
         f.debug_struct("MetricSet")
             .field("proxy", &names(&self.proxy))

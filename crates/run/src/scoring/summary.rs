@@ -89,7 +89,11 @@ impl fmt::Display for ScoringSummary {
 impl ScoringSummary {
     /// Summarizes the rows of a run, by a scorer with this budget.
     pub(super) fn of(rows: &[RowScore], budget: Option<u64>) -> Self {
-        let mut summary = Self { rows: rows.len() as u64, budget, ..Self::default() };
+        let mut summary = Self {
+            rows: rows.len() as u64,
+            budget,
+            ..Self::default()
+        };
         let mut scores = Moments::default();
         for row in rows {
             summary.short += u64::from(row.is_short());
@@ -128,7 +132,13 @@ impl ScoringSummary {
     }
 
     fn fmt_unscored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let as_zero = |count| if count > 0 && self.mean.is_some() { " counted as 0" } else { "" };
+        let as_zero = |count| {
+            if count > 0 && self.mean.is_some() {
+                " counted as 0"
+            } else {
+                ""
+            }
+        };
         write!(f, ", {} failed{}", self.failed, as_zero(self.failed))?;
         if self.gated > 0 {
             write!(f, ", {} gated{}", self.gated, as_zero(self.gated))?;
@@ -154,10 +164,22 @@ impl ScoringSummary {
         if self.rollouts == self.rows && self.short == 0 {
             return Ok(());
         }
-        let Self { rollouts, rollouts_gated, rollouts_failed, .. } = self;
-        write!(f, "; {rollouts} rollouts, {rollouts_failed} failed, {rollouts_gated} gated")?;
+        let Self {
+            rollouts,
+            rollouts_gated,
+            rollouts_failed,
+            ..
+        } = self;
+        write!(
+            f,
+            "; {rollouts} rollouts, {rollouts_failed} failed, {rollouts_gated} gated"
+        )?;
         if self.short > 0 {
-            write!(f, ", fewer than configured in {}/{} rows", self.short, self.rows)?;
+            write!(
+                f,
+                ", fewer than configured in {}/{} rows",
+                self.short, self.rows
+            )?;
         }
         Ok(())
     }
@@ -166,16 +188,34 @@ impl ScoringSummary {
         let spending = &self.spending;
         write!(f, "; {} truth calls made", spending.truth_calls)?;
         if spending.truth_calls_gated > 0 {
-            let Spending { truth_calls_gated, saved_msats, .. } = spending;
-            write!(f, ", {truth_calls_gated} avoided by the gate, saving {saved_msats} msat")?;
+            let Spending {
+                truth_calls_gated,
+                saved_msats,
+                ..
+            } = spending;
+            write!(
+                f,
+                ", {truth_calls_gated} avoided by the gate, saving {saved_msats} msat"
+            )?;
         }
         write!(f, "; spent {} msat", spending.spent_msats)?;
         if let Some(budget) = self.budget {
-            let Spending { reserved_msats, returned_msats, .. } = spending;
-            write!(f, " of {budget}, {reserved_msats} reserved and {returned_msats} returned")?;
+            let Spending {
+                reserved_msats,
+                returned_msats,
+                ..
+            } = spending;
+            write!(
+                f,
+                " of {budget}, {reserved_msats} reserved and {returned_msats} returned"
+            )?;
         }
         if spending.overrun_msats > 0 {
-            write!(f, ", {} msat more than the metrics declared", spending.overrun_msats)?;
+            write!(
+                f,
+                ", {} msat more than the metrics declared",
+                spending.overrun_msats
+            )?;
         }
         Ok(())
     }
@@ -195,13 +235,21 @@ mod tests {
             outcomes: Vec::new(),
         };
         let rollouts = rollouts.iter().map(rollout).collect();
-        RowScore { status: status.clone(), rollouts, expected, spending: Spending::default() }
+        RowScore {
+            status: status.clone(),
+            rollouts,
+            expected,
+            spending: Spending::default(),
+        }
     }
 
     #[test]
     fn rollouts_are_counted_by_their_status_and_shown_if_a_row_has_or_should_have_several() {
         let scored = RowStatus::Scored { score: 0.5 };
-        let gated = RowStatus::Gated { proxy: 0.25, by: "proxies".to_owned() };
+        let gated = RowStatus::Gated {
+            proxy: 0.25,
+            by: "proxies".to_owned(),
+        };
         let shown = |rows: &[RowScore]| ScoringSummary::of(rows, None).to_string();
         let one = row(&scored, std::slice::from_ref(&scored), 1);
         let head = "0.5000 [0.0046, 0.9954] (mean of 2/2, 0 failed)";
@@ -209,7 +257,10 @@ mod tests {
         assert_eq!(shown(&[one.clone(), one.clone()]), format!("{head}{tail}"));
         let several = row(&scored, &[scored.clone(), gated.clone(), gated], 3);
         let rollouts = "; 4 rollouts, 0 failed, 2 gated";
-        assert_eq!(shown(&[one.clone(), several.clone()]), format!("{head}{rollouts}{tail}"));
+        assert_eq!(
+            shown(&[one.clone(), several.clone()]),
+            format!("{head}{rollouts}{tail}")
+        );
         // Two rows have two rollouts, but the first row has none.
         let short = row(&scored, &[], 1);
         let two = row(&scored, &[scored.clone(), scored.clone()], 2);

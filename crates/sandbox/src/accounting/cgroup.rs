@@ -38,14 +38,21 @@ impl Cgroup {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{}-{number}", stale_files::PREFIX, std::process::id());
         // Dropped on an error, so a directory that was created is removed.
-        let mut cgroup = Self { dirs: Vec::new(), events: PathBuf::new() };
+        let mut cgroup = Self {
+            dirs: Vec::new(),
+            events: PathBuf::new(),
+        };
         for dir in parent.dirs() {
             let dir = dir.join(&name);
             fs::create_dir(&dir)?;
             cgroup.dirs.push(dir);
         }
         let memory = limits.memory_bytes().min(MAX_MEMORY).to_string();
-        let pids = limits.processes.saturating_add(OWN_PROCESSES).min(MAX_PROCESSES).to_string();
+        let pids = limits
+            .processes
+            .saturating_add(OWN_PROCESSES)
+            .min(MAX_PROCESSES)
+            .to_string();
         match &*cgroup.dirs {
             [dir] => {
                 fs::write(dir.join("memory.max"), memory)?;
@@ -63,20 +70,28 @@ impl Cgroup {
                 fs::write(process_dir.join("pids.max"), pids)?;
                 cgroup.events = dir.join("memory.oom_control");
             }
-            _ => return Err(io::Error::other("expected a cgroup for memory and processes")),
+            _ => {
+                return Err(io::Error::other(
+                    "expected a cgroup for memory and processes",
+                ));
+            }
         }
         Ok(cgroup)
     }
 
     /// Moves a process into the cgroup.
     pub(super) fn join(&self, pid: u32) -> io::Result<()> {
-        self.dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
+        self.dirs
+            .iter()
+            .try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
     }
 
     /// Returns whether the kernel killed a process at the memory limit.
     pub(super) fn is_exceeded(&self) -> bool {
         let events = fs::read_to_string(&self.events).unwrap_or_default();
-        let kills = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        let kills = events
+            .lines()
+            .find_map(|line| line.strip_prefix("oom_kill "));
         kills.is_some_and(|count| count.trim() != "0")
     }
 }
@@ -134,14 +149,20 @@ mod tests {
     }
 
     fn limits() -> Limits {
-        Limits { memory_mb: 100, processes: 10, ..Limits::default() }
+        Limits {
+            memory_mb: 100,
+            processes: 10,
+            ..Limits::default()
+        }
     }
 
     #[test]
     fn limits_are_written_for_version_2() {
         let root = tempfile::tempdir().unwrap();
         let cgroup = Cgroup::create(&Parent::V2(root.path().to_owned()), &limits()).unwrap();
-        let [dir] = &*cgroup.dirs else { panic!("{cgroup:?}") };
+        let [dir] = &*cgroup.dirs else {
+            panic!("{cgroup:?}")
+        };
         assert_eq!(read(dir, "memory.max"), "104857600");
         assert_eq!(
             (read(dir, "memory.swap.max"), read(dir, "memory.oom.group")),
@@ -163,9 +184,14 @@ mod tests {
     #[test]
     fn limits_are_written_for_version_1() {
         let (memory, pids) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let parent = Parent::V1 { memory: memory.path().to_owned(), pids: pids.path().to_owned() };
+        let parent = Parent::V1 {
+            memory: memory.path().to_owned(),
+            pids: pids.path().to_owned(),
+        };
         let cgroup = Cgroup::create(&parent, &limits()).unwrap();
-        let [dir, processes] = &*cgroup.dirs else { panic!("{cgroup:?}") };
+        let [dir, processes] = &*cgroup.dirs else {
+            panic!("{cgroup:?}")
+        };
         assert!(dir.starts_with(memory.path()) && processes.starts_with(pids.path()));
         for file in ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"] {
             assert_eq!(read(dir, file), "104857600", "{file}");
@@ -177,8 +203,11 @@ mod tests {
             (read(dir, "cgroup.procs"), read(processes, "cgroup.procs")),
             ("4711".to_owned(), "4711".to_owned())
         );
-        fs::write(dir.join("memory.oom_control"), "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
-            .unwrap();
+        fs::write(
+            dir.join("memory.oom_control"),
+            "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
+        )
+        .unwrap();
         assert!(cgroup.is_exceeded());
     }
 
@@ -187,13 +216,20 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let alive = format!("dsrs-sandbox-{}-0", std::process::id());
         // Process ids end at 2^22.
-        for name in ["dsrs-sandbox-4200000-1", "dsrs-sandbox-4200001-0", &alive, "other-4200000"] {
+        for name in [
+            "dsrs-sandbox-4200000-1",
+            "dsrs-sandbox-4200001-0",
+            &alive,
+            "other-4200000",
+        ] {
             fs::create_dir(root.path().join(name)).unwrap();
         }
         fs::write(root.path().join("dsrs-sandbox-4200001-0/busy"), "").unwrap();
         remove_leftovers(&Parent::V2(root.path().to_owned()));
         let left = fs::read_dir(root.path()).unwrap().flatten();
-        let mut left: Vec<_> = left.map(|it| it.file_name().into_string().unwrap()).collect();
+        let mut left: Vec<_> = left
+            .map(|it| it.file_name().into_string().unwrap())
+            .collect();
         left.sort();
         let mut expected = [&*alive, "dsrs-sandbox-4200001-0", "other-4200000"];
         expected.sort_unstable();

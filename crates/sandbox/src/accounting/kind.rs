@@ -60,11 +60,12 @@ impl Accounting {
     /// The mechanisms with which sandboxed commands ran in this process so far.
     ///
     /// More than one only if providers were configured differently.
-    #[must_use]
     pub fn used() -> Vec<Self> {
         let used = USED.load(Ordering::Relaxed);
         let all = [Self::CgroupV2, Self::CgroupV1, Self::PerTask];
-        all.into_iter().filter(|&it| used & (1 << it as u8) != 0).collect()
+        all.into_iter()
+            .filter(|&it| used & (1 << it as u8) != 0)
+            .collect()
     }
 }
 

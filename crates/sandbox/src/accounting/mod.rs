@@ -30,7 +30,10 @@ impl Mechanism {
     pub(super) fn choose(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
         let is_wanted = |it: &Parent| wanted.is_none_or(|wanted| wanted == it.accounting());
         if wanted != Some(Accounting::PerTask)
-            && let Some(parent) = parent::find().into_iter().filter(is_wanted).find_map(usable)
+            && let Some(parent) = parent::find()
+                .into_iter()
+                .filter(is_wanted)
+                .find_map(usable)
         {
             return Ok(Self::Cgroup(parent));
         }
@@ -70,7 +73,9 @@ impl Mechanism {
 /// Returns the parent if a cgroup can be created below it. Removes what killed runs left there.
 fn usable(parent: Parent) -> Option<Parent> {
     cgroup::remove_leftovers(&parent);
-    Cgroup::create(&parent, &Limits::default()).is_ok().then_some(parent)
+    Cgroup::create(&parent, &Limits::default())
+        .is_ok()
+        .then_some(parent)
 }
 
 /// Checks the memory of one command.

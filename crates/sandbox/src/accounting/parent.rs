@@ -38,10 +38,16 @@ pub(super) fn find() -> Vec<Parent> {
     let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
     let is_root = rustix::process::geteuid().is_root();
     let v2 = own_dir(&groups, &mounts, None);
-    let v2 = v2.and_then(|(own, mount)| delegated(&own, &mount, is_root)).map(Parent::V2);
+    let v2 = v2
+        .and_then(|(own, mount)| delegated(&own, &mount, is_root))
+        .map(Parent::V2);
     let v1 = |controller| own_dir(&groups, &mounts, Some(controller)).map(|(own, _)| own);
-    let v1 = v1("memory").zip(v1("pids")).map(|(memory, pids)| Parent::V1 { memory, pids });
-    v2.into_iter().chain(v1.filter(|it| it.dirs().into_iter().all(is_writable))).collect()
+    let v1 = v1("memory")
+        .zip(v1("pids"))
+        .map(|(memory, pids)| Parent::V1 { memory, pids });
+    v2.into_iter()
+        .chain(v1.filter(|it| it.dirs().into_iter().all(is_writable)))
+        .collect()
 }
 
 /// The directory of this process's cgroup, and the mount point of its hierarchy: the hierarchy of a
@@ -118,7 +124,9 @@ fn enable_controllers(dir: &Path) -> bool {
     let control = dir.join("cgroup.subtree_control");
     let are_enabled = || {
         let enabled = fs::read_to_string(&control).unwrap_or_default();
-        ["memory", "pids"].iter().all(|name| enabled.split_whitespace().any(|it| it == *name))
+        ["memory", "pids"]
+            .iter()
+            .all(|name| enabled.split_whitespace().any(|it| it == *name))
     };
     // The kernel refuses it for a cgroup with processes, or without these controllers.
     are_enabled() || fs::write(&control, "+memory +pids").is_ok()
@@ -140,9 +148,15 @@ mod tests {
     fn the_own_cgroup_of_each_hierarchy_is_found() {
         let groups = "9:name=systemd:/\n8:pids:/\n4:cpu,memory:/a/b\n0::/user.slice/x.scope\n";
         let found = |controller| dir(groups, MOUNTS, controller);
-        assert_eq!(found(Some("memory")).as_deref(), Some("/sys/fs/cgroup/memory/a/b"));
+        assert_eq!(
+            found(Some("memory")).as_deref(),
+            Some("/sys/fs/cgroup/memory/a/b")
+        );
         assert_eq!(found(Some("pids")).as_deref(), Some("/sys/fs/cgroup/pids/"));
-        assert_eq!(found(None).as_deref(), Some("/sys/fs/cgroup/unified/user.slice/x.scope"));
+        assert_eq!(
+            found(None).as_deref(),
+            Some("/sys/fs/cgroup/unified/user.slice/x.scope")
+        );
         assert_eq!(found(Some("hugetlb")), None);
     }
 
@@ -150,7 +164,10 @@ mod tests {
     #[test]
     fn a_cgroup_outside_of_the_mounted_part_is_not_used() {
         let mounts = "1 2 0:3 /docker/a /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
-        assert_eq!(dir("0::/docker/a/x", mounts, None).as_deref(), Some("/sys/fs/cgroup/x"));
+        assert_eq!(
+            dir("0::/docker/a/x", mounts, None).as_deref(),
+            Some("/sys/fs/cgroup/x")
+        );
         assert_eq!(dir("0::/docker/b", mounts, None), None);
         assert_eq!(dir("", mounts, None), None);
     }
@@ -170,21 +187,39 @@ mod tests {
     #[test]
     fn the_nearest_delegated_ancestor_without_a_limit_between_is_used() {
         let root = tempfile::tempdir().unwrap();
-        let (slice, scope) = (root.path().join("app.slice"), root.path().join("app.slice/x.scope"));
+        let (slice, scope) = (
+            root.path().join("app.slice"),
+            root.path().join("app.slice/x.scope"),
+        );
         cgroup(root.path(), "memory pids cpu\n", "max\n");
         cgroup(&slice, "cpu memory pids\n", "max\n");
         cgroup(&scope, "", "max\n");
         assert_eq!(delegated(&scope, root.path(), false), Some(slice.clone()));
-        assert_eq!(delegated(&scope, root.path(), true), None, "root needs the mark of delegation");
-        assert_eq!(delegated(root.path(), root.path(), false), None, "no ancestor");
+        assert_eq!(
+            delegated(&scope, root.path(), true),
+            None,
+            "root needs the mark of delegation"
+        );
+        assert_eq!(
+            delegated(root.path(), root.path(), false),
+            None,
+            "no ancestor"
+        );
         fs::write(scope.join("memory.max"), "1073741824\n").unwrap();
-        assert_eq!(delegated(&scope, root.path(), false), None, "a sandbox would escape the limit");
+        assert_eq!(
+            delegated(&scope, root.path(), false),
+            None,
+            "a sandbox would escape the limit"
+        );
     }
 
     #[test]
     fn missing_controllers_are_enabled_where_possible() {
         let root = tempfile::tempdir().unwrap();
-        let (service, own) = (root.path().join("a.service"), root.path().join("a.service/main"));
+        let (service, own) = (
+            root.path().join("a.service"),
+            root.path().join("a.service/main"),
+        );
         cgroup(root.path(), "memory pids", "max");
         cgroup(&service, "cpu", "max");
         cgroup(&own, "", "max");

@@ -41,13 +41,20 @@ impl Tasks {
         if self.next.is_some_and(|next| started < next) {
             return false;
         }
-        let kernel = if is_ready { process_tree::first(root).map_or(0, kernel_memory) } else { 0 };
+        let kernel = if is_ready {
+            process_tree::first(root).map_or(0, kernel_memory)
+        } else {
+            0
+        };
         let processes = process_tree::descendants(root);
         let sum = |of: fn(u32) -> u64| processes.iter().map(|&pid| of(pid)).sum::<u64>();
         // Resident pages are cheap to read but counted in every process that shares them.
         let is_exceeded = kernel.saturating_add(sum(|pid| memory(pid, false))) > limit
             && kernel.saturating_add(sum(|pid| memory(pid, true))) > limit;
-        let pause = started.elapsed().saturating_mul(LARGEST_SHARE).min(Duration::from_millis(200));
+        let pause = started
+            .elapsed()
+            .saturating_mul(LARGEST_SHARE)
+            .min(Duration::from_millis(200));
         self.next = Some(Instant::now() + pause);
         is_exceeded
     }
@@ -56,7 +63,10 @@ impl Tasks {
 /// Resident memory of all descendants of `root` that is not backed by a file on disk, in bytes.
 pub(super) fn resident(root: u32) -> u64 {
     let resident = |pid| sum_of(&status(pid), &["RssAnon:", "RssShmem:"]);
-    process_tree::descendants(root).into_iter().map(resident).sum()
+    process_tree::descendants(root)
+        .into_iter()
+        .map(resident)
+        .sum()
 }
 
 /// Memory of one process without its files, in bytes. `is_exact`: a page that several processes
@@ -67,14 +77,20 @@ fn memory(pid: u32, is_exact: bool) -> u64 {
     let resident = sum_of(&status, &["RssAnon:"]);
     let share = is_exact.then(|| {
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-        rollup.contains("Pss_Anon:").then(|| sum_of(&rollup, &["Pss_Anon:"]))
+        rollup
+            .contains("Pss_Anon:")
+            .then(|| sum_of(&rollup, &["Pss_Anon:"]))
     });
     others + share.flatten().unwrap_or(resident)
 }
 
 /// `/proc/PID/status` of a thread that still has memory.
 fn status(pid: u32) -> String {
-    let of = |path: String| fs::read_to_string(path).ok().filter(|text| text.contains("\nVmPTE:"));
+    let of = |path: String| {
+        fs::read_to_string(path)
+            .ok()
+            .filter(|text| text.contains("\nVmPTE:"))
+    };
     let of_thread = |thread: u32| of(format!("/proc/{pid}/task/{thread}/status"));
     of(format!("/proc/{pid}/status"))
         .or_else(|| process_tree::threads(pid).find_map(of_thread))
@@ -87,14 +103,20 @@ fn sum_of(file: &str, names: &[&str]) -> u64 {
         let value = names.iter().find_map(|name| line.strip_prefix(name))?;
         value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
     };
-    file.lines().filter_map(kib).sum::<u64>().saturating_mul(1024)
+    file.lines()
+        .filter_map(kib)
+        .sum::<u64>()
+        .saturating_mul(1024)
 }
 
 /// Memory of the kernel for files and sockets of the sandbox of this process, in bytes.
 fn kernel_memory(pid: u32) -> u64 {
     let files = |name: &&str| {
         rustix::fs::statvfs(format!("/proc/{pid}/root/{name}")).map_or(0, |it| {
-            let data = it.f_blocks.saturating_sub(it.f_bfree).saturating_mul(it.f_frsize);
+            let data = it
+                .f_blocks
+                .saturating_sub(it.f_bfree)
+                .saturating_mul(it.f_frsize);
             data.saturating_add(it.f_files.saturating_sub(it.f_ffree) * INODE_BYTES)
         })
     };
@@ -136,16 +158,27 @@ fn internet_sockets(table: &str) -> u64 {
         let bytes = |hex| u64::from_str_radix(hex, 16).ok();
         Some(bytes(sent)? + bytes(received)?)
     };
-    table.lines().skip(1).map(|line| SOCKET_BYTES + queued(line).unwrap_or(0) * 2).sum()
+    table
+        .lines()
+        .skip(1)
+        .map(|line| SOCKET_BYTES + queued(line).unwrap_or(0) * 2)
+        .sum()
 }
 
 /// The memory of the sockets of `/proc/net/netlink`, in bytes.
 fn netlink_sockets(table: &str) -> u64 {
     let bytes = |line: &str| {
-        let mut columns = line.split_whitespace().skip(4).map_while(|it| it.parse::<u64>().ok());
+        let mut columns = line
+            .split_whitespace()
+            .skip(4)
+            .map_while(|it| it.parse::<u64>().ok());
         columns.next().unwrap_or(0) + columns.next().unwrap_or(0)
     };
-    table.lines().skip(1).map(|line| SOCKET_BYTES + bytes(line)).sum()
+    table
+        .lines()
+        .skip(1)
+        .map(|line| SOCKET_BYTES + bytes(line))
+        .sum()
 }
 
 #[cfg(test)]
@@ -157,7 +190,10 @@ mod tests {
         let status = "Name:\tpython3\nVmPTE:\t      12 kB\nVmSwap:\t 1 kB\nRssAnon:\t    2048 kB\n\
             RssFile:\t    9000 kB\nHugetlbPages:\t  2 kB\n";
         assert_eq!(sum_of(status, &["RssAnon:"]), 2048 * 1024);
-        assert_eq!(sum_of(status, &["VmPTE:", "VmSwap:", "HugetlbPages:"]), 15 * 1024);
+        assert_eq!(
+            sum_of(status, &["VmPTE:", "VmSwap:", "HugetlbPages:"]),
+            15 * 1024
+        );
         assert_eq!(sum_of("", &["RssAnon:"]), 0);
     }
 
@@ -166,8 +202,14 @@ mod tests {
         let pid = std::process::id();
         let block = vec![1_u8; 16 << 20];
         let (resident, exact) = (memory(pid, false), memory(pid, true));
-        assert!(resident >= 16 << 20 && exact >= 16 << 20, "{resident} {exact}");
-        assert_eq!(block.iter().map(|&byte| usize::from(byte)).sum::<usize>(), 16 << 20);
+        assert!(
+            resident >= 16 << 20 && exact >= 16 << 20,
+            "{resident} {exact}"
+        );
+        assert_eq!(
+            block.iter().map(|&byte| usize::from(byte)).sum::<usize>(),
+            16 << 20
+        );
     }
 
     #[test]
@@ -176,7 +218,10 @@ mod tests {
             0000000000000000: 00000003 00000000 00000000 0001 03 1162 \n\
             0000000000000000: 00000002 00000000 00000000 0001 02     0\n\
             0000000000000000: 00000002 00000000 00000000 0002 01 1163 /tmp/a\n";
-        assert_eq!(unix_sockets(table, 1000), 3 * SOCKET_BYTES + 1500 + 1500 + 14_000);
+        assert_eq!(
+            unix_sockets(table, 1000),
+            3 * SOCKET_BYTES + 1500 + 1500 + 14_000
+        );
         assert_eq!(unix_sockets("Num RefCount\n", 1000), 0);
     }
 

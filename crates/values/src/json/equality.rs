@@ -14,7 +14,6 @@ use serde_json::{Number, Value};
 /// assert!(same_value(&json!({ "a": 1, "b": [2.0] }), &json!({ "b": [2], "a": 1e0 })));
 /// assert!(!same_value(&json!("1"), &json!(1)));
 /// ```
-#[must_use]
 pub fn same_value(left: &Value, right: &Value) -> bool {
     // Not recursive, since values may be nested without limit.
     let mut rest = Vec::new();
@@ -65,9 +64,14 @@ pub fn whole(number: &Number) -> Option<i128> {
 pub fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let sorted: std::collections::BTreeMap<&String, Value> =
-                fields.iter().map(|(key, value)| (key, sorted(value))).collect();
-            sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect()
+            let sorted: std::collections::BTreeMap<&String, Value> = fields
+                .iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
+            sorted
+                .into_iter()
+                .map(|(key, value)| (key.clone(), value))
+                .collect()
         }
         Value::Array(items) => items.iter().map(sorted).collect(),
         other => other.clone(),

@@ -21,8 +21,11 @@ pub fn is_meant_as_list(cell: &str) -> bool {
 /// dict as Python's `repr` writes it. `None` if a string does not end.
 pub fn python_to_json(text: &str) -> Option<String> {
     // No other name becomes JSON by this, since JSON has no other names.
-    let names =
-        |text: &str| text.replace("None", "null").replace("True", "true").replace("False", "false");
+    let names = |text: &str| {
+        text.replace("None", "null")
+            .replace("True", "true")
+            .replace("False", "false")
+    };
     let (mut json, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(start) = rest.find(['\'', '"']) {
         json.push_str(&names(&rest[..start]));
@@ -75,14 +78,26 @@ mod tests {
     #[test]
     fn python_literals_are_read_as_their_values() {
         for (python, value) in [
-            (r#"['a', "b's", 'c\n', None, 1]"#, json!(["a", "b's", "c\n", null, 1])),
-            (r#"['say "hi"', 'it\'s "so"', "\""]"#, json!(["say \"hi\"", "it's \"so\"", "\""])),
+            (
+                r#"['a', "b's", 'c\n', None, 1]"#,
+                json!(["a", "b's", "c\n", null, 1]),
+            ),
+            (
+                r#"['say "hi"', 'it\'s "so"', "\""]"#,
+                json!(["say \"hi\"", "it's \"so\"", "\""]),
+            ),
             (r"['\x00\x7f\xa0', '\u2028', '\U000e0001', '\\x41']", {
                 json!(["\0\u{7f}\u{a0}", "\u{2028}", "\u{e0001}", "\\x41"])
             }),
             (r"['\a\b\f\n\r\t\v']", json!(["\u{7}\u{8}\u{c}\n\r\t\u{b}"])),
-            ("['None', True, False, [-1.5, 1e-05]]", json!(["None", true, false, [-1.5, 1e-5]])),
-            ("[{'role': 'user', 'n': None}]", json!([{ "role": "user", "n": null }])),
+            (
+                "['None', True, False, [-1.5, 1e-05]]",
+                json!(["None", true, false, [-1.5, 1e-5]]),
+            ),
+            (
+                "[{'role': 'user', 'n': None}]",
+                json!([{ "role": "user", "n": null }]),
+            ),
             ("[]", json!([])),
         ] {
             assert_eq!(read(python), Some(value), "{python}");
@@ -126,9 +141,16 @@ mod tests {
         ] {
             assert!(is_meant_as_list(list), "{list}");
         }
-        for text in
-            ["[sic] hello", "[1, 2)", "[Paris](a.md)", "", "[", "'['a']", "arrays", "x = ['a']"]
-        {
+        for text in [
+            "[sic] hello",
+            "[1, 2)",
+            "[Paris](a.md)",
+            "",
+            "[",
+            "'['a']",
+            "arrays",
+            "x = ['a']",
+        ] {
             assert!(!is_meant_as_list(text), "{text}");
         }
     }

@@ -29,7 +29,11 @@ pub fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
                 b'-' | b'0'..=b'9' => {
                     at = start + number_length(&bytes[start..]);
                     let key = key.filter(|_| depth == 1);
-                    return Some(Number { offset: start, text: &text[start..at], key });
+                    return Some(Number {
+                        offset: start,
+                        text: &text[start..at],
+                        key,
+                    });
                 }
                 _ => {}
             }
@@ -82,7 +86,9 @@ mod tests {
     #[test]
     fn numbers_are_found_outside_of_strings_with_their_keys() {
         let text = r#"{"a": [1, {"b": -2.5e3}], "c\"1": "4", "\\": 5, "d" : 0, "e": [6]}"#;
-        let found: Vec<_> = numbers(text).map(|number| (number.text, number.key)).collect();
+        let found: Vec<_> = numbers(text)
+            .map(|number| (number.text, number.key))
+            .collect();
         assert_eq!(
             found,
             [

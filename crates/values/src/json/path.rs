@@ -30,7 +30,13 @@ mod tests {
     fn a_field_with_a_dot_in_its_name_takes_precedence() {
         let row = json!({ "a.0": "named", "a": ["listed", { "b": 2 }] });
         let at = |path| find(path, |name| row.get(name)).cloned();
-        assert_eq!((at("a.0"), at("a.1.b")), (Some(json!("named")), Some(json!(2))));
-        assert_eq!((at("a.2"), at("a.x"), at("b.0"), at("a.1.b.c")), (None, None, None, None));
+        assert_eq!(
+            (at("a.0"), at("a.1.b")),
+            (Some(json!("named")), Some(json!(2)))
+        );
+        assert_eq!(
+            (at("a.2"), at("a.x"), at("b.0"), at("a.1.b.c")),
+            (None, None, None, None)
+        );
     }
 }

@@ -37,8 +37,15 @@ impl<'t> Scanner<'t> {
     /// Starts at the first byte of the text; `None` if the text has control characters.
     pub fn new(text: &'t str) -> Option<Self> {
         // Without an early return, the loop is vectorized.
-        let has_control = text.bytes().fold(false, |found, byte| found | (byte < b' '));
-        (!has_control).then(|| Self { text, at: 0, depth: 0, keys: SmallVec::new() })
+        let has_control = text
+            .bytes()
+            .fold(false, |found, byte| found | (byte < b' '));
+        (!has_control).then(|| Self {
+            text,
+            at: 0,
+            depth: 0,
+            keys: SmallVec::new(),
+        })
     }
 
     /// Returns whether only spaces follow.
@@ -223,7 +230,8 @@ impl<'t> Scanner<'t> {
     /// Skips this text.
     pub fn literal(&mut self, literal: &str) -> Option<()> {
         let rest = &self.text.as_bytes()[self.at..];
-        rest.starts_with(literal.as_bytes()).then(|| self.at += literal.len())
+        rest.starts_with(literal.as_bytes())
+            .then(|| self.at += literal.len())
     }
 
     fn string(&mut self) -> Option<String> {
@@ -289,7 +297,11 @@ impl<'t> Scanner<'t> {
 
     /// Reads `\uXXXX`.
     fn unicode_escape(&mut self) -> Option<u32> {
-        let escape = self.text.as_bytes().get(self.at..self.at + 6)?.strip_prefix(b"\\u")?;
+        let escape = self
+            .text
+            .as_bytes()
+            .get(self.at..self.at + 6)?
+            .strip_prefix(b"\\u")?;
         self.at += 6;
         let mut digits = escape.iter().map(|digit| char::from(*digit).to_digit(16));
         digits.try_fold(0, |code, digit| Some(16 * code + digit?))

@@ -83,7 +83,10 @@ mod tests {
         let others = count(&serde_json::from_str(objects).unwrap()) - 4;
         assert!(!is_too_large(objects, others + 4 * OBJECT));
         assert!(is_too_large(objects, others + 4 * OBJECT - 1));
-        assert!(!has_more_values("[0,0,0]", 4), "as short as four values can be");
+        assert!(
+            !has_more_values("[0,0,0]", 4),
+            "as short as four values can be"
+        );
         assert!(has_more_values("[0,0,0]", 3));
     }
 }

@@ -97,7 +97,10 @@ impl<'de> Deserialize<'de> for UniqueKeys {
 /// Returns an error that names the key if it is a duplicate.
 pub fn reject_duplicate<E: Error>(is_duplicate: bool, key: &str) -> Result<(), E> {
     match is_duplicate {
-        true => Err(E::custom(format_args!("duplicate key `{}`", escape::name(key)))),
+        true => Err(E::custom(format_args!(
+            "duplicate key `{}`",
+            escape::name(key)
+        ))),
         false => Ok(()),
     }
 }

@@ -51,9 +51,18 @@ mod tests {
     #[test]
     fn debug_is_the_message_with_each_source_once() {
         let cause = || io::Error::other("no such file");
-        assert_eq!(format!("{:?}", Failure::Shown(cause())), "cannot read `a`: no such file");
-        assert_eq!(format!("{:#?}", Failure::Hidden(cause())), "cannot read `a`: no such file");
+        assert_eq!(
+            format!("{:?}", Failure::Shown(cause())),
+            "cannot read `a`: no such file"
+        );
+        assert_eq!(
+            format!("{:#?}", Failure::Hidden(cause())),
+            "cannot read `a`: no such file"
+        );
         let nested = Failure::Nested(Box::new(Failure::Hidden(cause())));
-        assert_eq!(format!("{nested:?}"), "run 1 failed: cannot read `a`: no such file");
+        assert_eq!(
+            format!("{nested:?}"),
+            "run 1 failed: cannot read `a`: no such file"
+        );
     }
 }

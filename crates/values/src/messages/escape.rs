@@ -66,7 +66,10 @@ pub fn name(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(MAX_NAME) {
         None => escaped(name),
         Some(_) => {
-            let start = name.char_indices().nth(MAX_NAME - 1).map_or(0, |(end, _)| end);
+            let start = name
+                .char_indices()
+                .nth(MAX_NAME - 1)
+                .map_or(0, |(end, _)| end);
             Cow::Owned(format!("{}…", escaped(&name[..start])))
         }
     }
@@ -91,7 +94,10 @@ pub fn push_quoted(quoted: &mut String, text: &str) {
     let _ = match text.char_indices().nth(MAX_NAME) {
         None => write!(quoted, "{text:?}"),
         Some(_) => {
-            let start = text.char_indices().nth(MAX_NAME - 1).map_or(0, |(end, _)| end);
+            let start = text
+                .char_indices()
+                .nth(MAX_NAME - 1)
+                .map_or(0, |(end, _)| end);
             write!(quoted, "{:?}…", &text[..start])
         }
     };
@@ -100,9 +106,16 @@ pub fn push_quoted(quoted: &mut String, text: &str) {
 /// Lists names for a message: `` `a`, `b` `` or, of more than 20, `` `a`, .. and 80 more ``.
 pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MAX_NAMES);
-    let shown: Vec<_> = names.take(MAX_NAMES).map(|one| format!("`{}`", name(one))).collect();
+    let shown: Vec<_> = names
+        .take(MAX_NAMES)
+        .map(|one| format!("`{}`", name(one)))
+        .collect();
     let shown = shown.join(", ");
-    if more == 0 { shown } else { format!("{shown} and {more} more") }
+    if more == 0 {
+        shown
+    } else {
+        format!("{shown} and {more} more")
+    }
 }
 
 /// Cuts a string off after `limit` bytes, at the start of a character, and appends its full length.
@@ -111,7 +124,10 @@ pub fn truncate(text: &mut String, limit: usize) {
         return;
     }
     let length = text.len();
-    let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=limit)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
     text.truncate(end);
     text.push_str(&format!("... (truncated; {length} bytes in full)"));
 }
@@ -130,8 +146,13 @@ mod tests {
             shown,
             "a\\u{1b}[31m\\r\\n\\t\\u{7}\\u{7f}\\u{9b}2J\\u{202e}\\u{2066}\\u{200f}\\u{2028}\\u{e0041}"
         );
-        for harmless in ["", "Zürich, 東京, שלום", "👩\u{200d}💻", "می\u{200c}خواهم", "C:\\new"]
-        {
+        for harmless in [
+            "",
+            "Zürich, 東京, שלום",
+            "👩\u{200d}💻",
+            "می\u{200c}خواهم",
+            "C:\\new",
+        ] {
             assert_eq!(escaped(harmless), harmless);
         }
     }
@@ -151,7 +172,10 @@ mod tests {
 
     #[test]
     fn a_quoted_string_is_bounded_and_escaped() {
-        assert_eq!(quoted("a \"b\"\n\u{1b}\u{202e}"), r#""a \"b\"\n\u{1b}\u{202e}""#);
+        assert_eq!(
+            quoted("a \"b\"\n\u{1b}\u{202e}"),
+            r#""a \"b\"\n\u{1b}\u{202e}""#
+        );
         assert_eq!(quoted(&"é".repeat(80)), format!("\"{}\"", "é".repeat(80)));
         assert_eq!(quoted(&"é".repeat(81)), format!("\"{}\"…", "é".repeat(79)));
     }

@@ -60,8 +60,13 @@ mod tests {
         for list in ["[1]", " ['a']", "{\"a\": 1}", "array([1])"] {
             assert_eq!(escaped(list), format!("'{list}"));
         }
-        for harmless in ["", "a=b", "0-5", " =1", "'", "'tis", "''", "\"=1\"", "a[1]", "é"] {
-            assert_eq!((&*escaped(harmless), unescaped(harmless)), (harmless, harmless));
+        for harmless in [
+            "", "a=b", "0-5", " =1", "'", "'tis", "''", "\"=1\"", "a[1]", "é",
+        ] {
+            assert_eq!(
+                (&*escaped(harmless), unescaped(harmless)),
+                (harmless, harmless)
+            );
         }
     }
 
@@ -77,9 +82,16 @@ mod tests {
             strings.extend(longer);
         }
         let strings: HashSet<String> = strings.into_iter().collect();
-        assert_eq!(strings.len(), (0..=6).map(|length| 5_usize.pow(length)).sum::<usize>());
+        assert_eq!(
+            strings.len(),
+            (0..=6).map(|length| 5_usize.pow(length)).sum::<usize>()
+        );
         let cells: HashSet<_> = strings.iter().map(|text| escaped(text)).collect();
-        assert_eq!(cells.len(), strings.len(), "different strings have different cells");
+        assert_eq!(
+            cells.len(),
+            strings.len(),
+            "different strings have different cells"
+        );
         for text in &strings {
             assert!(!escaped(text).starts_with(TRIGGERS), "{text:?}");
             assert_eq!(unescaped(&escaped(text)), text);

@@ -25,13 +25,11 @@ pub struct StepOutcome {
 
 impl StepOutcome {
     /// `tests_after - tests_before`.
-    #[must_use]
     pub fn verification_delta(&self) -> i64 {
         i64::from(self.tests_after) - i64::from(self.tests_before)
     }
 
     /// The input of the scorer.
-    #[must_use]
     pub fn record(&self) -> ToolResultRecord {
         ToolResultRecord {
             step_utility: self.step_utility,
@@ -84,8 +82,13 @@ impl OutcomeCoupledScorer {
     /// # Errors
     /// [`OutcomeCoupledError::Utility`].
     pub fn label(&self, step: &StepOutcome) -> Result<OutcomeCoupledLabels, OutcomeCoupledError> {
-        let StepOutcome { step_utility, tests_before, tests_after, was_repeated, params_valid } =
-            *step;
+        let StepOutcome {
+            step_utility,
+            tests_before,
+            tests_after,
+            was_repeated,
+            params_valid,
+        } = *step;
         Ok(OutcomeCoupledLabels {
             step_utility,
             tests_before,
@@ -100,7 +103,6 @@ impl OutcomeCoupledScorer {
 
 impl OutcomeCoupledLabels {
     /// The observed labels.
-    #[must_use]
     pub fn step(&self) -> StepOutcome {
         StepOutcome {
             step_utility: self.step_utility,
@@ -144,8 +146,16 @@ impl StatedLabels {
         if let Some(stated) = self.verification_delta
             && stated != computed.verification_delta
         {
-            let OutcomeCoupledLabels { tests_before: before, tests_after: after, .. } = *computed;
-            return Err(OutcomeCoupledError::Delta { stated, before, after });
+            let OutcomeCoupledLabels {
+                tests_before: before,
+                tests_after: after,
+                ..
+            } = *computed;
+            return Err(OutcomeCoupledError::Delta {
+                stated,
+                before,
+                after,
+            });
         }
         let computed = computed.outcome_score;
         // The comparison is false for NaN.
@@ -186,15 +196,33 @@ mod tests {
         let scorer = OutcomeCoupledScorer::default();
         let check = |labels: OutcomeCoupledLabels| labels.check(&scorer).unwrap_err().to_string();
         assert_eq!(
-            check(OutcomeCoupledLabels { verification_delta: 1, ..labels() }),
+            check(OutcomeCoupledLabels {
+                verification_delta: 1,
+                ..labels()
+            }),
             "`verification_delta` is 1, but `tests_after - tests_before` is 0 - 4294967295"
         );
-        let error = check(OutcomeCoupledLabels { outcome_score: 0.9, ..labels() });
-        assert!(error.starts_with("`outcome_score` is 0.9, but the labels give 0.7"), "{error}");
-        let nan = OutcomeCoupledLabels { outcome_score: f64::NAN, ..labels() };
-        assert!(matches!(nan.check(&scorer), Err(OutcomeCoupledError::Score { .. })));
+        let error = check(OutcomeCoupledLabels {
+            outcome_score: 0.9,
+            ..labels()
+        });
+        assert!(
+            error.starts_with("`outcome_score` is 0.9, but the labels give 0.7"),
+            "{error}"
+        );
+        let nan = OutcomeCoupledLabels {
+            outcome_score: f64::NAN,
+            ..labels()
+        };
+        assert!(matches!(
+            nan.check(&scorer),
+            Err(OutcomeCoupledError::Score { .. })
+        ));
         let single = f64::from(labels().outcome_score as f32);
-        let single = OutcomeCoupledLabels { outcome_score: single, ..labels() };
+        let single = OutcomeCoupledLabels {
+            outcome_score: single,
+            ..labels()
+        };
         assert_ne!(single, labels(), "single precision differs");
         assert_eq!(single.check(&scorer), Ok(()));
     }

@@ -33,13 +33,23 @@ pub struct OutcomeWeights {
 
 impl Default for OutcomeWeights {
     fn default() -> Self {
-        Self { step_utility: 0.4, repetition: 0.3, verification: 0.2, schema: 0.1 }
+        Self {
+            step_utility: 0.4,
+            repetition: 0.3,
+            verification: 0.2,
+            schema: 0.1,
+        }
     }
 }
 
 impl OutcomeWeights {
     fn in_order(self) -> [f64; 4] {
-        [self.step_utility, self.repetition, self.verification, self.schema]
+        [
+            self.step_utility,
+            self.repetition,
+            self.verification,
+            self.schema,
+        ]
     }
 }
 
@@ -74,7 +84,10 @@ pub struct OutcomeCoupledScorer {
 impl Default for OutcomeCoupledScorer {
     fn default() -> Self {
         let weights = Weights::unchecked(OutcomeWeights::default().in_order());
-        Self { weights, full_delta: NonZeroU32::MIN }
+        Self {
+            weights,
+            full_delta: NonZeroU32::MIN,
+        }
     }
 }
 
@@ -133,7 +146,10 @@ impl OutcomeCoupledScorer {
     /// # Errors
     /// [`InvalidWeights`] if a weight is negative or not finite, or if they do not sum to 1.
     pub fn new(weights: OutcomeWeights) -> Result<Self, InvalidWeights> {
-        Ok(Self { weights: Weights::new(weights.in_order())?, full_delta: NonZeroU32::MIN })
+        Ok(Self {
+            weights: Weights::new(weights.in_order())?,
+            full_delta: NonZeroU32::MIN,
+        })
     }
 
     /// Sets the change in passing tests that counts in full; smaller changes count proportionally.
@@ -151,14 +167,12 @@ impl OutcomeCoupledScorer {
     /// assert_eq!(scorer.components(&step(1)).unwrap(), [1.0, 1.0, 0.625, 1.0]);
     /// assert_eq!(scorer.components(&step(-9)).unwrap(), [1.0, 1.0, 0.0, 1.0]);
     /// ```
-    #[must_use]
     pub const fn with_full_delta(mut self, tests: NonZeroU32) -> Self {
         self.full_delta = tests;
         self
     }
 
     /// The weights, in the order of [`components`](Self::components).
-    #[must_use]
     pub const fn weights(&self) -> Weights<4> {
         self.weights
     }
@@ -168,7 +182,8 @@ impl OutcomeCoupledScorer {
     /// # Errors
     /// [`OutcomeCoupledError::Utility`].
     pub fn score(&self, step: &ToolResultRecord) -> Result<f64, OutcomeCoupledError> {
-        self.components(step).map(|components| self.weights.mean(components))
+        self.components(step)
+            .map(|components| self.weights.mean(components))
     }
 
     /// The components of the score, each in [0, 1]: utility, novelty, tests, parameters.
@@ -176,10 +191,16 @@ impl OutcomeCoupledScorer {
     /// # Errors
     /// [`OutcomeCoupledError::Utility`].
     pub fn components(&self, step: &ToolResultRecord) -> Result<[f64; 4], OutcomeCoupledError> {
-        let ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid } =
-            *step;
+        let ToolResultRecord {
+            step_utility,
+            was_repeated,
+            verification_delta,
+            params_valid,
+        } = *step;
         if !(-1.0..=1.0).contains(&step_utility) {
-            return Err(OutcomeCoupledError::Utility { found: step_utility });
+            return Err(OutcomeCoupledError::Utility {
+                found: step_utility,
+            });
         }
         let one_if = |condition| if condition { 1.0 } else { 0.0 };
         Ok([
@@ -202,11 +223,17 @@ impl OutcomeCoupledScorer {
         let (mut sum, mut count) = (ExactSum::default(), 0);
         for step in steps {
             count += 1;
-            let numbered =
-                |error| OutcomeCoupledError::Step { number: count, error: Box::new(error) };
+            let numbered = |error| OutcomeCoupledError::Step {
+                number: count,
+                error: Box::new(error),
+            };
             sum.add(self.score(step).map_err(numbered)?);
         }
-        if count == 0 { Err(OutcomeCoupledError::NoSteps) } else { Ok(sum.mean(count)) }
+        if count == 0 {
+            Err(OutcomeCoupledError::NoSteps)
+        } else {
+            Ok(sum.mean(count))
+        }
     }
 
     fn verification(&self, delta: i64) -> f64 {
@@ -227,7 +254,12 @@ mod tests {
         verification_delta: i64,
         params_valid: bool,
     ) -> ToolResultRecord {
-        ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid }
+        ToolResultRecord {
+            step_utility,
+            was_repeated,
+            verification_delta,
+            params_valid,
+        }
     }
 
     #[test]
@@ -235,9 +267,18 @@ mod tests {
         let scorer = OutcomeCoupledScorer::default();
         assert_eq!(scorer.score(&step(1.0, false, 1, true)).unwrap(), 1.0);
         assert_eq!(scorer.score(&step(-1.0, true, -1, false)).unwrap(), 0.0);
-        assert_eq!(scorer.score(&step(1.0, false, i64::MAX, true)).unwrap(), 1.0);
-        assert_eq!(scorer.score(&step(-1.0, true, i64::MIN, false)).unwrap(), 0.0);
-        assert_eq!(scorer.components(&step(0.0, false, 0, false)).unwrap(), [0.5, 1.0, 0.5, 0.0]);
+        assert_eq!(
+            scorer.score(&step(1.0, false, i64::MAX, true)).unwrap(),
+            1.0
+        );
+        assert_eq!(
+            scorer.score(&step(-1.0, true, i64::MIN, false)).unwrap(),
+            0.0
+        );
+        assert_eq!(
+            scorer.components(&step(0.0, false, 0, false)).unwrap(),
+            [0.5, 1.0, 0.5, 0.0]
+        );
     }
 
     #[test]
@@ -250,7 +291,10 @@ mod tests {
             );
         }
         assert_eq!(
-            scorer.score(&step(f64::NAN, false, 0, true)).unwrap_err().to_string(),
+            scorer
+                .score(&step(f64::NAN, false, 0, true))
+                .unwrap_err()
+                .to_string(),
             "expected a step utility in -1..=1, found NaN"
         );
     }
@@ -262,14 +306,20 @@ mod tests {
         assert_eq!(scorer.mean([&best, &worst, &worst, &best]), Ok(0.5));
         assert_eq!(scorer.mean([]), Err(OutcomeCoupledError::NoSteps));
         assert_eq!(
-            scorer.mean([&best, &step(2.0, false, 0, true)]).unwrap_err().to_string(),
+            scorer
+                .mean([&best, &step(2.0, false, 0, true)])
+                .unwrap_err()
+                .to_string(),
             "step 2: expected a step utility in -1..=1, found 2.0"
         );
     }
 
     #[test]
     fn weights_are_checked() {
-        let weights = OutcomeWeights { step_utility: 0.5, ..OutcomeWeights::default() };
+        let weights = OutcomeWeights {
+            step_utility: 0.5,
+            ..OutcomeWeights::default()
+        };
         assert_eq!(
             OutcomeCoupledScorer::new(weights).unwrap_err().to_string(),
             "the weights 0.5, 0.3, 0.2, 0.1 sum to 1.1; they must sum to 1"

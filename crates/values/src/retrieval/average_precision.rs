@@ -11,7 +11,6 @@
 /// assert_eq!(average_precision([true, false, true, false]), (1.0 + 2.0 / 3.0) / 2.0);
 /// assert_eq!(average_precision([false, false]), 0.0);
 /// ```
-#[must_use]
 pub fn average_precision(relevant: impl IntoIterator<Item = bool>) -> f64 {
     let (mut hits, mut sum) = (0_u32, 0.0);
     for (rank, is_relevant) in (1_u32..).zip(relevant) {
@@ -20,5 +19,9 @@ pub fn average_precision(relevant: impl IntoIterator<Item = bool>) -> f64 {
             sum += f64::from(hits) / f64::from(rank);
         }
     }
-    if hits == 0 { 0.0 } else { sum / f64::from(hits) }
+    if hits == 0 {
+        0.0
+    } else {
+        sum / f64::from(hits)
+    }
 }

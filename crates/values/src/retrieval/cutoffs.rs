@@ -53,11 +53,14 @@ impl Cutoffs {
             }
             cutoffs.push(rank);
         }
-        if cutoffs.is_empty() { Err(InvalidCutoffs::Empty) } else { Ok(Self(cutoffs)) }
+        if cutoffs.is_empty() {
+            Err(InvalidCutoffs::Empty)
+        } else {
+            Ok(Self(cutoffs))
+        }
     }
 
     /// Creates a single cutoff.
-    #[must_use]
     pub fn at(rank: NonZeroUsize) -> Self {
         Self(vec![rank])
     }
@@ -71,7 +74,12 @@ impl Cutoffs {
 /// 10, 1, 3, 5. The headline is at 10.
 impl Default for Cutoffs {
     fn default() -> Self {
-        Self([10, 1, 3, 5].into_iter().filter_map(NonZeroUsize::new).collect())
+        Self(
+            [10, 1, 3, 5]
+                .into_iter()
+                .filter_map(NonZeroUsize::new)
+                .collect(),
+        )
     }
 }
 

@@ -56,19 +56,24 @@ impl<'a> Relevant<'a> {
     ) -> Result<Self, InvalidGrade> {
         let checked = |(id, grade): (I, f64)| match (id.into(), grade) {
             (id, grade) if grade.is_finite() => Ok((id, grade)),
-            (id, grade) => Err(InvalidGrade { id: id.into_owned(), grade }),
+            (id, grade) => Err(InvalidGrade {
+                id: id.into_owned(),
+                grade,
+            }),
         };
-        grades.into_iter().map(checked).collect::<Result<_, _>>().map(Self)
+        grades
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// Returns the document's grade; 0 if it is not in the set or its grade is negative.
-    #[must_use]
     pub fn grade(&self, id: &str) -> f64 {
         self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
     }
 
     /// Returns the number of relevant documents, those with a grade above 0.
-    #[must_use]
     pub fn relevant(&self) -> usize {
         self.grades().count()
     }
@@ -112,8 +117,10 @@ impl<'a> Retrieved<'a> {
 
     /// Creates a ranking from documents with scores; higher is better.
     pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
-        let mut scores: Vec<(DocumentId<'a>, f64)> =
-            scores.into_iter().map(|(id, score)| (id.into(), score)).collect();
+        let mut scores: Vec<(DocumentId<'a>, f64)> = scores
+            .into_iter()
+            .map(|(id, score)| (id.into(), score))
+            .collect();
         scores.sort_by(|(id, score), (other, than)| than.total_cmp(score).then(other.cmp(id)));
         Self(scores.into_iter().map(|(id, _)| id).collect())
     }
@@ -135,10 +142,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Relevant<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Retrieved<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(Listing { values: "scores" })? {
-            Listed::Ids(ids) => Self::ranked(ids.into_iter().map(|Written(id)| id)),
-            Listed::Numbers(scores) => Self::scored(scores),
-        })
+        Ok(
+            match deserializer.deserialize_any(Listing { values: "scores" })? {
+                Listed::Ids(ids) => Self::ranked(ids.into_iter().map(|Written(id)| id)),
+                Listed::Numbers(scores) => Self::scored(scores),
+            },
+        )
     }
 }
 

@@ -53,7 +53,6 @@ pub struct Ranking {
 impl Ranking {
     /// Creates the ranking of the retrieved documents. `None` if no document is relevant, since
     /// then no ranking is better than another.
-    #[must_use]
     pub fn new(retrieved: &Retrieved<'_>, relevant: &Relevant<'_>) -> Option<Self> {
         let mut ideal: Vec<f64> = relevant.grades().collect();
         if ideal.is_empty() {
@@ -61,59 +60,76 @@ impl Ranking {
         }
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
         let mut seen = HashSet::new();
-        let mut first = |id, grade| if grade > 0.0 && seen.insert(id) { grade } else { 0.0 };
-        let grades = retrieved.iter().map(|id| first(id, relevant.grade(id))).collect();
+        let mut first = |id, grade| {
+            if grade > 0.0 && seen.insert(id) {
+                grade
+            } else {
+                0.0
+            }
+        };
+        let grades = retrieved
+            .iter()
+            .map(|id| first(id, relevant.grade(id)))
+            .collect();
         Some(Self { grades, ideal })
     }
 
     fn hits_at(&self, k: usize) -> usize {
-        self.grades.iter().take(k).filter(|grade| **grade > 0.0).count()
+        self.grades
+            .iter()
+            .take(k)
+            .filter(|grade| **grade > 0.0)
+            .count()
     }
 
     /// Iterates over the ranks of relevant documents, from 1 to `depth`.
     fn hits(&self, depth: Option<usize>) -> impl Iterator<Item = usize> {
-        let ranks = self.grades.iter().zip(1..).take(depth.unwrap_or(usize::MAX));
-        ranks.filter(|(grade, _)| **grade > 0.0).map(|(_, rank)| rank)
+        let ranks = self
+            .grades
+            .iter()
+            .zip(1..)
+            .take(depth.unwrap_or(usize::MAX));
+        ranks
+            .filter(|(grade, _)| **grade > 0.0)
+            .map(|(_, rank)| rank)
     }
 
     /// Returns the share of the first `k` ranks that are relevant, in [0, 1]. Ranks beyond the end
     /// of the list count as not relevant.
-    #[must_use]
     pub fn precision_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / k.max(1) as f64
     }
 
     /// Returns the share of the relevant documents that are among the first `k`, in [0, 1].
-    #[must_use]
     pub fn recall_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / self.ideal.len() as f64
     }
 
     /// Whether a relevant document is among the first `k`; `success` in `trec_eval`.
-    #[must_use]
     pub fn hit_at(&self, k: usize) -> bool {
         self.hits_at(k) > 0
     }
 
     /// Returns one over the rank of the first relevant document; 0 if there is none down to
     /// `depth`.
-    #[must_use]
     pub fn reciprocal_rank(&self, depth: Option<usize>) -> f64 {
-        self.hits(depth).next().map_or(0.0, |rank| 1.0 / rank as f64)
+        self.hits(depth)
+            .next()
+            .map_or(0.0, |rank| 1.0 / rank as f64)
     }
 
     /// Returns the sum of the precisions at the rank of each relevant document down to `depth`,
     /// divided by the number of all relevant documents, in [0, 1]. Grades are ignored.
-    #[must_use]
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
-        let precisions =
-            self.hits(depth).zip(1_usize..).map(|(rank, hits)| hits as f64 / rank as f64);
+        let precisions = self
+            .hits(depth)
+            .zip(1_usize..)
+            .map(|(rank, hits)| hits as f64 / rank as f64);
         precisions.fold(0.0, |sum, precision| sum + precision) / self.ideal.len() as f64
     }
 
     /// Returns the discounted cumulative gain of the first `k`, divided by the gain of
     /// the ideal ranking, in [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
-    #[must_use]
     pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
         // Gains are divided by the largest one, so that no sum overflows.
         let largest = gain.of(self.ideal[0]);

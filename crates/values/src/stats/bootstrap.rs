@@ -34,7 +34,10 @@ pub struct Bootstrap {
 impl Default for Bootstrap {
     /// 2,000 samples from seed 0.
     fn default() -> Self {
-        Self { resamples: 2_000, seed: 0 }
+        Self {
+            resamples: 2_000,
+            seed: 0,
+        }
     }
 }
 
@@ -91,7 +94,11 @@ impl Bootstrap {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut values = Vec::with_capacity(self.resamples as usize);
         for _ in 0..if rows == 0 { 0 } else { self.resamples } {
-            let draws = Draws { random: &mut random, rows, left: rows };
+            let draws = Draws {
+                random: &mut random,
+                rows,
+                left: rows,
+            };
             values.extend(statistic(draws).filter(|value| value.is_finite()));
         }
         let undefined = self.resamples as usize - values.len();
@@ -99,7 +106,10 @@ impl Bootstrap {
             return Uncertainty::NotComputed;
         }
         values.sort_unstable_by(f64::total_cmp);
-        let ci95 = Interval { low: quantile(&values, 0.025), high: quantile(&values, 0.975) };
+        let ci95 = Interval {
+            low: quantile(&values, 0.025),
+            high: quantile(&values, 0.975),
+        };
         match (deviation(&values), values.first() < values.last()) {
             (stderr, true) if stderr.is_finite() => Uncertainty::Known { stderr, ci95 },
             (_, true) => Uncertainty::TooLarge,
@@ -121,7 +131,6 @@ impl Bootstrap {
     /// // The mean is 0.21. The interval reaches further above it than below.
     /// assert_eq!(format!("{interval:.2}"), "[0.14, 0.29]");
     /// ```
-    #[must_use]
     pub fn mean(&self, units: &[(f64, u64)]) -> Uncertainty {
         let found = units.len() as u64;
         let (Some(mean), true) = (mean_of(units), found > 1 && self.resamples > 0) else {
@@ -131,7 +140,11 @@ impl Bootstrap {
         let mut means = Vec::with_capacity(self.resamples as usize);
         for _ in 0..self.resamples {
             let (mut sum, mut rows) = (0.0, 0);
-            for at in (Draws { random: &mut random, rows: units.len(), left: units.len() }) {
+            for at in (Draws {
+                random: &mut random,
+                rows: units.len(),
+                left: units.len(),
+            }) {
                 let (unit, count) = units[at];
                 sum += unit;
                 rows += count;
@@ -182,7 +195,10 @@ fn mean_of(units: &[(f64, u64)]) -> Option<f64> {
 fn jackknife(units: &[(f64, u64)]) -> Vec<f64> {
     let sum: f64 = units.iter().map(|(sum, _)| sum).sum();
     let rows: u64 = units.iter().map(|(_, rows)| rows).sum();
-    units.iter().map(|(unit, count)| (sum - unit) / (rows - count) as f64).collect()
+    units
+        .iter()
+        .map(|(unit, count)| (sum - unit) / (rows - count) as f64)
+        .collect()
 }
 
 /// Returns the standard deviation with `n - 1` in the denominator.
@@ -204,7 +220,6 @@ fn deviation(values: &[f64]) -> f64 {
 /// let interval = bca_interval(50.0, samples, &[49.0, 50.0, 51.0]).unwrap();
 /// assert_eq!(format!("{interval:.2}"), "[2.50, 97.50]");
 /// ```
-#[must_use]
 pub fn bca_interval(estimate: f64, mut samples: Vec<f64>, jackknife: &[f64]) -> Option<Interval> {
     samples.sort_unstable_by(f64::total_cmp);
     if samples.first()? == samples.last()? {
@@ -216,14 +231,22 @@ pub fn bca_interval(estimate: f64, mut samples: Vec<f64>, jackknife: &[f64]) -> 
     let normal = Normal::standard();
     let bias = normal.inverse_cdf(share);
     let centre = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
-    let moment = |power: i32| jackknife.iter().map(|it| (centre - it).powi(power)).sum::<f64>();
+    let moment = |power: i32| {
+        jackknife
+            .iter()
+            .map(|it| (centre - it).powi(power))
+            .sum::<f64>()
+    };
     let acceleration = moment(3) / (6.0 * moment(2).powf(1.5));
     let end = |z: f64| {
         let z = bias + z;
         quantile(&samples, normal.cdf(bias + z / (1.0 - acceleration * z)))
     };
     let is_defined = bias.is_finite() && acceleration.is_finite();
-    is_defined.then(|| Interval { low: end(-Z), high: end(Z) })
+    is_defined.then(|| Interval {
+        low: end(-Z),
+        high: end(Z),
+    })
 }
 
 /// Returns a quantile of sorted values, by linear interpolation.
@@ -241,7 +264,10 @@ mod tests {
     /// The uncertainty of a statistic with these values on the samples.
     fn of_values(values: &[Option<f64>]) -> Uncertainty {
         let mut values = values.iter().copied();
-        let bootstrap = Bootstrap { resamples: values.len() as u32, seed: 0 };
+        let bootstrap = Bootstrap {
+            resamples: values.len() as u32,
+            seed: 0,
+        };
         bootstrap.statistic(3, |_| values.next().flatten())
     }
 
@@ -259,7 +285,13 @@ mod tests {
         let found = of_values(&[4.0, 1.0, 3.0, 5.0, 2.0].map(Some));
         // The squared differences from 3 are 4, 1, 0, 1 and 4, and the quantiles are at 2.5% and 97.5% of the way from 1 to 5.
         assert_eq!(found.stderr(), Some((10.0_f64 / 4.0).sqrt()));
-        assert_close(found.ci95().unwrap(), Interval { low: 1.1, high: 4.9 });
+        assert_close(
+            found.ci95().unwrap(),
+            Interval {
+                low: 1.1,
+                high: 4.9,
+            },
+        );
     }
 
     #[test]
@@ -269,7 +301,13 @@ mod tests {
             of_values(&values.collect::<Vec<_>>())
         };
         // The numbers 1 to 19: 0.45 above the smallest, and 0.45 below the largest one.
-        assert_close(undefined(1).ci95().unwrap(), Interval { low: 1.45, high: 18.55 });
+        assert_close(
+            undefined(1).ci95().unwrap(),
+            Interval {
+                low: 1.45,
+                high: 18.55,
+            },
+        );
         assert_eq!(undefined(2), Uncertainty::NotComputed);
     }
 
@@ -283,12 +321,23 @@ mod tests {
     #[test]
     fn a_mean_needs_two_units_with_rows_and_a_sample() {
         for units in [&[] as &[(f64, u64)], &[(0.5, 1)], &[(0.0, 0), (0.0, 0)]] {
-            let expected = Uncertainty::NotEnoughRows { found: units.len() as u64, needed: 2 };
+            let expected = Uncertainty::NotEnoughRows {
+                found: units.len() as u64,
+                needed: 2,
+            };
             assert_eq!(Bootstrap::default().mean(units), expected);
         }
-        let without_samples = Bootstrap { resamples: 0, seed: 0 }.mean(&[(0.5, 1), (1.0, 1)]);
+        let without_samples = Bootstrap {
+            resamples: 0,
+            seed: 0,
+        }
+        .mean(&[(0.5, 1), (1.0, 1)]);
         assert_eq!(without_samples.ci95(), None);
-        assert_ne!(without_samples, Uncertainty::Constant, "the values are not equal");
+        assert_ne!(
+            without_samples,
+            Uncertainty::Constant,
+            "the values are not equal"
+        );
     }
 
     #[test]
@@ -298,7 +347,13 @@ mod tests {
             let sum: f64 = of.iter().map(|at| units[*at].0).sum();
             sum / of.iter().map(|at| units[*at].1).sum::<u64>() as f64
         };
-        let (bootstrap, mut means) = (Bootstrap { resamples: 200, seed: 3 }, Vec::new());
+        let (bootstrap, mut means) = (
+            Bootstrap {
+                resamples: 200,
+                seed: 3,
+            },
+            Vec::new(),
+        );
         let samples = bootstrap.statistic(units.len(), |sample| {
             means.push(mean(sample));
             means.last().copied()
@@ -307,7 +362,10 @@ mod tests {
         let without = all.map(|unit| mean(&[&all[..unit], &all[unit + 1..]].concat()));
         let found = bootstrap.mean(&units);
         assert!((found.stderr().unwrap() - samples.stderr().unwrap()).abs() < 1e-12);
-        assert_close(found.ci95().unwrap(), bca_interval(mean(&all), means, &without).unwrap());
+        assert_close(
+            found.ci95().unwrap(),
+            bca_interval(mean(&all), means, &without).unwrap(),
+        );
     }
 
     #[test]
@@ -326,6 +384,11 @@ mod tests {
         // The estimate is above 999 of 1,000 samples, which is 3.1 deviations, and the acceleration is 0.07. So the end is
         // at more than 10 deviations, where the distribution function is 1.
         let samples = (0..1_000).map(f64::from).collect();
-        assert_eq!(bca_interval(998.5, samples, &[1.0, 1.0, -2.0]).unwrap().high, 999.0);
+        assert_eq!(
+            bca_interval(998.5, samples, &[1.0, 1.0, -2.0])
+                .unwrap()
+                .high,
+            999.0
+        );
     }
 }

@@ -15,7 +15,11 @@ pub(super) struct Units {
 impl Units {
     /// Returns Wilson's score interval with Student's t instead of the normal quantile.
     pub(super) fn interval(&self) -> Interval {
-        let Self { mean, effective, degrees } = *self;
+        let Self {
+            mean,
+            effective,
+            degrees,
+        } = *self;
         let t = t_quantile(degrees);
         let scale = 1.0 + t * t / effective;
         let centre = (mean + t * t / (2.0 * effective)) / scale;
@@ -23,8 +27,16 @@ impl Units {
         let half = t * variance.sqrt() / scale;
         // At the ends the formula yields 0 and 1 except for the last digit.
         Interval {
-            low: if mean == 0.0 { 0.0 } else { (centre - half).max(0.0) },
-            high: if mean == 1.0 { 1.0 } else { (centre + half).min(1.0) },
+            low: if mean == 0.0 {
+                0.0
+            } else {
+                (centre - half).max(0.0)
+            },
+            high: if mean == 1.0 {
+                1.0
+            } else {
+                (centre + half).min(1.0)
+            },
         }
     }
 }

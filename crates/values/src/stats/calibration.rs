@@ -66,7 +66,6 @@ pub struct Brier {
 
 impl Brier {
     /// Creates the score of one row. The probability is in [0, 1].
-    #[must_use]
     pub fn of(is_true: bool, probability: f64) -> Self {
         let difference = probability - f64::from(u8::from(is_true));
         Self::of_square(difference * difference)
@@ -75,7 +74,10 @@ impl Brier {
     /// Creates the score of one row from its squared difference, in [0, 1].
     #[doc(hidden)]
     pub fn of_square(square: f64) -> Self {
-        Self { rows: 1, squares: Total::One(square) }
+        Self {
+            rows: 1,
+            squares: Total::One(square),
+        }
     }
 
     /// Returns the squared difference, if there is one row.
@@ -127,13 +129,18 @@ struct Bin {
 
 impl Calibration {
     /// Creates the bin of one row. The probability is in [0, 1]; a bin includes its upper end, the first one also 0.
-    #[must_use]
     pub fn of(is_true: bool, probability: f64, bins: u32) -> Self {
         let bins = bins.max(1);
         let place = ((probability * f64::from(bins)).ceil() - 1.0).max(0.0) as u32;
-        let bin =
-            Bin { rows: 1, came_true: u64::from(is_true), probabilities: Total::One(probability) };
-        Self { all: bins, bins: BTreeMap::from([(place, bin)]) }
+        let bin = Bin {
+            rows: 1,
+            came_true: u64::from(is_true),
+            probabilities: Total::One(probability),
+        };
+        Self {
+            all: bins,
+            bins: BTreeMap::from([(place, bin)]),
+        }
     }
 
     /// Returns the number of bins, whether the row came true, and its probability, if there is one row.
@@ -181,9 +188,12 @@ mod tests {
     #[test]
     fn a_bin_has_its_upper_end_and_the_first_one_also_0() {
         // In bins of one half, and whether both probabilities are in the same bin. The first comes true, the second does not.
-        for (a, b, is_same) in
-            [(0.0, 0.5, true), (0.5, 0.6, false), (0.6, 1.0, true), (0.0, 1.0, false)]
-        {
+        for (a, b, is_same) in [
+            (0.0, 0.5, true),
+            (0.5, 0.6, false),
+            (0.6, 1.0, true),
+            (0.0, 1.0, false),
+        ] {
             let mut calibration = Calibration::of(true, a, 2);
             calibration.merge(&Calibration::of(false, b, 2));
             let each: f64 = (1.0 - a + b) / 2.0;
@@ -197,7 +207,10 @@ mod tests {
     #[test]
     fn scores_of_the_same_rows_are_equal_in_every_order() {
         let [a, b, c] = [(true, 0.8), (false, 0.4), (false, 0.1)].map(|(is_true, probability)| {
-            (Brier::of(is_true, probability), Calibration::of(is_true, probability, 1))
+            (
+                Brier::of(is_true, probability),
+                Calibration::of(is_true, probability, 1),
+            )
         });
         let merged = |parts: [&(Brier, Calibration); 2]| {
             let (mut brier, mut calibration) = parts[0].clone();

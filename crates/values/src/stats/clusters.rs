@@ -40,7 +40,9 @@ struct Group {
 
 impl<K> Default for Clusters<K> {
     fn default() -> Self {
-        Self { groups: HashMap::new() }
+        Self {
+            groups: HashMap::new(),
+        }
     }
 }
 
@@ -63,16 +65,16 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     }
 
     /// Returns the number of groups.
-    #[must_use]
     pub fn groups(&self) -> usize {
         self.groups.len()
     }
 
     /// Returns the mean over all rows; `None` without rows.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let mut sum = ExactSum::default();
-        self.groups.values().for_each(|group| group.sum.add_to(&mut sum));
+        self.groups
+            .values()
+            .for_each(|group| group.sum.add_to(&mut sum));
         let count = self.groups.values().map(|group| group.count).sum();
         (count > 0).then(|| sum.mean(count))
     }
@@ -86,17 +88,20 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     /// groups of 3. Groups of equal size have `G - 1` degrees of freedom.
     ///
     /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
-    #[must_use]
     pub fn uncertainty(&self) -> Uncertainty {
         match (self.mean(), self.deviations()) {
             (Some(mean), Some(groups)) if groups.len() > 1 => {
-                let stderr =
-                    groups.iter().fold(0.0, |sum, group| sum + group.variance(self.rows()));
+                let stderr = groups
+                    .iter()
+                    .fold(0.0, |sum, group| sum + group.variance(self.rows()));
                 let stderr = stderr.sqrt() / self.rows();
                 Uncertainty::student(mean, stderr, degrees(&groups))
             }
             (Some(_), None) => Uncertainty::TooLarge,
-            _ => Uncertainty::NotEnoughRows { found: self.groups.len() as u64, needed: 2 },
+            _ => Uncertainty::NotEnoughRows {
+                found: self.groups.len() as u64,
+                needed: 2,
+            },
         }
     }
 
@@ -105,17 +110,25 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     /// If the means of fewer than 30 groups differ from the commonest one, such as that of the groups in which all rows pass,
     /// the interval is that of [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of
     /// values.
-    #[must_use]
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let (width, n) = (most - least, self.rows());
-        let commonest = self.commonest().filter(|_| width > 0.0 && width.is_finite());
-        let (Some(mean), Some(mut groups), Some(commonest), true) =
-            (self.mean(), self.deviations(), commonest, self.groups.len() > 1)
-        else {
+        let commonest = self
+            .commonest()
+            .filter(|_| width > 0.0 && width.is_finite());
+        let (Some(mean), Some(mut groups), Some(commonest), true) = (
+            self.mean(),
+            self.deviations(),
+            commonest,
+            self.groups.len() > 1,
+        ) else {
             return self.uncertainty().within(least, most);
         };
         let variance = |groups: &[Deviation], all: f64| {
-            groups.iter().fold(0.0, |sum, group| sum + group.variance(all)) / all / all
+            groups
+                .iter()
+                .fold(0.0, |sum, group| sum + group.variance(all))
+                / all
+                / all
         };
         let (stderr, degrees) = (variance(&groups, n).sqrt(), degrees(&groups));
         // A group of the mean size at each end of the range.
@@ -126,9 +139,16 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         for group in &mut groups {
             group.deviation = group.deviation / width + group.rows * (mean - centre);
         }
-        groups.extend([0.0, 1.0].map(|end| Deviation { rows, deviation: rows * (end - centre) }));
+        groups.extend([0.0, 1.0].map(|end| Deviation {
+            rows,
+            deviation: rows * (end - centre),
+        }));
         let effective = centre * (1.0 - centre) / variance(&groups, all) * n / all;
-        let units = Units { mean, effective, degrees };
+        let units = Units {
+            mean,
+            effective,
+            degrees,
+        };
         Uncertainty::bounded(stderr, &units, least, most)
     }
 
@@ -155,10 +175,17 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
             let mut deviation = ExactSum::default();
             group.sum.add_to(&mut deviation);
             deviation.add_times(-mean, group.count);
-            Deviation { rows: group.count as f64, deviation: deviation.value() }
+            Deviation {
+                rows: group.count as f64,
+                deviation: deviation.value(),
+            }
         };
         let mut groups: Vec<Deviation> = self.groups.values().map(deviation).collect();
-        groups.sort_by(|a, b| a.rows.total_cmp(&b.rows).then(a.deviation.total_cmp(&b.deviation)));
+        groups.sort_by(|a, b| {
+            a.rows
+                .total_cmp(&b.rows)
+                .then(a.deviation.total_cmp(&b.deviation))
+        });
         let sum: f64 = groups.iter().map(|group| group.deviation.powi(2)).sum();
         sum.is_finite().then_some(groups)
     }
@@ -196,7 +223,11 @@ fn bell_mccaffrey(sizes: &[f64], variance: impl Fn(f64) -> f64) -> f64 {
     let (mut uu, mut uv, mut vv) = (0.0, 0.0, 0.0);
     for size in sizes {
         let (adjusted, variance) = (1.0 / (1.0 - size / n), variance(*size));
-        let (u, v, d) = (adjusted.sqrt() * size, adjusted.sqrt() * variance, adjusted * variance);
+        let (u, v, d) = (
+            adjusted.sqrt() * size,
+            adjusted.sqrt() * variance,
+            adjusted * variance,
+        );
         let rest = total * u * u - 2.0 * u * v / n;
         (trace, squares) = (trace + d + rest, squares + d * d + 2.0 * d * rest);
         (uu, uv, vv) = (uu + u * u, uv + u * v, vv + v * v);
@@ -211,13 +242,22 @@ mod tests {
 
     fn of(values: &[(u32, f64)]) -> Clusters<u32> {
         let mut clusters = Clusters::default();
-        values.iter().for_each(|(group, value)| clusters.record(*group, *value));
+        values
+            .iter()
+            .for_each(|(group, value)| clusters.record(*group, *value));
         clusters
     }
 
     #[test]
     fn parts_have_the_groups_of_the_whole() {
-        let values = [(1, 0.25), (2, 1.0), (1, 0.5), (3, 0.75), (2, 0.125), (1, 1.0)];
+        let values = [
+            (1, 0.25),
+            (2, 1.0),
+            (1, 0.5),
+            (3, 0.75),
+            (2, 0.125),
+            (1, 1.0),
+        ];
         for split in 0..=values.len() {
             let mut merged = of(&values[..split]);
             merged.merge(&of(&values[split..]));
@@ -232,7 +272,9 @@ mod tests {
     /// Groups of these sizes, whose rows have the numbers 37, 74, 10, .. of 101.
     fn sized(sizes: &[u32]) -> Clusters<u32> {
         let mut clusters = Clusters::default();
-        let groups = (0..).zip(sizes).flat_map(|(group, size)| (0..*size).map(move |_| group));
+        let groups = (0..)
+            .zip(sizes)
+            .flat_map(|(group, size)| (0..*size).map(move |_| group));
         for (row, group) in (1_u32..).zip(groups) {
             clusters.record(group, f64::from(row * 37 % 101) / 101.0);
         }
@@ -242,22 +284,44 @@ mod tests {
     #[test]
     fn standard_errors_and_degrees_of_freedom_are_those_of_r() {
         let large = |first: &[u32], others: usize, size: u32| {
-            first.iter().copied().chain(std::iter::repeat_n(size, others)).collect::<Vec<_>>()
+            first
+                .iter()
+                .copied()
+                .chain(std::iter::repeat_n(size, others))
+                .collect::<Vec<_>>()
         };
         // R's clubSandwich 0.5.8: `coef_test(lm(x ~ 1), vcov = "CR2", cluster = g, test = "Satterthwaite")`.
         for (sizes, stderr, degrees) in [
             (large(&[], 6, 20), 0.006_912_596_206_883_79, 5.0),
-            (large(&[50], 5, 5), 0.018_088_183_010_730_2, 1.884_615_384_615_4),
-            (large(&[100], 9, 5), 0.011_967_648_668_283_4, 1.921_568_627_451),
-            (large(&[30; 3], 20, 3), 0.009_271_690_789_301_43, 6.872_271_914_132_37),
+            (
+                large(&[50], 5, 5),
+                0.018_088_183_010_730_2,
+                1.884_615_384_615_4,
+            ),
+            (
+                large(&[100], 9, 5),
+                0.011_967_648_668_283_4,
+                1.921_568_627_451,
+            ),
+            (
+                large(&[30; 3], 20, 3),
+                0.009_271_690_789_301_43,
+                6.872_271_914_132_37,
+            ),
             (large(&[], 8, 1), 0.105_256_244_807_02, 7.0),
             (large(&[99], 1, 1), 0.013_433_673_768_314_7, 1.0),
         ] {
             let found = sized(&sizes).uncertainty().stderr().unwrap();
-            assert!((found - stderr).abs() < 1e-9, "{sizes:?}: {found} is not {stderr}");
+            assert!(
+                (found - stderr).abs() < 1e-9,
+                "{sizes:?}: {found} is not {stderr}"
+            );
             let sizes: Vec<f64> = sizes.into_iter().map(f64::from).collect();
             let found = bell_mccaffrey(&sizes, |size| size);
-            assert!((found - degrees).abs() < 1e-9, "{sizes:?}: {found} is not {degrees}");
+            assert!(
+                (found - degrees).abs() < 1e-9,
+                "{sizes:?}: {found} is not {degrees}"
+            );
         }
     }
 
@@ -284,8 +348,15 @@ mod tests {
             assert!((found - trace * trace / squares).abs() < 1e-12, "{found}");
         }
         // 3.0 for independent rows, and 2.0 for copies.
-        let groups = sizes.map(|rows| Deviation { rows, deviation: 0.0 });
-        assert!((degrees(&groups) - 2.4).abs() < 0.05, "{}", degrees(&groups));
+        let groups = sizes.map(|rows| Deviation {
+            rows,
+            deviation: 0.0,
+        });
+        assert!(
+            (degrees(&groups) - 2.4).abs() < 0.05,
+            "{}",
+            degrees(&groups)
+        );
     }
 
     #[test]

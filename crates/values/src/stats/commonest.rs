@@ -37,7 +37,10 @@ impl Commonest {
             None => self.counts.push((key, times)),
         }
         if self.all() - self.largest() >= FEW {
-            *self = Self { counts: Vec::new(), is_varied: true };
+            *self = Self {
+                counts: Vec::new(),
+                is_varied: true,
+            };
         }
     }
 
@@ -46,7 +49,11 @@ impl Commonest {
     }
 
     fn largest(&self) -> u64 {
-        self.counts.iter().map(|(_, count)| *count).max().unwrap_or(0)
+        self.counts
+            .iter()
+            .map(|(_, count)| *count)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Returns how often the commonest value occurs; `None` if at least [`FEW`] values differ from it. A value that occurs
@@ -84,7 +91,10 @@ mod tests {
         assert_eq!(of(&[&ones[..], &[0.5; 30]].concat()).count(), None);
         assert_eq!((of(&[]).count(), of(&ones).count()), (Some(0), Some(1_000)));
         // 29 values of 30 differ from any of them, but none is common.
-        assert_eq!([of(&distinct(29)).count(), of(&distinct(30)).count()], [Some(1), None]);
+        assert_eq!(
+            [of(&distinct(29)).count(), of(&distinct(30)).count()],
+            [Some(1), None]
+        );
         assert_eq!(of(&[0.0, -0.0, 0.1 + 0.2, 0.3]).counts.len(), 2);
     }
 

@@ -36,7 +36,10 @@ impl CompactSum {
 
     /// Adds a finite number.
     pub(super) fn add(&mut self, value: f64) {
-        match self.units().and_then(|sum| sum.checked_add(units_of(value)?)) {
+        match self
+            .units()
+            .and_then(|sum| sum.checked_add(units_of(value)?))
+        {
             Some(sum) => *self = Self::of(sum),
             None => self.exact().add(value),
         }
@@ -57,7 +60,11 @@ impl CompactSum {
             Self::Units(low, high) => {
                 // The upper half has the sign.
                 sum.add_units(u128::from(*low), SHIFT, false);
-                sum.add_units(u128::from(high.unsigned_abs()), SHIFT + 64, high.is_negative());
+                sum.add_units(
+                    u128::from(high.unsigned_abs()),
+                    SHIFT + 64,
+                    high.is_negative(),
+                );
             }
             Self::Exact(exact) => sum.add_all(exact),
         }
@@ -87,7 +94,11 @@ fn units_of(value: f64) -> Option<i128> {
         None if significand.trailing_zeros() < SHIFT - shift => return None,
         None => i128::from(significand >> (SHIFT - shift)),
     };
-    Some(if value.is_sign_negative() { -magnitude } else { magnitude })
+    Some(if value.is_sign_negative() {
+        -magnitude
+    } else {
+        magnitude
+    })
 }
 
 #[cfg(test)]
@@ -110,7 +121,10 @@ mod tests {
             sum.add(score);
         }
         // The significand of 1/3, and 803/8.
-        assert_eq!(sum.units(), Some((6_004_799_503_160_661 << 46) + (803 << 97)));
+        assert_eq!(
+            sum.units(),
+            Some((6_004_799_503_160_661 << 46) + (803 << 97))
+        );
         sum.add(1e-300);
         assert_eq!((sum.units(), value(&sum)), (None, 1.0 / 3.0 + 100.375));
     }

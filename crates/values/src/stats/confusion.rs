@@ -23,18 +23,19 @@ impl ConfusionMatrix {
     ///
     /// # Panics
     /// If an index is not below `classes`.
-    #[must_use]
     pub fn of(classes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut counts = vec![0; classes * classes];
         for (label, given) in pairs {
-            assert!(label < classes && given < classes, "there are {classes} classes");
+            assert!(
+                label < classes && given < classes,
+                "there are {classes} classes"
+            );
             counts[label * classes + given] += 1;
         }
         Self { classes, counts }
     }
 
     /// Returns the number of classes.
-    #[must_use]
     pub fn classes(&self) -> usize {
         self.classes
     }
@@ -43,34 +44,39 @@ impl ConfusionMatrix {
     ///
     /// # Panics
     /// If an index is not below [`classes`](Self::classes).
-    #[must_use]
     pub fn count(&self, label: usize, given: usize) -> u64 {
-        assert!(label < self.classes && given < self.classes, "there are {} classes", self.classes);
+        assert!(
+            label < self.classes && given < self.classes,
+            "there are {} classes",
+            self.classes
+        );
         self.counts[label * self.classes + given]
     }
 
     /// Returns the number of rows.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Returns the number of rows that were given the class of their label.
-    #[must_use]
     pub fn agreeing(&self) -> u64 {
-        (0..self.classes).map(|class| self.count(class, class)).sum()
+        (0..self.classes)
+            .map(|class| self.count(class, class))
+            .sum()
     }
 
     /// Returns the number of rows with this label.
-    #[must_use]
     pub fn labelled(&self, class: usize) -> u64 {
-        (0..self.classes).map(|given| self.count(class, given)).sum()
+        (0..self.classes)
+            .map(|given| self.count(class, given))
+            .sum()
     }
 
     /// Returns the number of rows that were given this class.
-    #[must_use]
     pub fn given(&self, class: usize) -> u64 {
-        (0..self.classes).map(|label| self.count(label, class)).sum()
+        (0..self.classes)
+            .map(|label| self.count(label, class))
+            .sum()
     }
 }
 

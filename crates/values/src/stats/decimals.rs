@@ -1,7 +1,6 @@
 //! Numbers rounded for people.
 
 /// Returns a number with this many decimals. A number that rounds to zero has no sign.
-#[must_use]
 pub fn decimals(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
     match text.strip_prefix('-') {
@@ -19,11 +18,17 @@ mod tests {
 
     #[test]
     fn an_interval_that_rounds_to_zero_has_no_signs() {
-        let interval = Interval { low: -0.000_01, high: -0.0 };
+        let interval = Interval {
+            low: -0.000_01,
+            high: -0.0,
+        };
         assert_eq!(format!("{interval:.4}"), "[0.0000, 0.0000]");
         assert_eq!(interval.to_string(), "[-0.00001, 0]");
         assert_eq!(serde_json::to_string(&interval).unwrap(), "[-0.00001,0.0]");
-        let zero = Interval { low: -0.0, high: -0.0 };
+        let zero = Interval {
+            low: -0.0,
+            high: -0.0,
+        };
         assert_eq!(serde_json::to_string(&zero).unwrap(), "[0.0,0.0]");
     }
 

@@ -20,7 +20,10 @@ pub struct ExactSum {
 
 impl Default for ExactSum {
     fn default() -> Self {
-        Self { limbs: [0; LIMBS], pending: 0 }
+        Self {
+            limbs: [0; LIMBS],
+            pending: 0,
+        }
     }
 }
 
@@ -73,16 +76,25 @@ impl ExactSum {
         sum.carry();
         let is_set = |limb: &i64| *limb != 0;
         let lowest = sum.limbs.iter().position(is_set).unwrap_or(0);
-        let end = sum.limbs.iter().rposition(is_set).map_or(lowest, |highest| highest + 1);
+        let end = sum
+            .limbs
+            .iter()
+            .rposition(is_set)
+            .map_or(lowest, |highest| highest + 1);
         (lowest, sum.limbs[lowest..end].to_vec())
     }
 
     /// Creates the sum with these limbs; `None` if [`limbs`](Self::limbs) does not return them.
     pub(super) fn from_limbs(lowest: usize, limbs: &[i64]) -> Option<Self> {
         let mut sum = Self::default();
-        sum.limbs.get_mut(lowest..lowest + limbs.len())?.copy_from_slice(limbs);
+        sum.limbs
+            .get_mut(lowest..lowest + limbs.len())?
+            .copy_from_slice(limbs);
         let (_, others) = sum.limbs.split_last()?;
-        others.iter().all(|limb| u32::try_from(*limb).is_ok()).then_some(sum)
+        others
+            .iter()
+            .all(|limb| u32::try_from(*limb).is_ok())
+            .then_some(sum)
     }
 
     /// Returns four numbers whose sum is this sum up to its highest 200 bits or so, largest first.
@@ -166,7 +178,9 @@ impl ExactSum {
         let below = |distance: usize| top.checked_sub(distance).map_or(0, limb);
         // The three highest limbs have at least 65 significant bits; the rest only breaks ties.
         let window = limb(top) << 64 | below(1) << 32 | below(2);
-        let sticky = self.limbs[..top.saturating_sub(2)].iter().any(|limb| *limb != 0);
+        let sticky = self.limbs[..top.saturating_sub(2)]
+            .iter()
+            .any(|limb| *limb != 0);
         let lowest = (u32::try_from(top).unwrap_or(u32::MAX) * LIMB_BITS).cast_signed() - 64;
         let length = 128 - window.leading_zeros();
         let highest = lowest + length.cast_signed() - 1;
@@ -225,8 +239,18 @@ mod tests {
 
     #[test]
     fn one_number_is_itself() {
-        let extremes = [f64::MIN_POSITIVE, f64::MAX, f64::MIN, 5e-324, -5e-324, 2.3e-308];
-        for value in extremes.into_iter().chain([1.0, -0.1, 1.0 / 3.0, 1e16 + 2.0]) {
+        let extremes = [
+            f64::MIN_POSITIVE,
+            f64::MAX,
+            f64::MIN,
+            5e-324,
+            -5e-324,
+            2.3e-308,
+        ];
+        for value in extremes
+            .into_iter()
+            .chain([1.0, -0.1, 1.0 / 3.0, 1e16 + 2.0])
+        {
             assert_eq!(sum(&[value]), value);
         }
     }
@@ -237,9 +261,16 @@ mod tests {
         assert_eq!(sum(&[0.1; 10]), 1.0);
         assert_eq!(sum(&[1e100, 1.0, -1e100]), 1.0);
         assert_eq!(sum(&[1e16, 1.0]), 1e16, "a tie goes to even");
-        assert_eq!(sum(&[1e16, 1.0, 1e-300]), 1e16 + 2.0, "what breaks the tie is not lost");
+        assert_eq!(
+            sum(&[1e16, 1.0, 1e-300]),
+            1e16 + 2.0,
+            "what breaks the tie is not lost"
+        );
         assert_eq!(sum(&[-1e16, -1.0, -1e-300]), -1e16 - 2.0);
-        assert_eq!(sum(&[9_007_199_254_740_991.0, 0.5]), 9_007_199_254_740_992.0);
+        assert_eq!(
+            sum(&[9_007_199_254_740_991.0, 0.5]),
+            9_007_199_254_740_992.0
+        );
         assert_eq!(sum(&[f64::MAX, f64::MAX, f64::MIN]), f64::MAX);
         assert_eq!(sum(&[5e-324, 5e-324, -1e-323]), 0.0);
         assert_eq!(sum(&[f64::MAX, f64::MAX]), f64::INFINITY);
@@ -272,7 +303,10 @@ mod tests {
         sum.add_times(-1.5, u64::from(u32::MAX));
         sum.pending = super::MAX_PENDING - 1;
         sum.add(0.5);
-        assert_eq!((sum.pending, sum.value()), (0, 0.5 - 1.5 * f64::from(u32::MAX)));
+        assert_eq!(
+            (sum.pending, sum.value()),
+            (0, 0.5 - 1.5 * f64::from(u32::MAX))
+        );
     }
 
     #[test]

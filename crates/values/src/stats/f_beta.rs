@@ -12,7 +12,6 @@
 /// assert_eq!(f_beta(2, 2, 0, 2.0), 5.0 / 6.0);
 /// assert_eq!(f_beta(0, 0, 0, 1.0), 0.0);
 /// ```
-#[must_use]
 pub fn f_beta(hits: usize, wrong: usize, missed: usize, beta: f64) -> f64 {
     if hits == 0 {
         return 0.0;

@@ -10,7 +10,6 @@
 ///
 /// assert_eq!((harmonic_mean(1.0, 0.5), harmonic_mean(0.0, 0.0)), (2.0 / 3.0, 0.0));
 /// ```
-#[must_use]
 pub fn harmonic_mean(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if sum == 0.0 { 0.0 } else { 2.0 * (a * b) / sum }

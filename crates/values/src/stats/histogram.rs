@@ -27,10 +27,13 @@ pub struct Histogram {
 
 impl Histogram {
     /// Creates a histogram of values from `min` to `max`; `None` if these are not finite, or not in this order.
-    #[must_use]
     pub fn new(min: f64, max: f64) -> Option<Self> {
         let is_valid = min < max && (max - min).is_finite();
-        is_valid.then_some(Self { min, max, counts: [0; BINS] })
+        is_valid.then_some(Self {
+            min,
+            max,
+            counts: [0; BINS],
+        })
     }
 
     /// Counts a value. One outside the range is counted in the nearest bin, and NaN is not counted.
@@ -55,17 +58,18 @@ impl Histogram {
     /// Returns the same histogram without values.
     #[doc(hidden)]
     pub fn emptied(&self) -> Self {
-        Self { counts: [0; BINS], ..*self }
+        Self {
+            counts: [0; BINS],
+            ..*self
+        }
     }
 
     /// Returns the smallest and the largest possible value.
-    #[must_use]
     pub const fn range(&self) -> (f64, f64) {
         (self.min, self.max)
     }
 
     /// Returns the counts, from the smallest values to the largest.
-    #[must_use]
     pub const fn counts(&self) -> &[u64; BINS] {
         &self.counts
     }
@@ -90,7 +94,12 @@ mod tests {
 
     #[test]
     fn a_range_without_width_has_no_histogram() {
-        for (min, max) in [(1.0, 1.0), (1.0, 0.0), (f64::NEG_INFINITY, 0.0), (f64::NAN, 1.0)] {
+        for (min, max) in [
+            (1.0, 1.0),
+            (1.0, 0.0),
+            (f64::NEG_INFINITY, 0.0),
+            (f64::NAN, 1.0),
+        ] {
             assert_eq!(Histogram::new(min, max), None);
         }
     }
@@ -98,7 +107,9 @@ mod tests {
     #[test]
     fn values_outside_the_range_are_in_the_first_and_last_bin() {
         let mut histogram = Histogram::new(-1.0, 1.0).unwrap();
-        [-5.0, f64::NAN, 7.0, 0.0].into_iter().for_each(|value| histogram.record(value));
+        [-5.0, f64::NAN, 7.0, 0.0]
+            .into_iter()
+            .for_each(|value| histogram.record(value));
         let mut counts = [0; BINS];
         [0, 10, 19].into_iter().for_each(|bin| counts[bin] = 1);
         assert_eq!(*histogram.counts(), counts);

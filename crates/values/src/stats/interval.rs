@@ -33,15 +33,16 @@ impl Interval {
     ///
     /// assert!(Interval { low: 0.2, high: 0.4 }.contains(0.4));
     /// ```
-    #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
     /// Returns the interval clamped to the range of the figure.
-    #[must_use]
     pub(super) fn within(self, least: f64, most: f64) -> Self {
-        Self { low: self.low.clamp(least, most), high: self.high.clamp(least, most) }
+        Self {
+            low: self.low.clamp(least, most),
+            high: self.high.clamp(least, most),
+        }
     }
 }
 
@@ -50,7 +51,12 @@ impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match f.precision() {
             Some(places) => {
-                write!(f, "[{}, {}]", decimals(self.low, places), decimals(self.high, places))
+                write!(
+                    f,
+                    "[{}, {}]",
+                    decimals(self.low, places),
+                    decimals(self.high, places)
+                )
             }
             None => write!(f, "[{}, {}]", self.low + 0.0, self.high + 0.0),
         }

@@ -42,10 +42,12 @@ pub struct Kappa {
 impl Kappa {
     /// Returns `value ± 1.96 standard errors`, clamped to [-1, 1]; `None` if the standard error is
     /// 0.
-    #[must_use]
     pub fn interval(&self) -> Option<Interval> {
         let half = Z * self.standard_error;
-        let interval = Interval { low: self.value - half, high: self.value + half };
+        let interval = Interval {
+            low: self.value - half,
+            high: self.value + half,
+        };
         (half > 0.0).then(|| interval.within(-1.0, 1.0))
     }
 }
@@ -68,20 +70,30 @@ impl Kappa {
 /// let kappa = cohen_kappa(&ConfusionMatrix::of(2, pairs), KappaWeights::Unweighted).unwrap();
 /// assert!((kappa.value - 0.4).abs() < 1e-12);
 /// ```
-#[must_use]
 pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Kappa> {
     let (classes, n) = (matrix.classes(), matrix.total() as f64);
     // Counts instead of shares, which round, so that an error of 0 is 0. Each figure is that of the formula times a power of
     // `n`.
     let count = |label, given| matrix.count(label, given) as f64;
-    let labelled: Vec<f64> = (0..classes).map(|class| matrix.labelled(class) as f64).collect();
-    let given: Vec<f64> = (0..classes).map(|class| matrix.given(class) as f64).collect();
+    let labelled: Vec<f64> = (0..classes)
+        .map(|class| matrix.labelled(class) as f64)
+        .collect();
+    let given: Vec<f64> = (0..classes)
+        .map(|class| matrix.given(class) as f64)
+        .collect();
     let weight = |label, given| weights.disagreement(label, given);
     let sum = |of: &[f64], weight: &dyn Fn(usize) -> f64| -> f64 {
-        of.iter().enumerate().map(|(class, count)| count * weight(class)).sum()
+        of.iter()
+            .enumerate()
+            .map(|(class, count)| count * weight(class))
+            .sum()
     };
-    let rows: Vec<f64> = (0..classes).map(|i| sum(&given, &|j| weight(i, j))).collect();
-    let columns: Vec<f64> = (0..classes).map(|j| sum(&labelled, &|i| weight(i, j))).collect();
+    let rows: Vec<f64> = (0..classes)
+        .map(|i| sum(&given, &|j| weight(i, j)))
+        .collect();
+    let columns: Vec<f64> = (0..classes)
+        .map(|j| sum(&labelled, &|i| weight(i, j)))
+        .collect();
     let expected = sum(&labelled, &|i| rows[i]);
     let cells = || (0..classes).flat_map(|i| (0..classes).map(move |j| (i, j)));
     let observed: f64 = cells().map(|(i, j)| count(i, j) * weight(i, j)).sum();

@@ -61,14 +61,19 @@ const NO_ROWS: &str = "there are no rows";
 impl LabelPairs {
     /// Adds a row.
     pub fn add(&mut self, gold: &str, predicted: &str) {
-        let sum = self.counts.entry((gold.to_owned(), predicted.to_owned())).or_default();
+        let sum = self
+            .counts
+            .entry((gold.to_owned(), predicted.to_owned()))
+            .or_default();
         *sum = sum.saturating_add(1);
     }
 
     /// Returns the labels, if there is one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(&str, &str)> {
-        let ((gold, predicted), 1) = self.counts.first_key_value()? else { return None };
+        let ((gold, predicted), 1) = self.counts.first_key_value()? else {
+            return None;
+        };
         (self.counts.len() == 1).then_some((gold, predicted))
     }
 
@@ -83,7 +88,6 @@ impl LabelPairs {
     }
 
     /// Returns the number of rows.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.counts.values().sum()
     }
@@ -106,7 +110,9 @@ impl LabelPairs {
         let classes = self.classes();
         let f1 = |label: &str| {
             let class = classes.get(label).copied().unwrap_or_default();
-            class.f1().ok_or_else(|| NotDefined::from(format!("no row has the label {label:?}")))
+            class
+                .f1()
+                .ok_or_else(|| NotDefined::from(format!("no row has the label {label:?}")))
         };
         let all: Result<Vec<f64>, _> = match labels {
             [] => classes.keys().map(|label| f1(label)).collect(),
@@ -131,7 +137,8 @@ impl LabelPairs {
             predicted: sum.predicted + class.predicted,
             right: sum.right + class.right,
         });
-        sum.f1().ok_or_else(|| "no row has one of the labels".into())
+        sum.f1()
+            .ok_or_else(|| "no row has one of the labels".into())
     }
 
     /// Returns the mean recall of the classes that are a gold label.
@@ -142,8 +149,9 @@ impl LabelPairs {
         self.known_rows()?;
         let classes = self.classes();
         let recalls = classes.values().filter(|class| class.gold > 0);
-        let recalls: Vec<f64> =
-            recalls.map(|class| class.right as f64 / class.gold as f64).collect();
+        let recalls: Vec<f64> = recalls
+            .map(|class| class.right as f64 / class.gold as f64)
+            .collect();
         Ok(recalls.iter().sum::<f64>() / recalls.len() as f64)
     }
 
@@ -185,8 +193,11 @@ impl LabelPairs {
             return Err("all labels are equal".into());
         }
         let order = sorted(classes.keys().copied());
-        let places: BTreeMap<&str, usize> =
-            order.iter().enumerate().map(|(place, label)| (*label, place)).collect();
+        let places: BTreeMap<&str, usize> = order
+            .iter()
+            .enumerate()
+            .map(|(place, label)| (*label, place))
+            .collect();
         let observed: f64 = self
             .counts
             .iter()
@@ -205,7 +216,9 @@ impl LabelPairs {
                     let others = sizes.iter().enumerate();
                     others.map(move |(b, it)| (gold.gold as f64 * it.predicted as f64, a, b))
                 });
-                pairs.map(|(rows, a, b)| rows * weights.disagreement(a, b)).sum()
+                pairs
+                    .map(|(rows, a, b)| rows * weights.disagreement(a, b))
+                    .sum()
             }
         };
         Ok(1.0 - observed * n / chance)
@@ -224,17 +237,28 @@ impl LabelPairs {
         let places = places(&classes, level)?;
         // A pair of labels is counted in both orders.
         let (observed, expected) = if level == AlphaLevel::Nominal {
-            let same: u128 =
-                classes.values().map(|class| u128::from(class.gold + class.predicted).pow(2)).sum();
-            (2.0 * (self.known_rows()? - self.right()) as f64, values * values - same as f64)
+            let same: u128 = classes
+                .values()
+                .map(|class| u128::from(class.gold + class.predicted).pow(2))
+                .sum();
+            (
+                2.0 * (self.known_rows()? - self.right()) as f64,
+                values * values - same as f64,
+            )
         } else {
             let squared = |a: f64, b: f64| (a - b) * (a - b);
             let pairs = self.counts.iter().map(|((gold, predicted), count)| {
                 2.0 * *count as f64 * squared(places[&**gold], places[&**predicted])
             });
             let sizes = |label: &&str| (classes[label].gold + classes[label].predicted) as f64;
-            let mean = places.iter().map(|(label, at)| sizes(label) * at).sum::<f64>() / values;
-            let around = places.iter().map(|(label, at)| sizes(label) * squared(*at, mean));
+            let mean = places
+                .iter()
+                .map(|(label, at)| sizes(label) * at)
+                .sum::<f64>()
+                / values;
+            let around = places
+                .iter()
+                .map(|(label, at)| sizes(label) * squared(*at, mean));
             (pairs.sum(), 2.0 * values * around.sum::<f64>())
         };
         match expected > 0.0 {
@@ -244,7 +268,10 @@ impl LabelPairs {
     }
 
     fn right(&self) -> u64 {
-        let same = self.counts.iter().filter(|((gold, predicted), _)| gold == predicted);
+        let same = self
+            .counts
+            .iter()
+            .filter(|((gold, predicted), _)| gold == predicted);
         same.map(|(_, count)| count).sum()
     }
 
@@ -275,10 +302,14 @@ fn places<'a>(
     let number = |label: &'a str| match label.parse::<f64>() {
         _ if level == AlphaLevel::Nominal => Ok((label, 0.0)),
         Ok(number) if number.is_finite() => Ok((label, number)),
-        _ => Err(NotDefined::from(format!("the label {label:?} is not a number"))),
+        _ => Err(NotDefined::from(format!(
+            "the label {label:?} is not a number"
+        ))),
     };
-    let numbers: BTreeMap<&str, f64> =
-        classes.keys().map(|label| number(label)).collect::<Result<_, _>>()?;
+    let numbers: BTreeMap<&str, f64> = classes
+        .keys()
+        .map(|label| number(label))
+        .collect::<Result<_, _>>()?;
     if level != AlphaLevel::Ordinal {
         return Ok(numbers);
     }
@@ -297,7 +328,12 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let labels: BTreeSet<&str> = labels.collect();
     let numbers: Option<Vec<(f64, &str)>> = labels
         .iter()
-        .map(|label| Some((label.parse::<f64>().ok().filter(|it| it.is_finite())?, *label)))
+        .map(|label| {
+            Some((
+                label.parse::<f64>().ok().filter(|it| it.is_finite())?,
+                *label,
+            ))
+        })
         .collect();
     match numbers {
         Some(mut numbers) => {
@@ -320,7 +356,10 @@ mod tests {
                 pairs.add(&label, &label);
             }
             let correlation = pairs.matthews_correlation().unwrap();
-            assert!((1.0 - 1e-15..=1.0).contains(&correlation), "{labels}: {correlation}");
+            assert!(
+                (1.0 - 1e-15..=1.0).contains(&correlation),
+                "{labels}: {correlation}"
+            );
         }
     }
 
@@ -328,9 +367,21 @@ mod tests {
     fn alpha_of_numbers_needs_finite_numbers_that_differ() {
         for (level, gold, reason) in [
             (AlphaLevel::Interval, "1.0", "all labels are equal"),
-            (AlphaLevel::Interval, "inf", "the label \"inf\" is not a number"),
-            (AlphaLevel::Ordinal, "NaN", "the label \"NaN\" is not a number"),
-            (AlphaLevel::Ordinal, "one", "the label \"one\" is not a number"),
+            (
+                AlphaLevel::Interval,
+                "inf",
+                "the label \"inf\" is not a number",
+            ),
+            (
+                AlphaLevel::Ordinal,
+                "NaN",
+                "the label \"NaN\" is not a number",
+            ),
+            (
+                AlphaLevel::Ordinal,
+                "one",
+                "the label \"one\" is not a number",
+            ),
         ] {
             let mut pairs = LabelPairs::default();
             pairs.add(gold, "1");

@@ -43,13 +43,15 @@ pub enum Uncertainty {
 impl Default for Uncertainty {
     /// Returns the uncertainty of zero rows.
     fn default() -> Self {
-        Self::NotEnoughRows { found: 0, needed: 1 }
+        Self::NotEnoughRows {
+            found: 0,
+            needed: 1,
+        }
     }
 }
 
 impl Uncertainty {
     /// Returns the standard error, if it is known.
-    #[must_use]
     pub const fn stderr(&self) -> Option<f64> {
         match self {
             Self::Known { stderr, .. } => Some(*stderr),
@@ -58,7 +60,6 @@ impl Uncertainty {
     }
 
     /// Returns the 95% interval, if it is known.
-    #[must_use]
     pub const fn ci95(&self) -> Option<Interval> {
         match self {
             Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } => Some(*ci95),
@@ -67,7 +68,6 @@ impl Uncertainty {
     }
 
     /// Returns the reason for a missing interval, such as `not enough rows`; `None` if the interval is known.
-    #[must_use]
     pub const fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Known { .. } | Self::WithoutStderr { .. } => None,
@@ -87,7 +87,6 @@ impl Uncertainty {
     /// let interval = scores.uncertainty().within(0.0, 1.0).ci95().unwrap();
     /// assert_eq!((format!("{:.3}", interval.low), interval.high), ("0.315".to_owned(), 1.0));
     /// ```
-    #[must_use]
     pub fn within(mut self, least: f64, most: f64) -> Self {
         if let Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } = &mut self {
             *ci95 = ci95.within(least, most);
@@ -100,9 +99,13 @@ impl Uncertainty {
         let half = t_quantile(degrees) * stderr;
         match stderr == 0.0 {
             true => Self::Constant,
-            false if half.is_finite() => {
-                Self::Known { stderr, ci95: Interval { low: mean - half, high: mean + half } }
-            }
+            false if half.is_finite() => Self::Known {
+                stderr,
+                ci95: Interval {
+                    low: mean - half,
+                    high: mean + half,
+                },
+            },
             false => Self::TooLarge,
         }
     }
@@ -114,8 +117,15 @@ impl Uncertainty {
             unit => least + unit * (most - least),
         };
         let Interval { low, high } = units.interval();
-        let ci95 = Interval { low: of(low), high: of(high) };
-        if stderr == 0.0 { Self::WithoutStderr { ci95 } } else { Self::Known { stderr, ci95 } }
+        let ci95 = Interval {
+            low: of(low),
+            high: of(high),
+        };
+        if stderr == 0.0 {
+            Self::WithoutStderr { ci95 }
+        } else {
+            Self::Known { stderr, ci95 }
+        }
     }
 }
 
@@ -206,18 +216,17 @@ impl Moments {
     /// Returns the sums of all values and of their squares.
     fn sums(&self) -> [ExactSum; 2] {
         let mut sums = [self.sum.clone(), self.squares.clone()];
-        sums.iter_mut().for_each(|sum| sum.add_times(1.0, self.ones));
+        sums.iter_mut()
+            .for_each(|sum| sum.add_times(1.0, self.ones));
         sums
     }
 
     /// Returns the number of values.
-    #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
     /// Returns the mean; `None` without values, or with a value that is not finite.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let [sum, _] = self.sums();
         (self.count > 0 && !self.has_infinite).then(|| sum.mean(self.count))
@@ -225,7 +234,6 @@ impl Moments {
 
     /// Returns the unbiased variance, with `n - 1` in the denominator; `None` with fewer than two values, or with a
     /// value above 1e150 in magnitude.
-    #[must_use]
     pub fn variance(&self) -> Option<f64> {
         if self.count < 2 || self.has_large {
             return None;
@@ -253,7 +261,6 @@ impl Moments {
 
     /// Returns `true` if fewer than 30 values differ from the commonest one. An interval by Student's t is then too narrow
     /// for scores that are mostly equal.
-    #[must_use]
     pub fn has_few(&self) -> bool {
         self.commonest().is_some()
     }
@@ -262,14 +269,16 @@ impl Moments {
     /// of freedom.
     ///
     /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
-    #[must_use]
     pub fn uncertainty(&self) -> Uncertainty {
         match (self.mean(), self.variance()) {
             (Some(mean), Some(variance)) => {
                 let stderr = (variance / self.count as f64).sqrt();
                 Uncertainty::student(mean, stderr, (self.count - 1) as f64)
             }
-            _ if self.count < 2 => Uncertainty::NotEnoughRows { found: self.count, needed: 2 },
+            _ if self.count < 2 => Uncertainty::NotEnoughRows {
+                found: self.count,
+                needed: 2,
+            },
             _ => Uncertainty::TooLarge,
         }
     }
@@ -295,12 +304,14 @@ impl Moments {
     /// assert_eq!(interval(1000, &[]), "[0.9962, 1.0000]");
     /// assert_eq!(interval(49, &[0.5]), "[0.9189, 0.9988]");
     /// ```
-    #[must_use]
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let width = most - least;
-        let (Some(mean), Some(variance), Some(commonest), true) =
-            (self.mean(), self.variance(), self.commonest(), width > 0.0 && width.is_finite())
-        else {
+        let (Some(mean), Some(variance), Some(commonest), true) = (
+            self.mean(),
+            self.variance(),
+            self.commonest(),
+            width > 0.0 && width.is_finite(),
+        ) else {
             return self.uncertainty().within(least, most);
         };
         let n = self.count as f64;
@@ -312,7 +323,11 @@ impl Moments {
             + n * (mean - centre).powi(2)
             + weight * (centre.powi(2) + (1.0 - centre).powi(2));
         let effective = n * centre * (1.0 - centre) * (all - 1.0) / squares;
-        let units = Units { mean, effective, degrees: n - 1.0 };
+        let units = Units {
+            mean,
+            effective,
+            degrees: n - 1.0,
+        };
         Uncertainty::bounded((variance / n).sqrt(), &units, least, most)
     }
 }
@@ -328,7 +343,9 @@ impl FromIterator<f64> for Moments {
 impl std::fmt::Debug for Moments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut moments = f.debug_struct("Moments");
-        moments.field("count", &self.count).field("mean", &self.mean());
+        moments
+            .field("count", &self.count)
+            .field("mean", &self.mean());
         moments.field("variance", &self.variance()).finish()
     }
 }

@@ -29,7 +29,6 @@ impl Moments {
     /// assert_eq!(merged.mean(), [0.7, 0.1, 1.0].into_iter().collect::<Moments>().mean());
     /// assert!(Moments::from_bytes(b"other").is_none());
     /// ```
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let flags = HAS_LARGE * u8::from(self.has_large)
             + HAS_INFINITE * u8::from(self.has_infinite)
@@ -41,7 +40,9 @@ impl Moments {
             let (lowest, limbs) = sum.limbs();
             // There are fewer than 256 limbs.
             bytes.extend([lowest as u8, limbs.len() as u8]);
-            limbs.iter().for_each(|limb| bytes.extend(limb.to_le_bytes()));
+            limbs
+                .iter()
+                .for_each(|limb| bytes.extend(limb.to_le_bytes()));
         }
         let mut counts = self.commonest.counts.clone();
         counts.sort_unstable();
@@ -55,7 +56,6 @@ impl Moments {
     }
 
     /// Restores moments from the bytes of [`to_bytes`](Self::to_bytes); `None` if they are anything else.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let [format, flags] = take(&mut rest)?;
@@ -65,7 +65,15 @@ impl Moments {
         let commonest = read_commonest(&mut rest, flags & IS_VARIED != 0, count)?;
         let is_valid = format == FORMAT && flags < 2 * IS_VARIED && ones <= count;
         let (has_large, has_infinite) = (flags & HAS_LARGE != 0, flags & HAS_INFINITE != 0);
-        let moments = Self { count, ones, sum, squares, commonest, has_large, has_infinite };
+        let moments = Self {
+            count,
+            ones,
+            sum,
+            squares,
+            commonest,
+            has_large,
+            has_infinite,
+        };
         (is_valid && rest.is_empty()).then_some(moments)
     }
 }
@@ -79,9 +87,12 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 fn read_commonest(rest: &mut &[u8], is_varied: bool, all: u64) -> Option<Commonest> {
     let [len] = take(rest)?;
     let number = |rest: &mut &[u8]| take(rest).map(u64::from_le_bytes);
-    let counts =
-        (0..len).map(|_| Some((number(rest)?, number(rest)?))).collect::<Option<Vec<_>>>()?;
-    let sum = counts.iter().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+    let counts = (0..len)
+        .map(|_| Some((number(rest)?, number(rest)?)))
+        .collect::<Option<Vec<_>>>()?;
+    let sum = counts
+        .iter()
+        .try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
     let is_valid = match is_varied {
         true => counts.is_empty(),
         false => sum == Some(all) && counts.len() as u64 <= FEW,
@@ -106,12 +117,24 @@ mod tests {
     #[test]
     fn bytes_restore_every_bit() {
         let tenths: Vec<f64> = (0..1_000).map(|row| f64::from(row % 11) / 10.0).collect();
-        for values in [&[] as &[f64], &[1.0, 0.0], &[-0.3, 1e-300], &[1e200, 5e-324], &tenths] {
+        for values in [
+            &[] as &[f64],
+            &[1.0, 0.0],
+            &[-0.3, 1e-300],
+            &[1e200, 5e-324],
+            &tenths,
+        ] {
             let moments = of(values);
             let restored = Moments::from_bytes(&moments.to_bytes()).unwrap();
             assert_eq!(restored.count(), moments.count());
-            assert_eq!(restored.mean().map(f64::to_bits), moments.mean().map(f64::to_bits));
-            assert_eq!(restored.variance().map(f64::to_bits), moments.variance().map(f64::to_bits));
+            assert_eq!(
+                restored.mean().map(f64::to_bits),
+                moments.mean().map(f64::to_bits)
+            );
+            assert_eq!(
+                restored.variance().map(f64::to_bits),
+                moments.variance().map(f64::to_bits)
+            );
             assert_eq!(restored.to_bytes(), moments.to_bytes());
             assert_eq!(restored.commonest(), moments.commonest());
         }

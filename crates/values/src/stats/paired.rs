@@ -14,7 +14,6 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 /// assert!((mcnemar_exact(1, 9) - 0.021484375).abs() < 1e-12);
 /// assert_eq!((mcnemar_exact(5, 5), mcnemar_exact(0, 0)), (1.0, 1.0));
 /// ```
-#[must_use]
 pub fn mcnemar_exact(wins: u64, losses: u64) -> f64 {
     let rows = wins + losses;
     // An invalid distribution cannot occur: one half is a probability.
@@ -37,7 +36,11 @@ impl PermutationTest {
     fn of(extreme: u64, assignments: u32, is_exact: bool) -> Self {
         let own = if is_exact { 0.0 } else { 1.0 };
         let p_value = (extreme as f64 + own) / (f64::from(assignments) + own);
-        Self { p_value, assignments: u64::from(assignments), is_exact }
+        Self {
+            p_value,
+            assignments: u64::from(assignments),
+            is_exact,
+        }
     }
 }
 
@@ -58,11 +61,16 @@ const MAX_EXACT: u32 = 1 << 17;
 /// let test = permutation_test(&[0.5, 0.25, 0.0, 0.125], 100_000, 0);
 /// assert_eq!((test.p_value, test.assignments, test.is_exact), (0.25, 8, true));
 /// ```
-#[must_use]
 pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> PermutationTest {
-    let largest = differences.iter().fold(0.0, |largest: f64, it| largest.max(it.abs()));
+    let largest = differences
+        .iter()
+        .fold(0.0, |largest: f64, it| largest.max(it.abs()));
     // A power of two, so that the sums of large differences are finite, and no other sum changes by a bit.
-    let unit = if largest > 1e300 { 2_f64.powi(-64) } else { 1.0 };
+    let unit = if largest > 1e300 {
+        2_f64.powi(-64)
+    } else {
+        1.0
+    };
     let scaled = differences.iter().map(|it| it * unit);
     let observed = scaled.clone().sum::<f64>().abs();
     let sizes: Vec<f64> = scaled.map(f64::abs).filter(|it| *it > 0.0).collect();
@@ -70,14 +78,20 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
     let total: f64 = sizes.iter().sum();
     let reached = observed - total * f64::EPSILON * sizes.len() as f64;
     let sums = SignedSums::new(&sizes);
-    let all = u32::try_from(sizes.len()).ok().and_then(|count| 1_u32.checked_shl(count));
+    let all = u32::try_from(sizes.len())
+        .ok()
+        .and_then(|count| 1_u32.checked_shl(count));
     if let Some(all) = all.filter(|all| *all <= MAX_EXACT) {
         let mut signs = 0..u64::from(all);
         let extreme = sums.count_from(reached, all, || signs.next().unwrap_or_default());
         return PermutationTest::of(extreme, all, true);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    PermutationTest::of(sums.count_from(reached, draws, || random.next_u64()), draws, false)
+    PermutationTest::of(
+        sums.count_from(reached, draws, || random.next_u64()),
+        draws,
+        false,
+    )
 }
 
 /// The least effective number of differences whose signed sums are taken as normal.
@@ -100,11 +114,17 @@ const MIN_NORMAL: f64 = 50_000.0;
 /// assert!((limit.unwrap() - exact).abs() < 0.0006);
 /// assert_eq!(permutation_limit(&differences[..50_000]), None);
 /// ```
-#[must_use]
 pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
     // Powers of very large or small differences have no value.
-    let largest = differences.iter().fold(0.0, |largest: f64, it| largest.max(it.abs()));
-    let power = |exponent| differences.iter().map(|it| (it / largest).powi(exponent)).sum::<f64>();
+    let largest = differences
+        .iter()
+        .fold(0.0, |largest: f64, it| largest.max(it.abs()));
+    let power = |exponent| {
+        differences
+            .iter()
+            .map(|it| (it / largest).powi(exponent))
+            .sum::<f64>()
+    };
     let (sum, squares, fourths) = (power(1), power(2), power(4));
     let p_value = 2.0 * Normal::standard().sf(sum.abs() / squares.sqrt());
     (squares * squares / fourths > MIN_NORMAL).then(|| p_value.clamp(f64::MIN_POSITIVE, 1.0))
@@ -133,7 +153,6 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
 /// // 9 - 3 with no row exchanged, and 3 - 9 with all.
 /// assert_eq!(exchange_test(3, 6.0, 10_000, 0, difference).p_value, 0.25);
 /// ```
-#[must_use]
 pub fn exchange_test(
     rows: usize,
     observed: f64,
@@ -152,13 +171,19 @@ pub fn exchange_test(
         }
         difference(&exchanged).is_none_or(|it| it.abs() >= reached)
     };
-    let all = u32::try_from(rows).ok().and_then(|rows| 1_u32.checked_shl(rows));
+    let all = u32::try_from(rows)
+        .ok()
+        .and_then(|rows| 1_u32.checked_shl(rows));
     if let Some(all) = all.filter(|all| *all <= draws) {
-        let extreme = (0..u64::from(all)).filter(|signs| is_extreme(&mut || *signs)).count();
+        let extreme = (0..u64::from(all))
+            .filter(|signs| is_extreme(&mut || *signs))
+            .count();
         return PermutationTest::of(extreme as u64, all, true);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let extreme = (0..draws).filter(|_| is_extreme(&mut || random.next_u64())).count();
+    let extreme = (0..draws)
+        .filter(|_| is_extreme(&mut || random.next_u64()))
+        .count();
     PermutationTest::of(extreme as u64, draws, false)
 }
 
@@ -180,7 +205,9 @@ impl SignedSums {
             }
             sums
         };
-        Self { tables: sizes.chunks(8).map(table).collect() }
+        Self {
+            tables: sizes.chunks(8).map(table).collect(),
+        }
     }
 
     /// Returns how many of `draws` sums have at least this magnitude. Each call of `signs` returns the signs of 64 sizes,
@@ -194,7 +221,9 @@ impl SignedSums {
                 for sum in &mut *sums {
                     let bytes = signs().to_le_bytes();
                     let looked_up = tables.iter().zip(bytes);
-                    *sum += looked_up.map(|(table, byte)| table[usize::from(byte)]).sum::<f64>();
+                    *sum += looked_up
+                        .map(|(table, byte)| table[usize::from(byte)])
+                        .sum::<f64>();
                 }
             }
             sums.iter().filter(|sum| sum.abs() >= least).count() as u64
@@ -211,14 +240,15 @@ impl SignedSums {
 ///
 /// assert_eq!(holm(&[0.01, 0.04, 0.03]), [0.03, 0.06, 0.06]);
 /// ```
-#[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let mut adjusted = vec![0.0; p_values.len()];
     let mut largest = 0.0_f64;
     for (rank, at) in order.into_iter().enumerate() {
-        largest = largest.max((p_values.len() - rank) as f64 * p_values[at]).min(1.0);
+        largest = largest
+            .max((p_values.len() - rank) as f64 * p_values[at])
+            .min(1.0);
         adjusted[at] = largest;
     }
     adjusted
@@ -237,7 +267,6 @@ const Z_POWER: f64 = super::interval::Z + 0.841_621_233_572_914_3;
 /// assert_eq!(rows_for_power(0.5, 0.1), Some(197));
 /// assert_eq!(rows_for_power(0.5, 0.0), None);
 /// ```
-#[must_use]
 pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
     let rows = (Z_POWER * deviation / difference).powi(2).ceil();
     (rows < 1e18).then_some(rows as u64)
@@ -251,7 +280,6 @@ pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
 ///
 /// assert_eq!((1000.0 * detectable_difference(0.01)).round(), 28.0);
 /// ```
-#[must_use]
 pub fn detectable_difference(stderr: f64) -> f64 {
     Z_POWER * stderr
 }

@@ -27,7 +27,6 @@ pub struct PairedShares {
 impl PairedShares {
     /// Returns the share that passes with the second system minus the share that passes with the first, in [-1, 1]; `None`
     /// without rows.
-    #[must_use]
     pub fn difference(&self) -> Option<f64> {
         (self.rows > 0).then(|| (self.wins as f64 - self.losses as f64) / self.rows as f64)
     }
@@ -43,11 +42,17 @@ impl PairedShares {
     /// let equal = PairedShares { wins: 0, losses: 0, rows: 40 };
     /// assert_eq!(format!("{:.4}", equal.tango().unwrap()), "[-0.0876, 0.0876]");
     /// ```
-    #[must_use]
     pub fn tango(&self) -> Option<Interval> {
         let difference = self.difference()?;
-        let reversed = Self { wins: self.losses, losses: self.wins, rows: self.rows };
-        Some(Interval { low: -reversed.upper(-difference), high: self.upper(difference) })
+        let reversed = Self {
+            wins: self.losses,
+            losses: self.wins,
+            rows: self.rows,
+        };
+        Some(Interval {
+            low: -reversed.upper(-difference),
+            high: self.upper(difference),
+        })
     }
 
     /// Returns the upper end, by bisection: the statistic falls as the difference of the hypothesis grows.
@@ -76,7 +81,11 @@ impl PairedShares {
         let loss = ((b * b - 4.0 * a * c).max(0.0).sqrt() - b) / (2.0 * a);
         let variance = n * (2.0 * loss + delta * (1.0 - delta));
         let distance = wins - losses - n * delta;
-        if distance == 0.0 { 0.0 } else { distance / variance.max(0.0).sqrt() }
+        if distance == 0.0 {
+            0.0
+        } else {
+            distance / variance.max(0.0).sqrt()
+        }
     }
 }
 
@@ -93,7 +102,6 @@ impl PairedShares {
 /// assert_eq!(format!("{:.6}", mcnemar_mid_p(1, 7)), "0.039063");
 /// assert_eq!(mcnemar_mid_p(0, 0), 1.0);
 /// ```
-#[must_use]
 pub fn mcnemar_mid_p(wins: u64, losses: u64) -> f64 {
     let (fewer, rows) = (wins.min(losses), wins + losses);
     let observed = Binomial::new(0.5, rows).map_or(0.0, |flips| flips.pmf(fewer));
@@ -120,7 +128,11 @@ mod tests {
         for (wins, losses, rows) in [(12, 3, 44), (1, 0, 10), (30, 70, 100), (2, 2, 5), (1, 1, 2)] {
             let pairs = PairedShares { wins, losses, rows };
             for (end, z) in tango(wins, losses, rows).into_iter().zip([Z, -Z]) {
-                assert!((pairs.score(end) - z).abs() < 1e-6, "{pairs:?}: {}", pairs.score(end));
+                assert!(
+                    (pairs.score(end) - z).abs() < 1e-6,
+                    "{pairs:?}: {}",
+                    pairs.score(end)
+                );
             }
             let [low, high] = tango(losses, wins, rows);
             assert_eq!(tango(wins, losses, rows), [-high, -low]);
@@ -140,10 +152,18 @@ mod tests {
             (5, 5, 10, [-0.526813818974872, 0.526813818974872]),
             (30, 70, 100, [-0.562102294101345, -0.208302907333067]),
             (0, 9, 40, [-0.3750309674231, -0.117663538533324]),
-            (250, 300, 100_000, [-0.000962922288919395, -4.04884530416315e-5]),
+            (
+                250,
+                300,
+                100_000,
+                [-0.000962922288919395, -4.04884530416315e-5],
+            ),
         ] {
             for (found, expected) in tango(wins, losses, rows).into_iter().zip(expected) {
-                assert!((found - expected).abs() < 1e-9, "{wins} {losses} {rows}: {found}");
+                assert!(
+                    (found - expected).abs() < 1e-9,
+                    "{wins} {losses} {rows}: {found}"
+                );
             }
         }
     }
@@ -153,7 +173,10 @@ mod tests {
         for rows in [1, 2, 10, 1_000, 1_000_000] {
             let expected = Z * Z / (rows as f64 + Z * Z);
             let [low, high] = tango(0, 0, rows);
-            assert!((high - expected).abs() < 1e-12 && low == -high, "{low} {high} {expected}");
+            assert!(
+                (high - expected).abs() < 1e-12 && low == -high,
+                "{low} {high} {expected}"
+            );
         }
         assert_eq!(PairedShares::default().tango(), None);
         assert_eq!(tango(5, 0, 5)[1], 1.0);

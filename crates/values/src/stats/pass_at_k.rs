@@ -15,9 +15,11 @@ impl Proportion {
     /// assert_eq!((attempts.pass_at(1), attempts.pass_at(2), attempts.pass_at(4)), (Some(0.25), Some(0.5), Some(1.0)));
     /// assert_eq!(attempts.pass_at(5), None);
     /// ```
-    #[must_use]
     pub fn pass_at(&self, k: u64) -> Option<f64> {
-        let failures = Self { successes: self.trials - self.successes, ..*self };
+        let failures = Self {
+            successes: self.trials - self.successes,
+            ..*self
+        };
         failures.pass_hat(k).map(|all_fail| 1.0 - all_fail)
     }
 
@@ -32,7 +34,6 @@ impl Proportion {
     /// let attempts = Proportion { successes: 3, trials: 4 };
     /// assert_eq!((attempts.pass_hat(1), attempts.pass_hat(2), attempts.pass_hat(4)), (Some(0.75), Some(0.5), Some(0.0)));
     /// ```
-    #[must_use]
     pub fn pass_hat(&self, k: u64) -> Option<f64> {
         if k == 0 || k > self.trials {
             return None;

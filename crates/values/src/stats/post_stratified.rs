@@ -29,9 +29,16 @@ impl Stratum {
             return Ok(None);
         }
         let (Some(rate), Some(wilson)) = (self.labelled.rate(), self.labelled.wilson()) else {
-            return Err(NotCorrectable::NoLabel { verdict, rows: self.rows });
+            return Err(NotCorrectable::NoLabel {
+                verdict,
+                rows: self.rows,
+            });
         };
-        Ok(Some(Part { weight: self.rows as f64 / all as f64, rate, wilson }))
+        Ok(Some(Part {
+            weight: self.rows as f64 / all as f64,
+            rate,
+            wilson,
+        }))
     }
 }
 
@@ -79,13 +86,19 @@ pub fn post_stratified(passed: Stratum, failed: Stratum) -> Result<CorrectedRate
     if let (Some(rate), Some(interval)) = (labelled.rate(), labelled.wilson())
         && labelled.trials == all
     {
-        return Ok(CorrectedRate { rate, interval, unclamped: None });
+        return Ok(CorrectedRate {
+            rate,
+            interval,
+            unclamped: None,
+        });
     }
     match (passed.part(all, "pass")?, failed.part(all, "fail")?) {
         (None, None) => Err(NotCorrectable::NoRows),
-        (Some(part), None) | (None, Some(part)) => {
-            Ok(CorrectedRate { rate: part.rate, interval: part.wilson, unclamped: None })
-        }
+        (Some(part), None) | (None, Some(part)) => Ok(CorrectedRate {
+            rate: part.rate,
+            interval: part.wilson,
+            unclamped: None,
+        }),
         (Some(passed), Some(failed)) => Ok(combined(&passed, &failed, all as f64)),
     }
 }
@@ -94,11 +107,17 @@ fn combined(passed: &Part, failed: &Part, rows: f64) -> CorrectedRate {
     let rate = (passed.weight * passed.rate + failed.weight * failed.rate).min(1.0);
     let sampling = Z * (passed.weight * failed.weight / rows).sqrt() * (passed.rate - failed.rate);
     let distance = |end: fn(&Part) -> f64| {
-        (passed.weight * end(passed)).hypot(failed.weight * end(failed)).hypot(sampling)
+        (passed.weight * end(passed))
+            .hypot(failed.weight * end(failed))
+            .hypot(sampling)
     };
     let interval = Interval {
         low: rate - distance(|part| part.rate - part.wilson.low),
         high: rate + distance(|part| part.wilson.high - part.rate),
     };
-    CorrectedRate { rate, interval: interval.within(0.0, 1.0), unclamped: None }
+    CorrectedRate {
+        rate,
+        interval: interval.within(0.0, 1.0),
+        unclamped: None,
+    }
 }

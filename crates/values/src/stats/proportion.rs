@@ -35,13 +35,11 @@ impl Proportion {
 
     /// Returns the probability of at most as many successes if each trial succeeds with the probability `rate`.
     #[doc(hidden)]
-    #[must_use]
     pub fn chance_of_at_most(&self, rate: f64) -> f64 {
         Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))
     }
 
     /// Returns `successes / trials` in [0, 1]; `None` without trials.
-    #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
     }
@@ -50,7 +48,6 @@ impl Proportion {
     /// rate, `n` the trials and `z` = 1.96, `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`.
     ///
     /// It is valid from one trial on, and has a width even if all or no trials succeeded.
-    #[must_use]
     pub fn wilson(&self) -> Option<Interval> {
         let p = self.rate()?;
         let n = self.trials as f64;
@@ -58,8 +55,16 @@ impl Proportion {
         let centre = (p + Z * Z / (2.0 * n)) / scale;
         let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
         // At the ends the formula yields 0 and 1 except for the last digit.
-        let low = if self.successes == 0 { 0.0 } else { centre - half };
-        let high = if self.successes == self.trials { 1.0 } else { centre + half };
+        let low = if self.successes == 0 {
+            0.0
+        } else {
+            centre - half
+        };
+        let high = if self.successes == self.trials {
+            1.0
+        } else {
+            centre + half
+        };
         Some(Interval { low, high })
     }
 
@@ -74,10 +79,12 @@ impl Proportion {
     /// let all = Proportion { successes: 10, trials: 10 };
     /// assert_eq!((all.uncertainty().stderr(), all.uncertainty().ci95()), (None, all.wilson()));
     /// ```
-    #[must_use]
     pub fn uncertainty(&self) -> Uncertainty {
         let (Some(p), Some(ci95)) = (self.rate(), self.wilson()) else {
-            return Uncertainty::NotEnoughRows { found: 0, needed: 1 };
+            return Uncertainty::NotEnoughRows {
+                found: 0,
+                needed: 1,
+            };
         };
         if self.successes == 0 || self.successes == self.trials {
             return Uncertainty::WithoutStderr { ci95 };

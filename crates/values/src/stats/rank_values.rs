@@ -73,7 +73,11 @@ pub struct ClassScores {
 impl ClassScores {
     /// Adds a row with a finite score.
     pub fn add(&mut self, is_positive: bool, score: f64) {
-        if is_positive { self.positive.push(score) } else { self.negative.push(score) }
+        if is_positive {
+            self.positive.push(score)
+        } else {
+            self.negative.push(score)
+        }
     }
 
     /// Returns whether the row is in the class, and its score, if there is one row.
@@ -126,18 +130,26 @@ mod tests {
         for (rows, reason) in [
             (&[] as &[(f64, f64)], "there are fewer than two rows"),
             (&[(1.0, 2.0)], "there are fewer than two rows"),
-            (&[(1.0, 2.0), (1.0, 3.0), (1.0, 4.0)], "all gold values are equal"),
-            (&[(1.0, 2.0), (3.0, 2.0), (3.0, 2.0)], "all predicted values are equal"),
+            (
+                &[(1.0, 2.0), (1.0, 3.0), (1.0, 4.0)],
+                "all gold values are equal",
+            ),
+            (
+                &[(1.0, 2.0), (3.0, 2.0), (3.0, 2.0)],
+                "all predicted values are equal",
+            ),
         ] {
             let mut pairs = ValuePairs::default();
-            rows.iter().for_each(|(gold, predicted)| pairs.add(*gold, *predicted));
+            rows.iter()
+                .for_each(|(gold, predicted)| pairs.add(*gold, *predicted));
             assert_eq!(pairs.spearman(), Err(reason.into()), "{rows:?}");
         }
     }
 
     fn scores(rows: &[(bool, f64)]) -> ClassScores {
         let mut scores = ClassScores::default();
-        rows.iter().for_each(|(is_positive, score)| scores.add(*is_positive, *score));
+        rows.iter()
+            .for_each(|(is_positive, score)| scores.add(*is_positive, *score));
         scores
     }
 
@@ -155,7 +167,12 @@ mod tests {
     #[test]
     fn both_zeros_are_a_tie() {
         for (positive, negative) in [(0.0, -0.0), (-0.0, 0.0)] {
-            let rows = [(true, positive), (false, negative), (false, positive), (false, 1.0)];
+            let rows = [
+                (true, positive),
+                (false, negative),
+                (false, positive),
+                (false, 1.0),
+            ];
             // Two ties of three pairs.
             assert_eq!(scores(&rows).auroc(), Ok(1.0 / 3.0));
         }

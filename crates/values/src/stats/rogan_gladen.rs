@@ -108,21 +108,33 @@ pub fn rogan_gladen(
     rates: &ErrorRates,
 ) -> Result<CorrectedRate, NotCorrectable> {
     let passed = observed.rate().ok_or(NotCorrectable::NoRows)?;
-    let sensitivity = rates.sensitivity.rate().ok_or(NotCorrectable::NoSensitivity)?;
-    let specificity = rates.specificity.rate().ok_or(NotCorrectable::NoSpecificity)?;
+    let sensitivity = rates
+        .sensitivity
+        .rate()
+        .ok_or(NotCorrectable::NoSensitivity)?;
+    let specificity = rates
+        .specificity
+        .rate()
+        .ok_or(NotCorrectable::NoSpecificity)?;
     // In integers, so that rounding cannot make a judge seem better than a coin.
     let (good, bad) = (rates.sensitivity, rates.specificity);
     let advantage = u128::from(good.successes) * u128::from(bad.trials)
         + u128::from(bad.successes) * u128::from(good.trials);
     if advantage <= u128::from(good.trials) * u128::from(bad.trials) {
-        return Err(NotCorrectable::Uninformative { sensitivity, specificity });
+        return Err(NotCorrectable::Uninformative {
+            sensitivity,
+            specificity,
+        });
     }
     let rate = (passed + specificity - 1.0) / (sensitivity + specificity - 1.0);
     let clamped = rate.clamp(0.0, 1.0);
     let Interval { low, high } = lang_reiczigel(observed, rates).within(0.0, 1.0);
     Ok(CorrectedRate {
         rate: clamped,
-        interval: Interval { low: low.min(clamped), high: high.max(clamped) },
+        interval: Interval {
+            low: low.min(clamped),
+            high: high.max(clamped),
+        },
         unclamped: (clamped != rate).then_some(rate),
     })
 }
@@ -133,14 +145,20 @@ fn lang_reiczigel(observed: Proportion, rates: &ErrorRates) -> Interval {
     let specificity = Smoothed::of(rates.specificity, 1.0);
     let advantage = sensitivity.rate + specificity.rate - 1.0;
     if advantage <= 0.0 {
-        return Interval { low: 0.0, high: 1.0 };
+        return Interval {
+            low: 0.0,
+            high: 1.0,
+        };
     }
     let rate = (passed.rate + specificity.rate - 1.0) / advantage;
     let (of_good, of_bad) = (sensitivity.variance, specificity.variance);
     let shift = 2.0 * Z * Z * (rate * of_good - (1.0 - rate) * of_bad);
     let variance = passed.variance + rate.powi(2) * of_good + (1.0 - rate).powi(2) * of_bad;
     let half = Z * variance.sqrt() / advantage;
-    Interval { low: rate + shift - half, high: rate + shift + half }
+    Interval {
+        low: rate + shift - half,
+        high: rate + shift + half,
+    }
 }
 
 /// A proportion with added successes and failures.
@@ -153,6 +171,9 @@ impl Smoothed {
     fn of(share: Proportion, added: f64) -> Self {
         let trials = share.trials as f64 + 2.0 * added;
         let rate = (share.successes as f64 + added) / trials;
-        Self { rate, variance: rate * (1.0 - rate) / trials }
+        Self {
+            rate,
+            variance: rate * (1.0 - rate) / trials,
+        }
     }
 }

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 ///
 /// assert_eq!(average_ranks(&[0.5, 2.0, 2.0, -1.0]), [2.0, 3.5, 3.5, 1.0]);
 /// ```
-#[must_use]
 pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     let levels = Levels::of(values);
     let ranks = levels.ranks(levels.level.iter().map(|level| (*level, 1.0)));
@@ -29,7 +28,6 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
 /// assert_eq!(spearman(&[1.0, 2.0, 30.0], &[0.1, 0.2, 0.3]), Some(1.0));
 /// assert_eq!(spearman(&[1.0, 1.0, 1.0], &[0.1, 0.2, 0.3]), None);
 /// ```
-#[must_use]
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
@@ -80,8 +78,12 @@ impl RankPairs {
             PairIndices::Many(pair) => sample.for_each(|at| counts[pair[at] as usize] += 1),
         }
         let levels = self.pairs.iter().zip(counts.into_iter().map(f64::from));
-        let x_ranks = self.x.ranks(levels.clone().map(|((x, _), count)| (*x, count)));
-        let y_ranks = self.y.ranks(levels.clone().map(|((_, y), count)| (*y, count)));
+        let x_ranks = self
+            .x
+            .ranks(levels.clone().map(|((x, _), count)| (*x, count)));
+        let y_ranks = self
+            .y
+            .ranks(levels.clone().map(|((_, y), count)| (*y, count)));
         // Ties do not change the mean of the ranks.
         let mean = (rows as f64 + 1.0) / 2.0;
         let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
@@ -115,7 +117,10 @@ impl Levels {
             }
             level[*at] = count;
         }
-        Self { level, count: if values.is_empty() { 0 } else { count + 1 } }
+        Self {
+            level,
+            count: if values.is_empty() { 0 } else { count + 1 },
+        }
     }
 
     /// Returns the average rank of each level in a sample of levels, each with the number of its values.
@@ -140,7 +145,10 @@ mod tests {
 
     #[test]
     fn both_zeros_have_the_same_rank() {
-        assert_eq!(average_ranks(&[0.0, -0.0, 1.0, -1.0, -0.0]), [3.0, 3.0, 5.0, 1.0, 3.0]);
+        assert_eq!(
+            average_ranks(&[0.0, -0.0, 1.0, -1.0, -0.0]),
+            [3.0, 3.0, 5.0, 1.0, 3.0]
+        );
     }
 
     #[test]
@@ -159,6 +167,9 @@ mod tests {
         // The ranks are 1.5, 1.5, 3 and 4, and 1.5, 1.5, 4 and 3. Around their mean, 2.5, the squares of each side sum up
         // to 1 + 1 + 0.25 + 2.25, and the products to 1 + 1 + 0.75 + 0.75.
         let sample = [0, 0, 1, 2];
-        assert_eq!(RankPairs::of(&x, &y).spearman(sample.into_iter()), Some(3.5 / 4.5));
+        assert_eq!(
+            RankPairs::of(&x, &y).spearman(sample.into_iter()),
+            Some(3.5 / 4.5)
+        );
     }
 }

@@ -6,8 +6,14 @@ use super::{
 
 #[test]
 fn harmonic_means_of_numbers_above_1_and_of_opposite_signs() {
-    assert_eq!((harmonic_mean(2.0, 6.0), harmonic_mean(0.25, 0.75)), (3.0, 0.375));
-    assert_eq!((harmonic_mean(3.0, -3.0), harmonic_mean(0.0, 0.0)), (0.0, 0.0));
+    assert_eq!(
+        (harmonic_mean(2.0, 6.0), harmonic_mean(0.25, 0.75)),
+        (3.0, 0.375)
+    );
+    assert_eq!(
+        (harmonic_mean(3.0, -3.0), harmonic_mean(0.0, 0.0)),
+        (0.0, 0.0)
+    );
 }
 
 #[test]
@@ -16,55 +22,115 @@ fn f_beta_weighs_missed_and_wrong() {
     assert_eq!(f_beta(3, 1, 5, 1.0), 0.5);
     assert_eq!(f_beta(3, 1, 5, 2.0), 15.0 / 36.0);
     assert_eq!(f_beta(3, 1, 5, 0.5), 3.75 / 6.0);
-    assert_eq!((f_beta(0, 0, 0, 1.0), f_beta(0, 2, 3, 2.0), f_beta(4, 0, 0, 3.0)), (0.0, 0.0, 1.0));
+    assert_eq!(
+        (
+            f_beta(0, 0, 0, 1.0),
+            f_beta(0, 2, 3, 2.0),
+            f_beta(4, 0, 0, 3.0)
+        ),
+        (0.0, 0.0, 1.0)
+    );
 }
 
 #[test]
 fn an_interval_has_its_ends_and_is_clamped_on_each_side() {
-    let interval = Interval { low: -0.5, high: 1.5 };
+    let interval = Interval {
+        low: -0.5,
+        high: 1.5,
+    };
     assert_eq!(
         [-0.75, -0.5, 0.0, 1.5, 1.75].map(|value| interval.contains(value)),
         [false, true, true, true, false]
     );
-    assert_eq!(interval.within(0.0, 1.0), Interval { low: 0.0, high: 1.0 });
+    assert_eq!(
+        interval.within(0.0, 1.0),
+        Interval {
+            low: 0.0,
+            high: 1.0
+        }
+    );
     assert_eq!(interval.within(-1.0, 2.0), interval);
-    assert_eq!(format!("{interval} {interval:.2}"), "[-0.5, 1.5] [-0.50, 1.50]");
+    assert_eq!(
+        format!("{interval} {interval:.2}"),
+        "[-0.5, 1.5] [-0.50, 1.50]"
+    );
     assert_eq!(serde_json::to_string(&interval).unwrap(), "[-0.5,1.5]");
 }
 
 /// Of the draws of `k` of 7 attempts, the shares with a success, and with successes alone, if 3 attempts succeeded.
 #[test]
 fn attempts_are_drawn_without_replacement() {
-    let attempts = Proportion { successes: 3, trials: 7 };
-    let shares = [(15, 15), (25, 5), (31, 1), (34, 0), (35, 0), (35, 0), (35, 0)];
+    let attempts = Proportion {
+        successes: 3,
+        trials: 7,
+    };
+    let shares = [
+        (15, 15),
+        (25, 5),
+        (31, 1),
+        (34, 0),
+        (35, 0),
+        (35, 0),
+        (35, 0),
+    ];
     for (k, (any, all)) in (1..).zip(shares) {
-        assert!((attempts.pass_at(k).unwrap() - f64::from(any) / 35.0).abs() < 1e-12, "{k}");
-        assert!((attempts.pass_hat(k).unwrap() - f64::from(all) / 35.0).abs() < 1e-12, "{k}");
+        assert!(
+            (attempts.pass_at(k).unwrap() - f64::from(any) / 35.0).abs() < 1e-12,
+            "{k}"
+        );
+        assert!(
+            (attempts.pass_hat(k).unwrap() - f64::from(all) / 35.0).abs() < 1e-12,
+            "{k}"
+        );
     }
     for k in [0, 8] {
         assert_eq!((attempts.pass_at(k), attempts.pass_hat(k)), (None, None));
     }
-    let all = Proportion { successes: 2, trials: 2 };
+    let all = Proportion {
+        successes: 2,
+        trials: 2,
+    };
     assert_eq!((all.pass_at(2), all.pass_hat(2)), (Some(1.0), Some(1.0)));
 }
 
 #[test]
 fn a_confusion_matrix_of_three_classes_counts_labels_in_rows() {
-    let pairs = [(0, 0), (0, 2), (0, 2), (1, 1), (1, 1), (1, 1), (2, 0), (2, 1)];
+    let pairs = [
+        (0, 0),
+        (0, 2),
+        (0, 2),
+        (1, 1),
+        (1, 1),
+        (1, 1),
+        (2, 0),
+        (2, 1),
+    ];
     let matrix = ConfusionMatrix::of(3, pairs);
-    assert_eq!((matrix.classes(), matrix.total(), matrix.agreeing()), (3, 8, 4));
+    assert_eq!(
+        (matrix.classes(), matrix.total(), matrix.agreeing()),
+        (3, 8, 4)
+    );
     assert_eq!([0, 1, 2].map(|class| matrix.labelled(class)), [3, 3, 2]);
     assert_eq!([0, 1, 2].map(|class| matrix.given(class)), [2, 4, 2]);
     assert_eq!((matrix.count(0, 2), matrix.count(2, 0)), (2, 1));
-    assert_eq!(serde_json::to_string(&matrix).unwrap(), "[[1,0,2],[0,3,0],[1,1,0]]");
+    assert_eq!(
+        serde_json::to_string(&matrix).unwrap(),
+        "[[1,0,2],[0,3,0],[1,1,0]]"
+    );
 }
 
 #[test]
 fn a_label_without_a_class_is_refused() {
     for pair in [(3, 0), (0, 3)] {
-        assert!(std::panic::catch_unwind(|| ConfusionMatrix::of(3, [pair])).is_err(), "{pair:?}");
+        assert!(
+            std::panic::catch_unwind(|| ConfusionMatrix::of(3, [pair])).is_err(),
+            "{pair:?}"
+        );
         let matrix = ConfusionMatrix::of(3, []);
-        assert!(std::panic::catch_unwind(|| matrix.count(pair.0, pair.1)).is_err(), "{pair:?}");
+        assert!(
+            std::panic::catch_unwind(|| matrix.count(pair.0, pair.1)).is_err(),
+            "{pair:?}"
+        );
     }
 }
 
@@ -77,9 +143,21 @@ fn kappa_of_three_classes_with_each_weight() {
         cells.flat_map(|(label, given)| std::iter::repeat_n((label, given), counts[label][given]));
     let matrix = ConfusionMatrix::of(3, pairs);
     for (weights, value, error) in [
-        (KappaWeights::Unweighted, 0.519_083_969_465_648_9, 0.130_234_569_813_890_84),
-        (KappaWeights::Linear, 0.603_399_433_427_762_1, 0.117_481_993_930_869_4),
-        (KappaWeights::Quadratic, 0.685_981_308_411_215, 0.116_472_172_720_202_94),
+        (
+            KappaWeights::Unweighted,
+            0.519_083_969_465_648_9,
+            0.130_234_569_813_890_84,
+        ),
+        (
+            KappaWeights::Linear,
+            0.603_399_433_427_762_1,
+            0.117_481_993_930_869_4,
+        ),
+        (
+            KappaWeights::Quadratic,
+            0.685_981_308_411_215,
+            0.116_472_172_720_202_94,
+        ),
     ] {
         let kappa = cohen_kappa(&matrix, weights).unwrap();
         assert!((kappa.value - value).abs() < 1e-12, "{kappa:?}");
@@ -96,12 +174,17 @@ fn kappa_of_three_classes_with_each_weight() {
 #[test]
 fn kappa_without_a_spread_has_no_error() {
     let kappa = |pairs: &[(usize, usize)]| {
-        cohen_kappa(&ConfusionMatrix::of(2, pairs.iter().copied()), KappaWeights::Unweighted)
+        cohen_kappa(
+            &ConfusionMatrix::of(2, pairs.iter().copied()),
+            KappaWeights::Unweighted,
+        )
     };
     assert_eq!((kappa(&[]), kappa(&[(1, 1), (1, 1)])), (None, None));
-    for (pairs, value) in
-        [(&[(0, 0), (1, 1)][..], 1.0), (&[(0, 1), (1, 0)], -1.0), (&[(0, 0), (1, 0)], 0.0)]
-    {
+    for (pairs, value) in [
+        (&[(0, 0), (1, 1)][..], 1.0),
+        (&[(0, 1), (1, 0)], -1.0),
+        (&[(0, 0), (1, 0)], 0.0),
+    ] {
         let kappa = kappa(pairs).unwrap();
         assert_eq!(
             (kappa.value, kappa.standard_error, kappa.interval()),
@@ -119,10 +202,17 @@ fn kappa_of_perfect_agreement_or_of_one_label_has_no_error_whatever_the_counts()
             let pairs =
                 (0..3).flat_map(|given| std::iter::repeat_n((label(given), given), counts[given]));
             let matrix = ConfusionMatrix::of(3, pairs);
-            for weights in [KappaWeights::Unweighted, KappaWeights::Linear, KappaWeights::Quadratic]
-            {
+            for weights in [
+                KappaWeights::Unweighted,
+                KappaWeights::Linear,
+                KappaWeights::Quadratic,
+            ] {
                 let kappa = cohen_kappa(&matrix, weights).unwrap();
-                assert_eq!((kappa.value, kappa.standard_error), (value, 0.0), "{matrix:?}");
+                assert_eq!(
+                    (kappa.value, kappa.standard_error),
+                    (value, 0.0),
+                    "{matrix:?}"
+                );
             }
         }
     }
@@ -157,12 +247,27 @@ fn proportions_have_wilsons_interval() {
     for success in [true, false, true, false] {
         recorded.record(success);
     }
-    assert_eq!((recorded, recorded.rate()), (Proportion { successes: 2, trials: 4 }, Some(0.5)));
+    assert_eq!(
+        (recorded, recorded.rate()),
+        (
+            Proportion {
+                successes: 2,
+                trials: 4
+            },
+            Some(0.5)
+        )
+    );
     let known = recorded.uncertainty();
     assert!((known.stderr().unwrap() - (1.0_f64 / 12.0).sqrt()).abs() < 1e-12);
     assert_eq!(known.ci95(), recorded.wilson());
     for successes in [0, 4] {
-        let same = Proportion { successes, trials: 4 };
-        assert_eq!((same.uncertainty().stderr(), same.uncertainty().ci95()), (None, same.wilson()));
+        let same = Proportion {
+            successes,
+            trials: 4,
+        };
+        assert_eq!(
+            (same.uncertainty().stderr(), same.uncertainty().ci95()),
+            (None, same.wilson())
+        );
     }
 }

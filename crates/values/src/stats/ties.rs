@@ -14,10 +14,13 @@
 /// assert_eq!(score_difference(0.1 + 0.2, 0.3), 0.0);
 /// assert_eq!(score_difference(0.75, 0.5), 0.25);
 /// ```
-#[must_use]
 pub fn score_difference(a: f64, b: f64) -> f64 {
     /// `2⁻⁵⁰`.
     const BOUND: f64 = 4.0 * f64::EPSILON;
     let difference = a - b;
-    if difference.abs() <= BOUND * a.abs().max(b.abs()) { 0.0 } else { difference }
+    if difference.abs() <= BOUND * a.abs().max(b.abs()) {
+        0.0
+    } else {
+        difference
+    }
 }

@@ -10,16 +10,29 @@ use regex::Regex;
 /// the other list that has most of it.
 pub(crate) fn shared_ngrams<T: Eq + Hash, L: AsRef<[T]>>(lists: &[L], orders: usize) -> Vec<u64> {
     let shared = |order: usize| {
-        let counts: Vec<_> = lists.iter().map(|list| ngrams(list.as_ref(), order)).collect();
-        let most = |gram| counts[1..].iter().filter_map(|other| other.get(gram)).max().copied();
-        counts[0].iter().map(|(gram, count)| (*count).min(most(gram).unwrap_or(0))).sum()
+        let counts: Vec<_> = lists
+            .iter()
+            .map(|list| ngrams(list.as_ref(), order))
+            .collect();
+        let most = |gram| {
+            counts[1..]
+                .iter()
+                .filter_map(|other| other.get(gram))
+                .max()
+                .copied()
+        };
+        counts[0]
+            .iter()
+            .map(|(gram, count)| (*count).min(most(gram).unwrap_or(0)))
+            .sum()
     };
     (1..=orders).map(shared).collect()
 }
 
 fn ngrams<T: Eq + Hash>(list: &[T], order: usize) -> HashMap<&[T], u64> {
     let mut counts = HashMap::new();
-    list.windows(order).for_each(|gram| *counts.entry(gram).or_default() += 1);
+    list.windows(order)
+        .for_each(|gram| *counts.entry(gram).or_default() += 1);
     counts
 }
 
@@ -30,7 +43,11 @@ pub(crate) fn common_subsequence<T: PartialEq>(a: &[T], b: &[T]) -> usize {
         let mut diagonal = 0;
         for (at, b) in b.iter().enumerate() {
             let above = row[at + 1];
-            row[at + 1] = if a == b { diagonal + 1 } else { above.max(row[at]) };
+            row[at + 1] = if a == b {
+                diagonal + 1
+            } else {
+                above.max(row[at])
+            };
             diagonal = above;
         }
     }
@@ -45,7 +62,9 @@ pub(crate) fn levenshtein<T: PartialEq>(a: &[T], b: &[T]) -> usize {
         row[0] = number + 1;
         for (at, b) in b.iter().enumerate() {
             let above = row[at + 1];
-            row[at + 1] = (diagonal + usize::from(a != b)).min(above + 1).min(row[at] + 1);
+            row[at + 1] = (diagonal + usize::from(a != b))
+                .min(above + 1)
+                .min(row[at] + 1);
             diagonal = above;
         }
     }
@@ -55,8 +74,14 @@ pub(crate) fn levenshtein<T: PartialEq>(a: &[T], b: &[T]) -> usize {
 /// Returns the words of `mteval-v13a`, as sacrebleu splits a string.
 pub(crate) fn v13a_words(text: &str) -> Vec<String> {
     let text = text.trim_end_matches(is_space).replace("<skipped>", "");
-    let text = text.replace("-\n", "").replace('\n', " ").replace("&quot;", "\"");
-    let text = text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+    let text = text
+        .replace("-\n", "")
+        .replace('\n', " ")
+        .replace("&quot;", "\"");
+    let text = text
+        .replace("&amp;", "&")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">");
     words_by_regexes(&format!(" {text} "))
 }
 
@@ -76,7 +101,10 @@ pub(crate) fn words_by_regexes(text: &str) -> Vec<String> {
             |text: String, (rule, by): &(Regex, &str)| rule.replace_all(&text, *by).into_owned();
         rules.iter().fold(text.to_owned(), replace)
     });
-    text.split(is_space).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    text.split(is_space)
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// White space in Python, which has four separators that Unicode does not count.
@@ -92,9 +120,12 @@ pub(crate) fn bleu_counts(
 ) -> Vec<u64> {
     let length = prediction.len();
     let lengths = references.iter().map(Vec::len);
-    let nearest = lengths.min_by_key(|other| (other.abs_diff(length), *other)).unwrap_or(0);
-    let lists: Vec<&[String]> =
-        std::iter::once(prediction).chain(references.iter().map(Vec::as_slice)).collect();
+    let nearest = lengths
+        .min_by_key(|other| (other.abs_diff(length), *other))
+        .unwrap_or(0);
+    let lists: Vec<&[String]> = std::iter::once(prediction)
+        .chain(references.iter().map(Vec::as_slice))
+        .collect();
     let mut counts = vec![length as u64, nearest as u64];
     counts.extend(shared_ngrams(&lists, orders));
     counts.extend((0..orders).map(|order| length.saturating_sub(order) as u64));
@@ -110,7 +141,11 @@ pub(crate) fn chrf_counts<T: Eq + Hash>(
     let shared = shared_ngrams(&[prediction, reference], orders);
     let triple = |(order, shared): (usize, u64)| {
         let [ours, theirs] = [prediction, reference].map(|list| list.len().saturating_sub(order));
-        [if theirs > 0 { ours as u64 } else { 0 }, theirs as u64, shared]
+        [
+            if theirs > 0 { ours as u64 } else { 0 },
+            theirs as u64,
+            shared,
+        ]
     };
     shared.into_iter().enumerate().flat_map(triple).collect()
 }
@@ -119,7 +154,10 @@ pub(crate) fn chrf_counts<T: Eq + Hash>(
 pub(crate) fn rouge_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
-    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Returns precision, recall and F1 of ROUGE from the number of shared n-grams and the number of n-grams of each side.
@@ -128,5 +166,9 @@ pub(crate) fn rouge_score(shared: u64, prediction: usize, reference: usize) -> [
         return [0.0; 3];
     }
     let [precision, recall] = [prediction, reference].map(|side| shared as f64 / side as f64);
-    [precision, recall, 2.0 * precision * recall / (precision + recall)]
+    [
+        precision,
+        recall,
+        2.0 * precision * recall / (precision + recall),
+    ]
 }

@@ -28,19 +28,16 @@ impl<'t> ToolCalls<'t> {
     }
 
     /// Returns the number of calls.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
     /// Returns whether the list is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
     /// Returns the names of the called tools, with repetitions.
-    #[must_use]
     pub fn names(&self) -> Vec<&'t str> {
         self.iter().map(|call| &*call.name).collect()
     }
@@ -48,7 +45,10 @@ impl<'t> ToolCalls<'t> {
     /// Returns the calls of one tool.
     pub fn named(&self, tool: &str) -> Self {
         let calls = self.iter().filter(|call| call.name == tool).collect();
-        Self { calls, tool: Some(tool.to_owned()) }
+        Self {
+            calls,
+            tool: Some(tool.to_owned()),
+        }
     }
 
     /// Returns the number of calls for which the closure returns true.
@@ -76,11 +76,18 @@ impl<'t> ToolCalls<'t> {
 
     /// Requires that no call failed, as far as the format says it; see [`ToolCall::failed`].
     pub fn none_failed(&self) -> Condition {
-        let failed: Vec<&str> =
-            self.iter().filter(|call| call.failed).map(|call| &*call.name).collect();
+        let failed: Vec<&str> = self
+            .iter()
+            .filter(|call| call.failed)
+            .map(|call| &*call.name)
+            .collect();
         Condition::unless((!failed.is_empty()).then(|| {
             let of = self.counted(self.len());
-            format!("{} of {of} failed: {}", failed.len(), names(failed.into_iter()))
+            format!(
+                "{} of {of} failed: {}",
+                failed.len(),
+                names(failed.into_iter())
+            )
         }))
     }
 
@@ -88,7 +95,9 @@ impl<'t> ToolCalls<'t> {
     pub fn in_order<N: AsRef<str>>(&self, tools: impl IntoIterator<Item = N>) -> Condition {
         let tools: Vec<N> = tools.into_iter().collect();
         let mut calls = self.iter();
-        let missing = tools.iter().position(|tool| !calls.any(|call| call.name == tool.as_ref()));
+        let missing = tools
+            .iter()
+            .position(|tool| !calls.any(|call| call.name == tool.as_ref()));
         Condition::unless(missing.map(|at| self.disorder(&tools, at)))
     }
 
@@ -118,13 +127,18 @@ impl<'t> ToolCalls<'t> {
     }
 
     fn of_tool(&self) -> String {
-        self.tool.as_ref().map_or_else(String::new, |tool| format!(" of `{}`", name(tool)))
+        self.tool
+            .as_ref()
+            .map_or_else(String::new, |tool| format!(" of `{}`", name(tool)))
     }
 }
 
 impl<'t> FromIterator<&'t ToolCall> for ToolCalls<'t> {
     fn from_iter<I: IntoIterator<Item = &'t ToolCall>>(calls: I) -> Self {
-        Self { calls: calls.into_iter().collect(), tool: None }
+        Self {
+            calls: calls.into_iter().collect(),
+            tool: None,
+        }
     }
 }
 
@@ -159,8 +173,14 @@ mod tests {
                 &["a", "b"],
                 format!("called `b` before `a`: expected `a`, `b` in this order, {found}"),
             ),
-            (&["x"], format!("no call of `x`: expected `x` in this order, {found}")),
-            (&["c", "c"], format!("1 of 2 calls of `c`: expected `c`, `c` in this order, {found}")),
+            (
+                &["x"],
+                format!("no call of `x`: expected `x` in this order, {found}"),
+            ),
+            (
+                &["c", "c"],
+                format!("1 of 2 calls of `c`: expected `c`, `c` in this order, {found}"),
+            ),
         ] {
             assert_eq!(reason(calls.in_order(tools)), expected);
         }
@@ -172,14 +192,20 @@ mod tests {
     #[test]
     fn conditions_on_calls_name_what_is_wrong() {
         let pay = |euros: u32| ToolCall::new("pay").with_args(json!({ "euros": euros }));
-        let failed = ToolCall { failed: true, ..ToolCall::new("log") };
+        let failed = ToolCall {
+            failed: true,
+            ..ToolCall::new("log")
+        };
         let trajectory = Trajectory::of_calls([pay(40), failed, pay(45)]);
         let calls = trajectory.tool_calls();
         assert_eq!(reason(calls.none_failed()), "1 of 3 calls failed: `log`");
         let paid = calls.named("pay");
         assert!(paid.none_failed().is_met() && paid.any(|call| call.args["euros"] == 45).is_met());
         let small = |call: &ToolCall| call.args["euros"].as_u64() < Some(45);
-        assert_eq!(reason(paid.all(small)), "call 2 of 2, of `pay`, does not meet the condition");
+        assert_eq!(
+            reason(paid.all(small)),
+            "call 2 of 2, of `pay`, does not meet the condition"
+        );
         assert_eq!(paid.count(small), 1);
         assert_eq!(
             reason(paid.any(|call| call.args["euros"] == 1)),

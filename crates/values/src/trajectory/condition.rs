@@ -31,19 +31,16 @@ impl Condition {
     }
 
     /// Returns whether the condition is met.
-    #[must_use]
     pub const fn is_met(&self) -> bool {
         self.unmet.is_none()
     }
 
     /// Returns the reason if the condition is not met.
-    #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.unmet.as_deref()
     }
 
     /// Returns the reason if the condition is not met, as a string of its own.
-    #[must_use]
     pub fn into_reason(self) -> Option<String> {
         self.unmet
     }

@@ -29,7 +29,11 @@ impl Trajectory {
     /// ```
     pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {
         let (messages, total, subagents) = read::read(value, false)?;
-        Ok(Self { messages, total, subagents })
+        Ok(Self {
+            messages,
+            total,
+            subagents,
+        })
     }
 
     /// Describes each call whose arguments are not a JSON object: the model wrote them wrongly.
@@ -49,7 +53,9 @@ impl Trajectory {
         let calls = self.messages.iter().flat_map(|message| &message.tool_calls);
         calls.zip(1_usize..).filter_map(|(call, number)| {
             let (tool, error) = (name(&call.name), args_error(&call.args)?);
-            Some(format!("the arguments of call {number} to `{tool}` are {error}"))
+            Some(format!(
+                "the arguments of call {number} to `{tool}` are {error}"
+            ))
         })
     }
 }
@@ -101,7 +107,11 @@ impl<'de> Deserialize<'de> for ExpectedTrajectory {
         let parts =
             read::read(Value::deserialize(deserializer)?, true).map_err(D::Error::custom)?;
         let (messages, total, subagents) = parts;
-        let trajectory = Trajectory { messages, total, subagents };
+        let trajectory = Trajectory {
+            messages,
+            total,
+            subagents,
+        };
         let malformed = trajectory.malformed_args().next();
         match malformed {
             Some(malformed) => Err(D::Error::custom(format_args!(

@@ -31,7 +31,10 @@ pub struct LoopLimits {
 impl Default for LoopLimits {
     fn default() -> Self {
         let twice = NonZeroUsize::MIN.saturating_add(1);
-        Self { max_same: twice, max_cycles: twice }
+        Self {
+            max_same: twice,
+            max_cycles: twice,
+        }
     }
 }
 
@@ -49,20 +52,25 @@ pub struct CallLoop<'t> {
 impl LoopLimits {
     /// Returns the first cycle that is repeated too often, of the shortest length, or else the call that is made most often, if that
     /// is too often. Cycles of more than 100 calls are not found.
-    #[must_use]
     pub fn find<'t>(self, calls: &ToolCalls<'t>) -> Option<CallLoop<'t>> {
         let mut keys = Keys::default();
         let numbers: Vec<usize> = calls.iter().map(|call| keys.of_call(call)).collect();
         let calls: Vec<&ToolCall> = calls.iter().collect();
         let cycle = (2..=MAX_CYCLE.min(numbers.len() / 2)).find_map(|length| {
             let (first, times) = cycle(&numbers, length, self.max_cycles.get())?;
-            Some(CallLoop { calls: calls[first..first + length].to_vec(), times, first: first + 1 })
+            Some(CallLoop {
+                calls: calls[first..first + length].to_vec(),
+                times,
+                first: first + 1,
+            })
         });
         cycle.or_else(|| {
             let mut counts = vec![0; keys.len()];
             numbers.iter().for_each(|number| counts[*number] += 1);
             // The first of the most frequent calls: numbers are in the order of the first calls.
-            let most = (0..counts.len()).rev().max_by_key(|number| counts[*number])?;
+            let most = (0..counts.len())
+                .rev()
+                .max_by_key(|number| counts[*number])?;
             let first = numbers.iter().position(|number| *number == most)?;
             let times = counts[most];
             (times > self.max_same.get()).then(|| CallLoop {
@@ -79,11 +87,14 @@ impl LoopLimits {
 fn cycle(numbers: &[usize], length: usize, most: usize) -> Option<(usize, usize)> {
     let mut at = length;
     while at < numbers.len() {
-        let same =
-            (at..numbers.len()).take_while(|it| numbers[*it] == numbers[it - length]).count();
+        let same = (at..numbers.len())
+            .take_while(|it| numbers[*it] == numbers[it - length])
+            .count();
         let first = at - length;
         let times = same / length + 1;
-        let is_of_one = numbers[first..at].iter().all(|number| *number == numbers[first]);
+        let is_of_one = numbers[first..at]
+            .iter()
+            .all(|number| *number == numbers[first]);
         if times > most && !is_of_one {
             return Some((first, times));
         }
@@ -104,7 +115,10 @@ mod tests {
     fn limits(max_same: usize, max_cycles: usize) -> LoopLimits {
         let [max_same, max_cycles] =
             [max_same, max_cycles].map(|it| NonZeroUsize::new(it).unwrap());
-        LoopLimits { max_same, max_cycles }
+        LoopLimits {
+            max_same,
+            max_cycles,
+        }
     }
 
     fn found(calls: &str, limits: LoopLimits) -> Option<(String, usize, usize)> {

@@ -21,7 +21,6 @@ pub enum Role {
 
 impl Role {
     /// Returns the name of the role, as in JSON.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -80,7 +79,13 @@ impl Message {
     /// ```
     pub fn new(role: Role, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { role, text, tool_calls: Vec::new(), tool_call_id: None, usage: None }
+        Self {
+            role,
+            text,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            usage: None,
+        }
     }
 
     /// Returns a message of the agent with these calls and without text.
@@ -92,7 +97,10 @@ impl Message {
     /// assert_eq!(Trajectory::new([message]).tool_calls().len(), 1);
     /// ```
     pub fn calling(calls: impl IntoIterator<Item = ToolCall>) -> Self {
-        Self { tool_calls: calls.into_iter().collect(), ..Self::new(Role::Assistant, "") }
+        Self {
+            tool_calls: calls.into_iter().collect(),
+            ..Self::new(Role::Assistant, "")
+        }
     }
 }
 
@@ -135,7 +143,13 @@ impl ToolCall {
     /// ```
     pub fn new(name: impl Into<String>) -> Self {
         let args = Value::Object(Map::new());
-        Self { id: None, name: name.into(), args, result: None, failed: false }
+        Self {
+            id: None,
+            name: name.into(),
+            args,
+            result: None,
+            failed: false,
+        }
     }
 
     setters! {
@@ -176,7 +190,6 @@ pub struct TokenUsage {
 
 impl TokenUsage {
     /// Returns the tokens of prompts and replies together.
-    #[must_use]
     pub const fn tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

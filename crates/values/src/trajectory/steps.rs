@@ -53,7 +53,10 @@ pub struct Trajectory {
 impl Trajectory {
     /// Creates a trajectory of these messages.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
-        Self { messages: messages.into_iter().collect(), ..Self::default() }
+        Self {
+            messages: messages.into_iter().collect(),
+            ..Self::default()
+        }
     }
 
     /// Creates a trajectory of calls, each a step of its own.
@@ -69,28 +72,30 @@ impl Trajectory {
     }
 
     /// Returns the messages, in order.
-    #[must_use]
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
     /// Returns the calls of all messages, in order.
-    #[must_use]
     pub fn tool_calls(&self) -> ToolCalls<'_> {
-        self.messages.iter().flat_map(|message| &message.tool_calls).collect()
+        self.messages
+            .iter()
+            .flat_map(|message| &message.tool_calls)
+            .collect()
     }
 
     /// Returns the subagents of an ATIF trajectory, each once: in the order of the results that refer to them, then those to which
     /// none refers. Their messages and calls count in no other method.
-    #[must_use]
     pub fn subagents(&self) -> &[Subagent] {
         &self.subagents
     }
 
     /// Returns the number of steps: the messages of the agent. In a list of calls or names, and in a trace, each call is a step.
-    #[must_use]
     pub fn steps(&self) -> usize {
-        self.messages.iter().filter(|message| message.role == Role::Assistant).count()
+        self.messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .count()
     }
 
     /// Returns the tokens of the agent's model: the total of the format (ATIF's `final_metrics`), or else the sum over the messages.
@@ -106,13 +111,16 @@ impl Trajectory {
     /// assert_eq!(trajectory.tokens(), Some(15));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         let sum = |mut sum: TokenUsage, usage| {
             sum += usage;
             sum
         };
-        let of_messages = self.messages.iter().filter_map(|message| message.usage).reduce(sum);
+        let of_messages = self
+            .messages
+            .iter()
+            .filter_map(|message| message.usage)
+            .reduce(sum);
         self.total.or(of_messages).map(TokenUsage::tokens)
     }
 }
@@ -129,10 +137,19 @@ impl Serialize for Trajectory {
             subagents: &'t [Subagent],
         }
 
-        let Self { messages, total: usage, subagents } = self;
+        let Self {
+            messages,
+            total: usage,
+            subagents,
+        } = self;
         match (usage, &**subagents) {
             (None, []) => messages.serialize(serializer),
-            _ => Whole { messages, usage: *usage, subagents }.serialize(serializer),
+            _ => Whole {
+                messages,
+                usage: *usage,
+                subagents,
+            }
+            .serialize(serializer),
         }
     }
 }

@@ -33,7 +33,11 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(super) fn new(item: &'a Item, attrs: &'a CompositeAttrs, root: &'a Expression) -> Self {
-        let CompositeAttrs { settings: attrs, code, .. } = attrs;
+        let CompositeAttrs {
+            settings: attrs,
+            code,
+            ..
+        } = attrs;
         let span = item.ident().span();
         let leaves = leaves(root);
         let paths = has_tree(root).then(|| paths(root, &leaves));
@@ -54,7 +58,11 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn paths(&self) -> Paths<'_> {
-        Paths { span: self.span, runtime: &self.runtime, private: &self.private }
+        Paths {
+            span: self.span,
+            runtime: &self.runtime,
+            private: &self.private,
+        }
     }
 
     /// Returns the index of a component.
@@ -77,7 +85,9 @@ fn leaves(root: &Expression) -> Vec<&Component> {
 
 fn collect<'a>(expression: &'a Expression, found: &mut Vec<&'a Component>) {
     if let Expression::Component(component) = expression
-        && !found.iter().any(|known: &&Component| known.key() == component.key())
+        && !found
+            .iter()
+            .any(|known: &&Component| known.key() == component.key())
     {
         found.push(component);
     }
@@ -85,7 +95,10 @@ fn collect<'a>(expression: &'a Expression, found: &mut Vec<&'a Component>) {
 }
 
 fn index(leaves: &[&Component], component: &Component) -> usize {
-    leaves.iter().position(|leaf| leaf.key() == component.key()).unwrap_or_default()
+    leaves
+        .iter()
+        .position(|leaf| leaf.key() == component.key())
+        .unwrap_or_default()
 }
 
 fn has_tree(expression: &Expression) -> bool {
@@ -101,8 +114,11 @@ fn paths(expression: &Expression, leaves: &[&Component]) -> Vec<BTreeSet<usize>>
     match expression {
         Expression::Component(component) => vec![BTreeSet::from([index(leaves, component)])],
         Expression::Decision(decision) => {
-            let node: BTreeSet<usize> =
-                decision.node().map(|node| index(leaves, node)).into_iter().collect();
+            let node: BTreeSet<usize> = decision
+                .node()
+                .map(|node| index(leaves, node))
+                .into_iter()
+                .collect();
             let ends = decision.branches.iter().flat_map(|branch| match branch.to {
                 Target::Score(_) => vec![BTreeSet::new()],
                 Target::Part(part) => paths(&decision.parts[part].expression, leaves),
@@ -112,7 +128,9 @@ fn paths(expression: &Expression, leaves: &[&Component]) -> Vec<BTreeSet<usize>>
         _ => {
             let parts = parts_of(expression).map(|part| paths(&part.expression, leaves));
             parts.fold(vec![BTreeSet::new()], |before, part| {
-                let both = before.iter().flat_map(|path| part.iter().map(move |it| path | it));
+                let both = before
+                    .iter()
+                    .flat_map(|path| part.iter().map(move |it| path | it));
                 if before.len() * part.len() > MAX_PATHS {
                     return vec![before.iter().chain(&part).flatten().copied().collect()];
                 }

@@ -21,9 +21,21 @@ pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
 
 /// The plan, the components, and how components are lent to the plan.
 fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
-    let Context { span, runtime, private, compiled, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        compiled,
+        ..
+    } = cx;
     let shape = &tree.shape;
-    let on_missing = match cx.attrs.on_missing.as_ref().map(ToString::to_string).as_deref() {
+    let on_missing = match cx
+        .attrs
+        .on_missing
+        .as_ref()
+        .map(ToString::to_string)
+        .as_deref()
+    {
         Some("skip") => "Skip",
         Some("zero") => "Zero",
         _ => "Fail",
@@ -96,7 +108,12 @@ fn of_components(cx: &Context<'_>, method_name: &str) -> Vec<TokenStream> {
 
 /// The composite's own key, and the keys, requirements and files of its components.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, compiled, .. } = cx;
+    let Context {
+        span,
+        private,
+        compiled,
+        ..
+    } = cx;
     let key = match cx.paths {
         Some(_) => quote_spanned!(*span=> #compiled::KeyOfTree::<Self>::key(&__PLAN)),
         None => quote_spanned!(*span=> #private::Key::of_type::<Self>()),
@@ -142,11 +159,18 @@ fn name(cx: &Context<'_>) -> String {
 }
 
 fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        ..
+    } = cx;
     let vis = &cx.item.item.vis;
     let (spec, bounds) = (spec(cx, tree), bounds(cx));
-    let (spec_of_type, cost) =
-        (quote_spanned!(*span=> __SPEC), quote_spanned!(*span=> __max_cost()));
+    let (spec_of_type, cost) = (
+        quote_spanned!(*span=> __SPEC),
+        quote_spanned!(*span=> __max_cost()),
+    );
     let readers = spec_readers(&cx.paths(), vis, &spec_of_type, None, &cost);
     let private = &cx.private;
     let result = quote_spanned!(*span=> #runtime::Result<#runtime::__private::MetricScore>);
@@ -192,7 +216,12 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
 
 /// The spec as a constant, derived by the compiler.
 fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
-    let Context { span, runtime, compiled, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        compiled,
+        ..
+    } = cx;
     let (name, doc) = (name(cx), doc_text(cx.item.attrs()));
     let (derived, threshold) = (&tree.derived, threshold(cx));
     let strict = cx.attrs.strict.is_some();
@@ -202,9 +231,15 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         }
         _ => quote_spanned!(*span=> ::core::option::Option::None),
     };
-    let version =
-        cx.attrs.version.as_ref().map(|version| quote_spanned!(*span=> .with_version(#version)));
-    let cost = cx.paths.as_ref().map(|_| quote_spanned!(*span=> .with_cost_msats(__COST)));
+    let version = cx
+        .attrs
+        .version
+        .as_ref()
+        .map(|version| quote_spanned!(*span=> .with_version(#version)));
+    let cost = cx
+        .paths
+        .as_ref()
+        .map(|_| quote_spanned!(*span=> .with_cost_msats(__COST)));
     // The paths of a tree are parameters of its identity, which compares their values.
     let code = cx.paths.is_none().then(|| {
         let code = Literal::u64_suffixed(cx.code);
@@ -229,16 +264,27 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
 }
 
 fn metric(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, compiled, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        compiled,
+        ..
+    } = cx;
     let paths = &cx.paths();
     let bounds = bounds(cx);
-    let (gold, pred) = (quote_spanned!(*span=> GoldRow), quote_spanned!(*span=> PredRow));
+    let (gold, pred) = (
+        quote_spanned!(*span=> GoldRow),
+        quote_spanned!(*span=> PredRow),
+    );
     let answer = quote_spanned! {*span=>
         #compiled::Plan::answer(&__PLAN, &__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC })
     };
     let cost = quote_spanned!(*span=> __max_cost());
-    let (described, calls) =
-        (described(paths, None, &cost, &identity(cx)), calls(paths, &gold, &pred, &answer));
+    let (described, calls) = (
+        described(paths, None, &cost, &identity(cx)),
+        calls(paths, &gold, &pred, &answer),
+    );
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<GoldRow, PredRow> #runtime::Metric<GoldRow, PredRow> for #ident

@@ -11,14 +11,23 @@ use crate::shared::values::text;
 
 /// Emits the types and specs of the components.
 pub(super) fn components(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, compiled, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        compiled,
+        ..
+    } = cx;
     let count = Literal::usize_unsuffixed(cx.leaves.len());
     let aliases = cx.leaves.iter().enumerate().map(|(index, leaf)| {
         let (alias, ty) = (cx.alias(index), &leaf.ty);
         quote_spanned!(leaf.span=> type #alias = #ty;)
     });
-    let (tables, specs): (Vec<_>, Vec<_>) =
-        cx.leaves.iter().enumerate().map(|(index, leaf)| leaf_spec(cx, index, leaf)).unzip();
+    let (tables, specs): (Vec<_>, Vec<_>) = cx
+        .leaves
+        .iter()
+        .enumerate()
+        .map(|(index, leaf)| leaf_spec(cx, index, leaf))
+        .unzip();
     let derived = (0..cx.leaves.len()).map(|index| {
         let (derived, index) = (derived(cx, index), Literal::usize_unsuffixed(index));
         quote_spanned! {*span=>
@@ -37,7 +46,12 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
 /// Returns the tables and the spec of a component as configured. An argument may name the field
 /// that it reads; it is then a string literal.
 fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
-    let Context { span, runtime, compiled, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        compiled,
+        ..
+    } = cx;
     let alias = cx.alias(index);
     let spec = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC);
     let strings = leaf.args.iter().filter_map(|(key, value)| {
@@ -64,7 +78,10 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
         #pred_table
     };
     let [gold, pred] = [gold, pred].map(|table| quote!(#compiled::FieldList::as_slice(&#table)));
-    (tables, quote_spanned!(leaf.span=> #spec.with_fields(#gold, #pred)))
+    (
+        tables,
+        quote_spanned!(leaf.span=> #spec.with_fields(#gold, #pred)),
+    )
 }
 
 /// Returns the constant that is derived from a component.

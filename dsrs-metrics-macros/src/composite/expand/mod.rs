@@ -39,7 +39,15 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
     let span = item.ident().span();
     let runtime = &names::runtime(attrs.settings.krate.as_ref(), span);
     let private = &quote_spanned!(span=> #runtime::__private);
-    let stub = stub(&Paths { span, runtime, private }, item.ident(), &TokenStream::new());
+    let stub = stub(
+        &Paths {
+            span,
+            runtime,
+            private,
+        },
+        item.ident(),
+        &TokenStream::new(),
+    );
     let rules = attrs.root.as_ref().map(|root| {
         let cx = &Context::new(item, attrs, root);
         let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
@@ -51,5 +59,9 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
 }
 
 fn unit_impls(item: &Item) -> TokenStream {
-    unit_struct(item.ident().span(), item.ident(), &derived_traits(item.attrs()))
+    unit_struct(
+        item.ident().span(),
+        item.ident(),
+        &derived_traits(item.attrs()),
+    )
 }

@@ -32,13 +32,21 @@ pub(super) struct Tree {
 const SETTINGS: [&str; 3] = ["threshold", "strict", "cost_msats"];
 
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
-    let mut writer = Writer { cx, items: leaves::components(cx), constants: 0 };
+    let mut writer = Writer {
+        cx,
+        items: leaves::components(cx),
+        constants: 0,
+    };
     writer.items.extend(cost::declared(cx));
     let Node { derived, shape } = writer.expression(cx.root);
     writer.fields_are_known();
     writer.settings_are_params();
     writer.settings(&derived);
-    Tree { items: writer.items, derived, shape }
+    Tree {
+        items: writer.items,
+        derived,
+        shape,
+    }
 }
 
 /// The expansion of a part.
@@ -56,7 +64,11 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn constant(&mut self, span: Span) -> Ident {
         self.constants += 1;
-        format_ident!("__PART{}", self.constants, span = span.resolved_at(self.cx.span))
+        format_ident!(
+            "__PART{}",
+            self.constants,
+            span = span.resolved_at(self.cx.span)
+        )
     }
 
     fn derive(&mut self, value: &TokenStream) -> Ident {
@@ -84,7 +96,11 @@ impl Writer<'_> {
 
     fn rule_of(&mut self, part: &Expression, rule: &str, derived: &Ident) {
         let (text, span) = (part.text(), part.span());
-        self.rule((span, span), rule, &quote_spanned!(self.cx.span=> #text, &#derived));
+        self.rule(
+            (span, span),
+            rule,
+            &quote_spanned!(self.cx.span=> #text, &#derived),
+        );
     }
 
     /// Requires that an argument that names a field is a string literal.
@@ -126,7 +142,10 @@ impl Writer<'_> {
         let Context { span, compiled, .. } = self.cx;
         let derived = leaves::derived(self.cx, self.cx.index(component));
         let named = self.named(component);
-        Node { derived, shape: quote_spanned!(*span=> #compiled::Shape::Leaf(#named)) }
+        Node {
+            derived,
+            shape: quote_spanned!(*span=> #compiled::Shape::Leaf(#named)),
+        }
     }
 
     fn named(&self, component: &Component) -> TokenStream {
@@ -164,7 +183,10 @@ impl Writer<'_> {
 
     /// Expands the parts of one combinator.
     fn siblings(&mut self, within: &str, parts: &[Part]) -> Vec<Node> {
-        let nodes: Vec<Node> = parts.iter().map(|part| self.expression(&part.expression)).collect();
+        let nodes: Vec<Node> = parts
+            .iter()
+            .map(|part| self.expression(&part.expression))
+            .collect();
         for (part, node) in parts.iter().zip(&nodes) {
             self.rule_of(&part.expression, "points_up", &node.derived);
             self.has_range(within, &part.expression, &node.derived);
@@ -212,16 +234,26 @@ impl Writer<'_> {
             parts.push(derived);
             shapes.push(quote_spanned!(self.cx.span=> (#shape, #number)));
         }
-        let weights = combination.parts.iter().filter_map(|part| part.weight.as_ref());
+        let weights = combination
+            .parts
+            .iter()
+            .filter_map(|part| part.weight.as_ref());
         if !weights.into_iter().all(is_literal) {
             let at = combination.word.span();
-            self.rule((at, at), "weights_sum_to_one", &quote_spanned!(at=> &[#(#pairs),*]));
+            self.rule(
+                (at, at),
+                "weights_sum_to_one",
+                &quote_spanned!(at=> &[#(#pairs),*]),
+            );
         }
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::weighted(&[#(#pairs),*]));
         let derived = self.unless_skipped(derived, &parts);
         let shape = self.shape("Weighted", &shapes);
-        Node { derived: self.derive(&derived), shape }
+        Node {
+            derived: self.derive(&derived),
+            shape,
+        }
     }
 
     /// Adjusts the constant of a combinator, if parts may be skipped.
@@ -266,45 +298,74 @@ impl Writer<'_> {
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
         let shape = self.shape(variant, &shapes);
-        Node { derived: self.derive(&derived), shape }
+        Node {
+            derived: self.derive(&derived),
+            shape,
+        }
     }
 
     fn at_least(&mut self, threshold: &Expr, of: &str, node: Node) -> Node {
         let (number, Node { derived, shape }) = (self.number(threshold), node);
-        let Context { span, compiled, private, .. } = self.cx;
+        let Context {
+            span,
+            compiled,
+            private,
+            ..
+        } = self.cx;
         let args = quote_spanned!(*span=> "threshold", #of, &#derived, #number);
         self.rule(ends(threshold), "bound_fits", &args);
         let derived = quote_spanned!(*span=> #derived.at_least(#number));
         let shape = quote_spanned! {*span=>
             #compiled::Shape::AtLeast(#private::boxed::Box::new(#shape), #number)
         };
-        Node { derived: self.derive(&derived), shape }
+        Node {
+            derived: self.derive(&derived),
+            shape,
+        }
     }
 
     fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Node {
         let nodes = self.siblings(derive, parts);
-        let (derived, shapes): (Vec<_>, Vec<_>) =
-            nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
+        let (derived, shapes): (Vec<_>, Vec<_>) = nodes
+            .into_iter()
+            .map(|node| (node.derived, node.shape))
+            .unzip();
         let Context { span, compiled, .. } = self.cx;
         let derive = Ident::new(derive, *span);
         let combined = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
         let combined = self.unless_skipped(combined, &derived);
         let shape = self.shape(variant, &shapes);
-        Node { derived: self.derive(&combined), shape }
+        Node {
+            derived: self.derive(&combined),
+            shape,
+        }
     }
 
     fn invert(&mut self, parts: &[Part]) -> Node {
-        let node = parts.first().map(|part| (part, self.expression(&part.expression)));
+        let node = parts
+            .first()
+            .map(|part| (part, self.expression(&part.expression)));
         let Some((part, Node { derived, shape })) = node else {
-            return Node { derived: self.constant(self.cx.span), shape: TokenStream::new() };
+            return Node {
+                derived: self.constant(self.cx.span),
+                shape: TokenStream::new(),
+            };
         };
         self.rule_of(&part.expression, "scores_rows", &derived);
         self.has_range("invert", &part.expression, &derived);
-        let Context { span, compiled, private, .. } = self.cx;
+        let Context {
+            span,
+            compiled,
+            private,
+            ..
+        } = self.cx;
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Invert(#private::boxed::Box::new(#shape))
         };
-        Node { derived: self.derive(&quote_spanned!(*span=> #derived.invert())), shape }
+        Node {
+            derived: self.derive(&quote_spanned!(*span=> #derived.invert())),
+            shape,
+        }
     }
 
     fn gate(&mut self, gate: &Gate) -> Node {
@@ -319,7 +380,10 @@ impl Writer<'_> {
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Gate { proxies: #proxies, at_least: #number, truths: #truths }
         };
-        Node { derived: truths_derived, shape }
+        Node {
+            derived: truths_derived,
+            shape,
+        }
     }
 
     /// Expands proxies or truths: returns the constant of their mean, and the parts.
@@ -328,8 +392,10 @@ impl Writer<'_> {
         for (part, node) in parts.iter().zip(&nodes) {
             self.rule_of(&part.expression, rule, &node.derived);
         }
-        let (derived, shapes): (Vec<_>, Vec<_>) =
-            nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
+        let (derived, shapes): (Vec<_>, Vec<_>) = nodes
+            .into_iter()
+            .map(|node| (node.derived, node.shape))
+            .unzip();
         let Context { span, compiled, .. } = self.cx;
         let mean = quote_spanned!(*span=> #compiled::Derived::mean(&[#(#derived),*]));
         let mean = self.unless_skipped(mean, &derived);
@@ -338,7 +404,12 @@ impl Writer<'_> {
 
     /// Emits the rules that compare the declared settings with the derived ones.
     fn settings(&mut self, derived: &Ident) {
-        let Context { attrs, span, runtime, .. } = self.cx;
+        let Context {
+            attrs,
+            span,
+            runtime,
+            ..
+        } = self.cx;
         if let Some(tier) = attrs.tier.as_ref().filter(|tier| *tier == "proxy") {
             let args = quote_spanned!(*span=> #runtime::__private::MetricTier::Proxy, &#derived);
             self.rule((tier.span(), tier.span()), "tier_is_high_enough", &args);
@@ -365,7 +436,11 @@ impl Writer<'_> {
             let args = quote_spanned!(*span=> "strict", &#derived);
             self.rule((strict, strict), "takes_threshold", &args);
             if !attrs.mentions_threshold() && may_have_a_threshold(self.cx.root) {
-                self.rule((strict, strict), "has_threshold", &quote_spanned!(*span=> &#derived));
+                self.rule(
+                    (strict, strict),
+                    "has_threshold",
+                    &quote_spanned!(*span=> &#derived),
+                );
             }
         }
     }

@@ -10,7 +10,12 @@ use crate::composite::expression::{Combination, Expression, Kind};
 use crate::shared::names;
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        ..
+    } = cx;
     let verdict = verdict(cx);
     let (gold, pred) = (rows(cx, "Gold"), rows(cx, "Pred"));
     let params = (0..cx.leaves.len()).map(|index| component_params(cx, index));
@@ -98,7 +103,10 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
         Expression::Component(component) => {
             param(cx, "Verdict", cx.index(component)).into_token_stream()
         }
-        Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }) => {
+        Expression::Combination(Combination {
+            kind: Kind::All | Kind::Any,
+            ..
+        }) => {
             quote_spanned!(*span=> #private::Decided)
         }
         Expression::Combination(_) | Expression::Decision(_) => {
@@ -123,23 +131,37 @@ fn rows(cx: &Context<'_>, half: &str) -> Joined {
     let (mut names, mut conditions) = (TokenStream::new(), TokenStream::new());
     let mut last = param(cx, half, 0);
     for (index, leaf) in cx.leaves.iter().enumerate().skip(1) {
-        let (next, both) = (param(cx, half, index), param(cx, &format!("{half}To"), index));
+        let (next, both) = (
+            param(cx, half, index),
+            param(cx, &format!("{half}To"), index),
+        );
         names.extend(quote_spanned!(cx.span=> #both,));
         conditions
             .extend(quote_spanned! {leaf.span=> #last: #private::First<#next, Rows = #both>,});
         last = both;
     }
-    Joined { joined: [names, conditions], last }
+    Joined {
+        joined: [names, conditions],
+        last,
+    }
 }
 
 /// Emits an unused function, in which rustc reports a component with other rows than those before
 /// it, or a row without a field that a component reads.
 pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        ..
+    } = cx;
     let components = (0..cx.leaves.len()).map(|index| {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         let runtime = names::runtime_at(cx.attrs.krate.as_ref(), at, cx.span);
-        (at, quote_spanned!(at=> #runtime::__private::MaybeMetric::<#alias>::component()))
+        (
+            at,
+            quote_spanned!(at=> #runtime::__private::MaybeMetric::<#alias>::component()),
+        )
     });
     let components: Vec<_> = components.collect();
     let joined = components

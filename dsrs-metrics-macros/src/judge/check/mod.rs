@@ -71,9 +71,17 @@ fn check_names(judge: &mut Judge, errors: &mut Errors) {
     let ident = &judge.item.ident;
     if judge.attrs.metric.name.is_none() && !ident.to_string().is_ascii() {
         let found = names::lower_snake(&ident.to_string());
-        errors.at(ident, names::not_in_snake_case("judge", &found, "write `name = \"..\"`"));
+        errors.at(
+            ident,
+            names::not_in_snake_case("judge", &found, "write `name = \"..\"`"),
+        );
     }
-    if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| shadows_prelude(name)) {
+    if let Some(name) = judge
+        .attrs
+        .metric
+        .struct_name
+        .take_if(|name| shadows_prelude(name))
+    {
         errors.at(&name, format!("the judge's struct `{name}` would shadow the prelude's `{name}`; write `struct = {name}Judge`"));
     }
     if let Some(name) = judge
@@ -131,7 +139,10 @@ fn check_trace(input: &Input, errors: &mut Errors) {
         errors.at(ty, format!("expected `Trace` or `Option<Trace>` for a trace, found `{found}`; write `Option<Trace>`, or `Trace` if the judge requires one"));
     }
     if let Some(default) = &input.attr.default {
-        errors.at(default, "`default` is not supported for a trace; write `Option<Trace>`");
+        errors.at(
+            default,
+            "`default` is not supported for a trace; write `Option<Trace>`",
+        );
     }
 }
 
@@ -145,7 +156,10 @@ fn check_owned(ty: &Type, errors: &mut Errors) {
         other => as_written(other),
     };
     let found = as_written(reference);
-    errors.at(reference, format!("expected an owned type, found `{found}`; write `{owned}`"));
+    errors.at(
+        reference,
+        format!("expected an owned type, found `{found}`; write `{owned}`"),
+    );
 }
 
 fn check_output(output: &Output, errors: &mut Errors) {
@@ -184,8 +198,14 @@ fn check_labels(labels: &Labels, ty: &Type, written: &str, errors: &mut Errors) 
     for (index, label) in labels.texts.iter().enumerate() {
         let text = label.value();
         if text.trim().is_empty() {
-            errors.at(label, "empty label; write a value that the judge may answer");
-        } else if labels.texts[..index].iter().any(|earlier| earlier.value() == text) {
+            errors.at(
+                label,
+                "empty label; write a value that the judge may answer",
+            );
+        } else if labels.texts[..index]
+            .iter()
+            .any(|earlier| earlier.value() == text)
+        {
             errors.at(label, format!("duplicate label {text:?}; keep one"));
         }
     }
@@ -200,11 +220,16 @@ fn is_known(ty: &Type) -> bool {
     is_list(ty)
         || is_number(ty)
         || is_preference(ty)
-        || ["String", "bool", "char"].iter().any(|name| last_segment_is(ty, name))
+        || ["String", "bool", "char"]
+            .iter()
+            .any(|name| last_segment_is(ty, name))
 }
 
 fn check_reasoning(judge: &Judge, errors: &mut Errors) {
-    let own = judge.outputs.iter().find(|output| output.field.name() == "reasoning");
+    let own = judge
+        .outputs
+        .iter()
+        .find(|output| output.field.name() == "reasoning");
     let Some(own) = own.filter(|_| judge.reasons()) else {
         return;
     };
@@ -215,7 +240,12 @@ fn check_reasoning(judge: &Judge, errors: &mut Errors) {
 }
 
 fn check_pairwise(judge: &Judge, errors: &mut Errors) {
-    let Some(Pairwise { span, first, second }) = &judge.attrs.pairwise else {
+    let Some(Pairwise {
+        span,
+        first,
+        second,
+    }) = &judge.attrs.pairwise
+    else {
         return;
     };
     let shown = |name: &syn::Ident| {
@@ -226,10 +256,17 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
     };
     for name in [first, second] {
         if shown(name).is_none() {
-            let names: Vec<_> = judge.inputs.iter().map(|input| input.field.name()).collect();
+            let names: Vec<_> = judge
+                .inputs
+                .iter()
+                .map(|input| input.field.name())
+                .collect();
             errors.at(
                 name,
-                format!("no input is named `{name}`; write two of `{}`", names.join("`, `")),
+                format!(
+                    "no input is named `{name}`; write two of `{}`",
+                    names.join("`, `")
+                ),
             );
         }
     }
@@ -257,13 +294,19 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
 
 /// Checks the score of a row whose prediction has an empty input.
 fn check_empty(judge: &Judge, errors: &mut Errors) {
-    let Some(empty) = &judge.attrs.empty else { return };
+    let Some(empty) = &judge.attrs.empty else {
+        return;
+    };
     check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
     if judge.has_verdicts() && literal(empty).is_some_and(|score| score != 0.0 && score != 1.0) {
         let found = as_written(empty);
         errors.at(empty, format!("expected `true` or `false` for a `bool` score, found `{found}`; write `empty = false`"));
     }
-    if !judge.inputs.iter().any(|input| input.attr.source == Some(Source::Pred)) {
+    if !judge
+        .inputs
+        .iter()
+        .any(|input| input.attr.source == Some(Source::Pred))
+    {
         errors.at(empty, "`empty` has no effect, since no input is from the prediction; remove it, or write `#[input(pred)]` before a field");
     }
 }

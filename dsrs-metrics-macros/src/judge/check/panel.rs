@@ -36,7 +36,10 @@ pub(super) fn check_at_least_one(number: &LitInt, message: impl Display, errors:
     match number.base10_parse::<u32>() {
         Ok(0) => errors.at(number, message),
         Ok(_) => {}
-        Err(_) => errors.at(number, format!("`{number}` is out of range; write a smaller number")),
+        Err(_) => errors.at(
+            number,
+            format!("`{number}` is out of range; write a smaller number"),
+        ),
     }
 }
 
@@ -53,7 +56,10 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
             other => errors.at(aggregation, unknown_aggregation(other)),
         }
     }
-    let count = attrs.models.as_ref().map(|models| check_models(models, errors));
+    let count = attrs
+        .models
+        .as_ref()
+        .map(|models| check_models(models, errors));
     let count = count.flatten();
     if let Some(quorum) = &attrs.quorum {
         check_at_least_one(

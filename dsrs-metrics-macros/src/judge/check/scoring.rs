@@ -15,17 +15,26 @@ use crate::shared::values::{bounds, literal};
 const MAX_DRAWS: u32 = 100;
 
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
-    let Some(scoring) = &judge.attrs.scoring else { return };
+    let Some(scoring) = &judge.attrs.scoring else {
+        return;
+    };
     let Scoring { word, draws } = scoring;
     one_of(word, "a scoring", &["logprobs", "draws", "text"], errors);
     match draws {
         None if word == "draws" => {
-            errors.at(word, "`draws` requires the number of answers; write `draws(20)`");
+            errors.at(
+                word,
+                "`draws` requires the number of answers; write `draws(20)`",
+            );
         }
         Some(draws) if word == "text" || word == "logprobs" => {
             errors.at(draws, format!("`{word}` has no number; write `scoring = {word}`, or `scoring = draws({draws})`"));
         }
-        Some(draws) if !draws.base10_parse().is_ok_and(|it| (2..=MAX_DRAWS).contains(&it)) => {
+        Some(draws)
+            if !draws
+                .base10_parse()
+                .is_ok_and(|it| (2..=MAX_DRAWS).contains(&it)) =>
+        {
             errors.at(
                 draws,
                 format!("expected 2 to {MAX_DRAWS} draws, found {draws}; write `draws(20)`"),
@@ -89,7 +98,9 @@ fn check_digits(output: &Output, errors: &mut Errors) {
     };
     let Some(bounds) = bounds(range) else { return };
     let value = |bound: &Expr| literal(bound);
-    let (Some(min), Some(max)) = (value(bounds.0), value(bounds.1)) else { return };
+    let (Some(min), Some(max)) = (value(bounds.0), value(bounds.1)) else {
+        return;
+    };
     if min < -1.0 || max > 9.0 {
         errors.at(range, format!("`scoring = logprobs` needs values that begin differently, since the first token decides, found `{}`; write `range = 0..=9` or a part of it, and convert it in `score = ..`", as_written(range)));
     }
@@ -100,7 +111,9 @@ fn check_labels(output: &Output, errors: &mut Errors) {
     let mut earlier: Vec<String> = Vec::new();
     for label in labels {
         let text = label.value();
-        let same = earlier.iter().find(|it| it.chars().next() == text.chars().next());
+        let same = earlier
+            .iter()
+            .find(|it| it.chars().next() == text.chars().next());
         if let Some(same) = same.filter(|same| **same != text) {
             errors.at(label, format!("`scoring = logprobs` needs labels that begin differently, since the first token decides: {same:?} and {text:?} begin alike; rename one"));
         }

@@ -28,10 +28,14 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     check_last(judge, errors);
     check_costs(judge, errors);
     if let Some(offline) = &judge.attrs.offline
-        && judge.answered().any(|output| output.attr.from.is_some() || output.attr.each.is_some())
+        && judge
+            .answered()
+            .any(|output| output.attr.from.is_some() || output.attr.each.is_some())
     {
-        errors
-            .at(offline, "`offline` is not supported for a judge with steps or `each`; remove it");
+        errors.at(
+            offline,
+            "`offline` is not supported for a judge with steps or `each`; remove it",
+        );
     }
 }
 
@@ -44,7 +48,9 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
     if *name == "reasoning" && judge.reasons() {
         errors.at(name, "`reasoning` is an output of the last call; rename the step, or write `#[judge(reasoning = false)]`");
     }
-    let Some(From { span, names }) = &step.attr.from else { return };
+    let Some(From { span, names }) = &step.attr.from else {
+        return;
+    };
     if names.is_empty() && !step.attr.is_unreadable("from") {
         let readable = readable(judge, index).join("`, `");
         errors.at_span(*span, format!("missing fields that the step `{name}` reads; write `#[step(from(..))]` with some of `{readable}`"));
@@ -54,7 +60,10 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
         let message = "`max_items` must be at least 1, found 0; write `max_items = 100`";
         check_at_least_one(limit, message, errors);
         if !is_list(&step.field.ty) || step.attr.each.is_some() {
-            errors.at(limit, "`max_items` is supported for a list without `each` only; remove it");
+            errors.at(
+                limit,
+                "`max_items` is supported for a list without `each` only; remove it",
+            );
         }
     }
 }
@@ -72,7 +81,9 @@ fn check_names(judge: &Judge, index: usize, names: &[Ident], errors: &mut Errors
 
 /// Checks `from(..)` of the last call.
 fn check_last(judge: &Judge, errors: &mut Errors) {
-    let Some(From { span, names }) = &judge.attrs.from else { return };
+    let Some(From { span, names }) = &judge.attrs.from else {
+        return;
+    };
     if judge.steps.is_empty() {
         errors.at_span(*span, "`from` is supported for a judge with steps, since one call reads all inputs; remove it");
     } else if names.is_empty() {
@@ -80,7 +91,11 @@ fn check_last(judge: &Judge, errors: &mut Errors) {
         errors.at_span(*span, format!("missing fields that the last call reads; write `from(..)` with some of `{readable}`, or remove it"));
     } else {
         check_names(judge, judge.steps.len(), names, errors);
-        let pair = judge.attrs.pairwise.iter().flat_map(|pair| [&pair.first, &pair.second]);
+        let pair = judge
+            .attrs
+            .pairwise
+            .iter()
+            .flat_map(|pair| [&pair.first, &pair.second]);
         for unread in pair.filter(|input| !names.contains(input)) {
             errors.at(
                 unread,
@@ -93,7 +108,11 @@ fn check_last(judge: &Judge, errors: &mut Errors) {
 /// Reports a step after an output, which the last call answers.
 fn check_place(judge: &Judge, step: &Output, errors: &mut Errors) {
     let name = &step.field.ident;
-    let fields = judge.item.fields.iter().filter_map(|field| field.ident.as_ref());
+    let fields = judge
+        .item
+        .fields
+        .iter()
+        .filter_map(|field| field.ident.as_ref());
     let mut earlier = fields.take_while(|field| *field != name);
     let is_output = |field: &&Ident| judge.outputs.iter().any(|it| it.field.ident == **field);
     if let Some(output) = earlier.find(is_output) {
@@ -103,9 +122,15 @@ fn check_place(judge: &Judge, step: &Output, errors: &mut Errors) {
 
 /// Returns the names of the fields that the step at `index` can read.
 fn readable(judge: &Judge, index: usize) -> Vec<String> {
-    let inputs = judge.inputs.iter().filter(|input| input.attr.source != Some(Source::Param));
+    let inputs = judge
+        .inputs
+        .iter()
+        .filter(|input| input.attr.source != Some(Source::Param));
     let steps = judge.steps[..index].iter().map(|step| step.field.name());
-    inputs.map(|input| input.field.name()).chain(steps).collect()
+    inputs
+        .map(|input| input.field.name())
+        .chain(steps)
+        .collect()
 }
 
 /// Reports a field that the step at `index` cannot read.
@@ -116,18 +141,31 @@ fn check_read(judge: &Judge, index: usize, read: &Ident, errors: &mut Errors) {
         return;
     }
     if judge.has_param(&text) {
-        errors.at(read, format!("`{text}` is a parameter, which every call has; remove it"));
+        errors.at(
+            read,
+            format!("`{text}` is a parameter, which every call has; remove it"),
+        );
         return;
     }
     let later = judge.steps[index.min(judge.steps.len())..].iter();
     if later.clone().take(1).any(|step| step.field.ident == *read) {
         errors.at(read, format!("the step reads itself; remove `{text}`"));
     } else if later.clone().any(|step| step.field.ident == *read) {
-        errors.at(read, format!("`{text}` is a later step; move its field before this one"));
-    } else if judge.outputs.iter().any(|output| output.field.ident == *read) {
+        errors.at(
+            read,
+            format!("`{text}` is a later step; move its field before this one"),
+        );
+    } else if judge
+        .outputs
+        .iter()
+        .any(|output| output.field.ident == *read)
+    {
         errors.at(read, format!("`{text}` is answered by the last call; make it a `#[step(from(..))]` before this one"));
     } else {
-        let near = names::nearest(&text, &readable.iter().map(String::as_str).collect::<Vec<_>>());
+        let near = names::nearest(
+            &text,
+            &readable.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
         errors.at(
             read,
             match near {
@@ -175,7 +213,10 @@ fn check_empty(judge: &Judge, list: &Ident, empty: &Expr, errors: &mut Errors) {
         check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
     }
     let of_list = |other: &&Output| other.attr.each.as_ref() == Some(list);
-    let first = judge.answered().filter(of_list).find_map(|other| other.attr.empty.as_ref());
+    let first = judge
+        .answered()
+        .filter(of_list)
+        .find_map(|other| other.attr.empty.as_ref());
     if let Some(first) = first.filter(|first| !is_same(first, empty)) {
         let first = as_written(first);
         errors.at(empty, format!("the score of a row without `{list}` is `empty = {first}` above, found `empty = {found}`; write the same score"));
@@ -212,7 +253,9 @@ fn check_item(list: &Ident, output: &Output, errors: &mut Errors) {
 
 /// Checks the list whose items the items of an output name by number.
 fn check_cites(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
-    let Some(list) = &output.attr.cites else { return };
+    let Some(list) = &output.attr.cites else {
+        return;
+    };
     if output.attr.each.is_none() {
         errors.at(list, "`cites` requires `each`; write `each = ..` with the list that has an item for each verdict");
     }
@@ -230,12 +273,16 @@ fn check_list(
     let text = list.unraw().to_string();
     let input = judge.inputs.iter().find(|input| input.field.ident == *list);
     let step = judge.steps.iter().find(|step| step.field.ident == *list);
-    let field = input.map(|input| &input.field).or(step.map(|step| &step.field));
+    let field = input
+        .map(|input| &input.field)
+        .or(step.map(|step| &step.field));
     let unread = |from: &From| !from.names.is_empty() && !from.names.contains(list);
     // A misspelt name is reported by itself.
     let is_known = |from: &From| {
         let readable = readable(judge, index);
-        from.names.iter().all(|name| readable.contains(&name.unraw().to_string()))
+        from.names
+            .iter()
+            .all(|name| readable.contains(&name.unraw().to_string()))
     };
     if output.field.ident == *list {
         errors.at(list, format!("`{text}` has one item for each item of another list; write the name of an input or an earlier step"));
@@ -260,18 +307,32 @@ fn check_list(
             format!("`{key}` requires a list, found `{text}: {found}`; make it a `{instead}`"),
         );
     } else if output.attr.from.as_ref().is_some_and(unread) {
-        errors.at(list, format!("the step does not read `{text}`; add it to `from(..)`"));
+        errors.at(
+            list,
+            format!("the step does not read `{text}`; add it to `from(..)`"),
+        );
     } else if index == judge.steps.len()
-        && judge.attrs.from.as_ref().is_some_and(|from| unread(from) && is_known(from))
+        && judge
+            .attrs
+            .from
+            .as_ref()
+            .is_some_and(|from| unread(from) && is_known(from))
     {
-        errors.at(list, format!("the last call does not read `{text}`; add it to `from(..)`"));
+        errors.at(
+            list,
+            format!("the last call does not read `{text}`; add it to `from(..)`"),
+        );
     }
 }
 
 /// Checks that the costs of the steps are part of the cost of the judge.
 fn check_costs(judge: &Judge, errors: &mut Errors) {
     let mut sum = 0_u64;
-    for cost in judge.steps.iter().filter_map(|step| step.attr.cost.as_ref()) {
+    for cost in judge
+        .steps
+        .iter()
+        .filter_map(|step| step.attr.cost.as_ref())
+    {
         match cost_msats("cost", &cost.value()) {
             Ok(msats) => sum = sum.saturating_add(msats),
             Err(message) => errors.at(cost, message),
@@ -280,7 +341,9 @@ fn check_costs(judge: &Judge, errors: &mut Errors) {
             errors.at(cost, "the cost of a step is part of the cost of the judge, which has none; write `#[judge(cost = \"..\")]`");
         }
     }
-    let Some(cost) = &judge.attrs.metric.cost else { return };
+    let Some(cost) = &judge.attrs.metric.cost else {
+        return;
+    };
     if cost_msats("cost", &cost.value()).is_ok_and(|msats| msats < sum) {
         errors.at(cost, format!("the cost is below the sum of the costs of the steps, {sum} msat; write `cost = \"{sum} msat\"` or more"));
     }

@@ -20,9 +20,19 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         }
         return;
     };
-    one_of(turns, "the role of the turns", &["assistant", "user"], errors);
+    one_of(
+        turns,
+        "the role of the turns",
+        &["assistant", "user"],
+        errors,
+    );
     if let Some(reduce) = &attrs.reduce {
-        one_of(reduce, "a reduction of the scores of turns", &["mean", "min", "max"], errors);
+        one_of(
+            reduce,
+            "a reduction of the scores of turns",
+            &["mean", "min", "max"],
+            errors,
+        );
     }
     if let Some(window) = &attrs.window {
         let message = "`window` must be at least 1, found 0; write `window = 10`";

@@ -8,7 +8,13 @@ use super::output::is_users;
 use crate::judge::model::{Output, is_list};
 
 pub(super) fn answers(cx: &Context<'_>) -> Option<TokenStream> {
-    let Context { span, runtime, private, metric, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        metric,
+        ..
+    } = cx;
     let output = only_output(cx)?;
     let (ident, ty, name) = (&metric.names.ident, &output.field.ty, output.field.name());
     // If the impl named the type, the judge could not be more visible than the type.
@@ -32,11 +38,19 @@ pub(super) fn answers(cx: &Context<'_>) -> Option<TokenStream> {
 fn only_output<'a>(cx: &Context<'a>) -> Option<&'a Output> {
     let judge = cx.judge;
     let explains = |output: &&Output| {
-        ["reasoning", "feedback"].iter().any(|name| output.field.name() == *name)
+        ["reasoning", "feedback"]
+            .iter()
+            .any(|name| output.field.name() == *name)
     };
     let mut outputs = judge.outputs.iter().filter(|output| !explains(output));
-    let draws = judge.attrs.scoring.as_ref().is_some_and(|scoring| scoring.draws.is_some());
+    let draws = judge
+        .attrs
+        .scoring
+        .as_ref()
+        .is_some_and(|scoring| scoring.draws.is_some());
     let has_one = judge.attrs.turns.is_none() && !draws;
-    let only = outputs.next().filter(|_| outputs.next().is_none() && has_one)?;
+    let only = outputs
+        .next()
+        .filter(|_| outputs.next().is_none() && has_one)?;
     (is_users(&only.field.ty) && !is_list(&only.field.ty)).then_some(only)
 }

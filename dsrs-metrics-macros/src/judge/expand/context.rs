@@ -24,7 +24,15 @@ impl<'a> Context<'a> {
         let (span, runtime) = (judge.span(), &metric.names.runtime);
         let private = quote_spanned!(span=> #runtime::__private);
         let (input, output) = (judge.part("Input"), judge.part("Output"));
-        Self { judge, metric, span, runtime, private, input, output }
+        Self {
+            judge,
+            metric,
+            span,
+            runtime,
+            private,
+            input,
+            output,
+        }
     }
 
     /// Returns the inputs that come from rows.
@@ -47,7 +55,11 @@ impl<'a> Context<'a> {
 /// Returns the user's documentation of a field, or its description in the prompt.
 pub(super) fn docs(field: &Field) -> TokenStream {
     if !field.docs.is_empty() {
-        return field.docs.iter().map(quote::ToTokens::to_token_stream).collect();
+        return field
+            .docs
+            .iter()
+            .map(quote::ToTokens::to_token_stream)
+            .collect();
     }
     let doc = match field.desc.as_str() {
         "" => format!("The field `{}` of the signature.", field.name()),

@@ -54,7 +54,13 @@ fn item(judge: &Judge, metric: &syn::Ident) -> TokenStream {
 
 /// Emits constructors of the metric for the signature, with a bound that does not hold: rustc reports the metric's name.
 fn not_the_metric(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, metric, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        metric,
+        ..
+    } = cx;
     let (signature, metric) = (&judge.item.ident, &metric.names.ident);
     if judge.is_named_as_metric(metric) {
         return TokenStream::new();
@@ -77,14 +83,23 @@ fn not_the_metric(cx: &Context<'_>) -> TokenStream {
 
 /// Emits `XInput`, the inputs of the judge from one row.
 fn input(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, input, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        input,
+        ..
+    } = cx;
     let vis = &judge.item.vis;
     let fields = cx.shown().map(|input| {
         let Field { ident, ty, .. } = &input.field;
         let docs = docs(&input.field);
         quote_spanned!(*span=> #docs #vis #ident: #runtime::judge::Untrusted<#ty>)
     });
-    let doc = format!("The inputs of the judge [`{}`] from one row.", judge.item.ident);
+    let doc = format!(
+        "The inputs of the judge [`{}`] from one row.",
+        judge.item.ident
+    );
     let cfgs = cx.cfgs();
     quote_spanned! {*span=>
         #(#cfgs)*

@@ -9,12 +9,21 @@ use crate::judge::model::{Field, Input};
 use crate::shared::types::{is_plain, is_string};
 
 pub(super) fn module(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, input, metric, .. } = cx;
+    let Context {
+        span,
+        private,
+        input,
+        metric,
+        ..
+    } = cx;
     let ident = &metric.names.ident;
     let read = Lifetime::new("'read", *span);
     // With a lifetime of its own, a bound that does not hold is not an error of the judge. Plain types need no bound, and
     // each bound costs compile time.
-    let types = cx.shown().map(|input| &input.field.ty).filter(|ty| !is_plain(ty));
+    let types = cx
+        .shown()
+        .map(|input| &input.field.ty)
+        .filter(|ty| !is_plain(ty));
     let bounds =
         types.map(|ty| quote_spanned!(*span=> for<#read> #ty: #private::Deserialize<#read>,));
     let label = &Lifetime::new("'inputs", *span);
@@ -52,7 +61,12 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
 
 /// Returns an async method of `Module` in the form that `#[async_trait]` expands to.
 fn method(cx: &Context<'_>, name: &str, future: &str, body: &TokenStream) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        ..
+    } = cx;
     let (name, future) = (Ident::new(name, *span), Ident::new(future, *span));
     quote_spanned! {*span=>
         fn #name<'life0, 'async_trait>(

@@ -13,10 +13,18 @@ use crate::shared::values::{self, number};
 
 /// Returns the builder calls for the settings in `#[judge(..)]`.
 pub(super) fn options(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        ..
+    } = cx;
     let attrs = &judge.attrs;
     let mut calls = TokenStream::new();
-    let scoring = attrs.scoring.as_ref().filter(|scoring| scoring.word != "text");
+    let scoring = attrs
+        .scoring
+        .as_ref()
+        .filter(|scoring| scoring.word != "text");
     if let Some(scoring) = scoring {
         let value = match (&scoring.draws, judge.decisions().next()) {
             (Some(draws), _) => quote_spanned!(*span=> Draws(#draws)),
@@ -64,7 +72,10 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
             Some(window) => quote_spanned!(*span=> ::core::option::Option::Some(#window)),
             None => quote_spanned!(*span=> ::core::option::Option::None),
         };
-        let max = attrs.max_turns.as_ref().map_or_else(|| quote!(100), ToTokens::to_token_stream);
+        let max = attrs
+            .max_turns
+            .as_ref()
+            .map_or_else(|| quote!(100), ToTokens::to_token_stream);
         let is_verdict = judge.has_verdicts();
         calls.extend(quote_spanned! {*span=>
             .turns(#runtime::judge::Turns {
@@ -97,11 +108,20 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the builder calls for the settings of the panel.
 fn panel(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        ..
+    } = cx;
     let attrs = &judge.attrs;
     let mut calls = TokenStream::new();
     if let Some(models) = &attrs.models {
-        let list: Vec<_> = models.list.iter().map(|model| self::model(cx, model)).collect();
+        let list: Vec<_> = models
+            .list
+            .iter()
+            .map(|model| self::model(cx, model))
+            .collect();
         calls.extend(match &models.times {
             Some(times) => {
                 quote_spanned!(*span=> .models(::core::iter::repeat_n(#(#list)*, #times)))
@@ -149,8 +169,10 @@ pub(super) fn at(
     let (start, end) = ends(written);
     let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
     let function = function(start, runtime);
-    let mut inside =
-        proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, written.to_token_stream());
+    let mut inside = proc_macro2::Group::new(
+        proc_macro2::Delimiter::Parenthesis,
+        written.to_token_stream(),
+    );
     inside.set_span(end.resolved_at(cx.span));
     quote!(#function #inside)
 }

@@ -17,7 +17,13 @@ pub(super) fn adds_reasoning(cx: &Context<'_>) -> bool {
 }
 
 pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, private, output, .. } = cx;
+    let Context {
+        judge,
+        span,
+        private,
+        output,
+        ..
+    } = cx;
     let vis = &judge.item.vis;
     let reasoning = adds_reasoning(cx).then(|| {
         quote_spanned! {*span=>
@@ -58,7 +64,12 @@ pub(super) fn of_output(cx: &Context<'_>, ty: &Type, function: &str) -> TokenStr
 
 /// Emits `Debug` and `Clone`.
 pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, output, .. } = cx;
+    let Context {
+        judge,
+        span,
+        output,
+        ..
+    } = cx;
     let name = output.to_string();
     let reasoning = adds_reasoning(cx).then(|| format_ident!("reasoning", span = *span));
     let reasoning = reasoning.map(|ident| (ident.clone(), quote_spanned!(*span=> &self.#ident)));
@@ -68,15 +79,24 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
             return (ident.clone(), quote_spanned!(*span=> &self.#ident));
         }
         let by_ref = of_output(cx, ty, "by_ref");
-        (ident.clone(), quote_spanned!(ends(ty).0=> #by_ref(&self.#ident)))
+        (
+            ident.clone(),
+            quote_spanned!(ends(ty).0=> #by_ref(&self.#ident)),
+        )
     });
     let (idents, fields): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
-    let names: Vec<_> = idents.iter().map(|ident| ident.unraw().to_string()).collect();
+    let names: Vec<_> = idents
+        .iter()
+        .map(|ident| ident.unraw().to_string())
+        .collect();
     let types = judge.answered().map(|output| &output.field.ty);
     let added = idents.len() - types.clone().count();
     let clones = fields.iter().enumerate().map(|(index, field)| {
         let clone = quote_spanned!(*span=> ::core::clone::Clone::clone(#field));
-        let Some(ty) = index.checked_sub(added).and_then(|own| types.clone().nth(own)) else {
+        let Some(ty) = index
+            .checked_sub(added)
+            .and_then(|own| types.clone().nth(own))
+        else {
             return clone;
         };
         if !is_users(ty) {
@@ -106,18 +126,29 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
 /// Emits the `JudgeOutput` impl. It reads every field, so that all errors of a reply are reported
 /// together.
 pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, private, output, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        private,
+        output,
+        ..
+    } = cx;
     let reasoning = adds_reasoning(cx).then(|| {
         let ident = format_ident!("reasoning", span = *span);
-        (ident, quote_spanned!(*span=> __reply.take::<#private::string::String>("reasoning")))
+        (
+            ident,
+            quote_spanned!(*span=> __reply.take::<#private::string::String>("reasoning")),
+        )
     });
     let own = judge.answered().map(|output| {
         let ident = &output.field.ident;
         (ident.clone(), read_field(cx, output))
     });
     let (idents, reads): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
-    let values: Vec<_> =
-        (0..idents.len()).map(|index| format_ident!("__value_{index}", span = *span)).collect();
+    let values: Vec<_> = (0..idents.len())
+        .map(|index| format_ident!("__value_{index}", span = *span))
+        .collect();
     quote_spanned! {*span=>
         #[automatically_derived]
         impl #runtime::judge::JudgeOutput for #output {

@@ -16,7 +16,13 @@ struct Setter {
 }
 
 pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, metric, span, runtime, .. } = cx;
+    let Context {
+        judge,
+        metric,
+        span,
+        runtime,
+        ..
+    } = cx;
     let vis = &judge.item.vis;
     let ident = &metric.names.ident;
     let builder = format_ident!("{ident}Builder", span = *span);
@@ -24,20 +30,28 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     let params = expand::builder_params(metric);
     let with_lm = method(cx, &panel, "with_lm", with_lm(cx));
     let offline = method(cx, &panel, "offline", offline(cx));
-    let settings =
-        settings(cx).into_iter().map(|(name, setting)| method(cx, &panel, name, setting));
+    let settings = settings(cx)
+        .into_iter()
+        .map(|(name, setting)| method(cx, &panel, name, setting));
     let own = settings_of_builder(cx);
-    let of_builder = all(cx).into_iter().chain(own).map(|Setter { name, argument, call, doc }| {
-        let name = format_ident!("{name}", span = *span);
-        quote_spanned! {*span=>
-            #[doc = #doc]
-            #vis fn #name(mut self, #argument) -> Self {
-                let panel = self.#panel.take().unwrap_or_default();
-                self.#panel = ::core::option::Option::Some(panel #call);
-                self
+    let of_builder = all(cx).into_iter().chain(own).map(
+        |Setter {
+             name,
+             argument,
+             call,
+             doc,
+         }| {
+            let name = format_ident!("{name}", span = *span);
+            quote_spanned! {*span=>
+                #[doc = #doc]
+                #vis fn #name(mut self, #argument) -> Self {
+                    let panel = self.#panel.take().unwrap_or_default();
+                    self.#panel = ::core::option::Option::Some(panel #call);
+                    self
+                }
             }
-        }
-    });
+        },
+    );
     let of_builder = (!metric.has_only_a_panel()).then(|| {
         quote_spanned! {*span=>
             impl<#(#params),*> #builder<#(#params),*> {
@@ -71,7 +85,12 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
 /// Emits a setter for a judge that is already built.
 fn method(cx: &Context<'_>, panel: &Ident, name: &str, setter: Setter) -> TokenStream {
     let (span, vis) = (cx.span, &cx.judge.item.vis);
-    let Setter { argument, call, doc, .. } = setter;
+    let Setter {
+        argument,
+        call,
+        doc,
+        ..
+    } = setter;
     let name = format_ident!("{name}", span = span);
     // The borrow checker does less for a new value than for one that is assigned to.
     let others = (!cx.metric.has_only_a_panel()).then(|| quote_spanned!(span=> ..self));
@@ -137,7 +156,12 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
 
 /// Returns the setters for additions to the prompt.
 fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
-    let Context { span, runtime, private, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        ..
+    } = cx;
     let text = quote_spanned!(*span=> impl ::core::convert::Into<#private::string::String>);
     [
         Setter {

@@ -18,7 +18,15 @@ use crate::shared::types::option_of;
 use crate::shared::values::{self, bounds, number};
 
 pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, private, input, output, metric, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        input,
+        output,
+        metric,
+        ..
+    } = cx;
     let ident = &metric.names.ident;
     let panel = format_ident!("{PANEL}", span = *span);
     let (signature, score) = (signature(cx), score(cx));
@@ -26,7 +34,13 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
         let (field, at) = (&input.field.ident, shows(cx, input));
         quote_spanned!(*span=> #at(&__input.#field))
     });
-    let is_shown = |input: &&Input| input.attr.in_prompt.as_ref().is_none_or(syn::LitBool::value);
+    let is_shown = |input: &&Input| {
+        input
+            .attr
+            .in_prompt
+            .as_ref()
+            .is_none_or(syn::LitBool::value)
+    };
     let params = cx.configs().filter(is_shown).map(|input| {
         let (field, name, at) = (&input.field.ident, input.field.name(), shows(cx, input));
         quote_spanned!(*span=> (#name, #at(&#runtime::judge::Untrusted::new(&self.#field))))
@@ -111,7 +125,13 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
 
 /// Returns the signature, which is built once.
 fn signature(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, metric, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        metric,
+        ..
+    } = cx;
     let ident = &metric.names.ident;
     let instruction = &judge.instruction;
     let inputs = cx.shown().map(|input| {
@@ -150,12 +170,20 @@ pub(super) fn places(cx: &Context<'_>, from: &From) -> Vec<Literal> {
 
 /// Returns the call that adds a step to the signature.
 fn step(cx: &Context<'_>, step: &Output) -> TokenStream {
-    let Context { span, runtime, metric, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        metric,
+        ..
+    } = cx;
     let ident = &metric.names.ident;
     let instruction = crate::shared::attributes::doc_text(&step.field.docs);
     let from = step.attr.from.iter().flat_map(|from| places(cx, from));
-    let cost =
-        step.attr.cost.as_ref().and_then(|cost| values::cost_msats("cost", &cost.value()).ok());
+    let cost = step
+        .attr
+        .cost
+        .as_ref()
+        .and_then(|cost| values::cost_msats("cost", &cost.value()).ok());
     let cost = match cost {
         Some(msats) => quote_spanned!(*span=> ::core::option::Option::Some(#msats)),
         None => quote_spanned!(*span=> ::core::option::Option::None),
@@ -168,7 +196,12 @@ fn step(cx: &Context<'_>, step: &Output) -> TokenStream {
 
 /// Emits how the output of a step is read from its reply.
 fn reads_step(cx: &Context<'_>) -> Option<TokenStream> {
-    let Context { judge, span, runtime, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        ..
+    } = cx;
     let reads = judge.steps.iter().enumerate().map(|(index, step)| {
         let (index, read) = (Literal::usize_unsuffixed(index), read_field(cx, step));
         quote_spanned!(*span=> #index => #read.is_some(),)
@@ -192,10 +225,19 @@ fn reads_step(cx: &Context<'_>) -> Option<TokenStream> {
 
 /// Emits the conversation whose turns are judged, and how another one replaces it in the inputs.
 fn conversation(cx: &Context<'_>) -> Option<TokenStream> {
-    let Context { judge, span, runtime, input, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        input,
+        ..
+    } = cx;
     judge.attrs.turns.as_ref()?;
     let name = &judge.conversations().next()?.field.ident;
-    let others = cx.shown().map(|input| &input.field.ident).filter(|other| *other != name);
+    let others = cx
+        .shown()
+        .map(|input| &input.field.ident)
+        .filter(|other| *other != name);
     Some(quote_spanned! {*span=>
         fn conversation(
             __input: &#input,
@@ -220,10 +262,15 @@ fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
     let desc = desc.unwrap_or_default();
     let name = output.field.name();
     let schema = of_output(cx, ty, "schema");
-    let range = output.attr.range.as_ref().and_then(bounds).map(|(min, max)| {
-        let (min, max) = (number(min), number(max));
-        quote_spanned!(*span=> .in_range(#min, #max))
-    });
+    let range = output
+        .attr
+        .range
+        .as_ref()
+        .and_then(bounds)
+        .map(|(min, max)| {
+            let (min, max) = (number(min), number(max));
+            quote_spanned!(*span=> .in_range(#min, #max))
+        });
     let labels = output.attr.labels.as_ref().map(|labels| {
         let texts = &labels.texts;
         quote_spanned!(*span=> .labelled(&[#(#texts),*]))
@@ -254,23 +301,36 @@ fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
 
 /// Emits the score: the user's expression over the outputs and parameters.
 fn score(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, private, output, .. } = cx;
+    let Context {
+        judge,
+        span,
+        runtime,
+        private,
+        output,
+        ..
+    } = cx;
     let Some(score) = &judge.score else {
         return TokenStream::new();
     };
     let outputs = judge.answered().map(|output| &output.field.ident);
-    let own =
-        |name: &&Input| !judge.answered().any(|output| output.field.ident == name.field.ident);
+    let own = |name: &&Input| {
+        !judge
+            .answered()
+            .any(|output| output.field.ident == name.field.ident)
+    };
     let params = cx.configs().filter(own).map(|input| {
         let name = &input.field.ident;
         quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
     });
-    let typed = judge.answered().filter(|output| is_users(&output.field.ty)).map(|output| {
-        let (name, ty) = (&output.field.ident, &output.field.ty);
-        let into_itself = of_output(cx, ty, "into_itself");
-        let argument = quote_spanned!(ends(ty).1=> (#name));
-        quote_spanned!(*span=> let #name = #into_itself #argument;)
-    });
+    let typed = judge
+        .answered()
+        .filter(|output| is_users(&output.field.ty))
+        .map(|output| {
+            let (name, ty) = (&output.field.ident, &output.field.ty);
+            let into_itself = of_output(cx, ty, "into_itself");
+            let argument = quote_spanned!(ends(ty).1=> (#name));
+            quote_spanned!(*span=> let #name = #into_itself #argument;)
+        });
     // An error of rustc at the name of the list, if the items have no such field.
     let cites = judge.answered().filter_map(|output| {
         let (name, list) = (&output.field.ident, output.attr.cites.as_ref()?);

@@ -21,16 +21,28 @@ impl Binding {
         errors: &mut Errors,
     ) -> Self {
         match role {
-            Some(RoleAttr { role: Role::Param, default, into, flatten, .. }) => {
+            Some(RoleAttr {
+                role: Role::Param,
+                default,
+                into,
+                flatten,
+                ..
+            }) => {
                 if ident.is_none() {
                     errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, the name is used in the builder and on the command line");
                 }
                 if let Some(flatten) = flatten {
                     return Self::group(default, into, flatten, errors);
                 }
-                Self::Config(Config { default, into: into.is_some(), is_group: false })
+                Self::Config(Config {
+                    default,
+                    into: into.is_some(),
+                    is_group: false,
+                })
             }
-            Some(RoleAttr { role: Role::Trace, .. }) => steps(ungrouped(&typed.ty), errors),
+            Some(RoleAttr {
+                role: Role::Trace, ..
+            }) => steps(ungrouped(&typed.ty), errors),
             Some(role) => Self::field(role, ident, typed, attrs, errors),
             None => Self::by_name(ident, typed, attrs, errors),
         }
@@ -49,8 +61,15 @@ impl Binding {
         if let Some(into) = into {
             errors.at_span(into, "`into` is not supported with `flatten`; remove it, and write `#[param(into)]` at a field of the struct");
         }
-        let default = Some(DefaultValue { span: flatten, expr: None });
-        Self::Config(Config { default, into: false, is_group: true })
+        let default = Some(DefaultValue {
+            span: flatten,
+            expr: None,
+        });
+        Self::Config(Config {
+            default,
+            into: false,
+            is_group: true,
+        })
     }
 
     fn field(
@@ -60,7 +79,11 @@ impl Binding {
         attrs: &Settings,
         errors: &mut Errors,
     ) -> Self {
-        let side = if attr.role == Role::Gold { Side::Gold } else { Side::Pred };
+        let side = if attr.role == Role::Gold {
+            Side::Gold
+        } else {
+            Side::Pred
+        };
         let renamed = attr.rename.is_some();
         let (name, name_span) = match (attr.rename, ident) {
             (Some(rename), _) => (rename.value(), rename.span()),
@@ -85,7 +108,14 @@ impl Binding {
             check_missing(missing, attr.named_by.is_some(), errors);
         }
         let (named_by, default) = (attr.named_by, attr.default);
-        let field = FieldParam { name, name_span, renamed, named_by, default, is_counted };
+        let field = FieldParam {
+            name,
+            name_span,
+            renamed,
+            named_by,
+            default,
+            is_counted,
+        };
         check_field(side, &field, typed, attrs, errors);
         Self::Field(side, field)
     }
@@ -96,7 +126,9 @@ impl Binding {
         attrs: &Settings,
         errors: &mut Errors,
     ) -> Self {
-        let name = ident.map(|ident| ident.unraw().to_string()).unwrap_or_default();
+        let name = ident
+            .map(|ident| ident.unraw().to_string())
+            .unwrap_or_default();
         let ty = ungrouped(&typed.ty);
         match name.trim_start_matches('_') {
             "gold" | "example" => row(Side::Gold, &name, ty, errors),
@@ -155,7 +187,10 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
     let other = side.other().dynamic();
     let dynamic = side.dynamic();
     match ty {
-        Type::Reference(TypeReference { mutability: Some(mutability), .. }) => {
+        Type::Reference(TypeReference {
+            mutability: Some(mutability),
+            ..
+        }) => {
             errors.at(mutability, "rows are read-only; remove `mut`");
             Binding::Nothing
         }
@@ -201,7 +236,11 @@ fn is_field_type(ty: &Type) -> bool {
         other => other,
     };
     let is_list = match inner {
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Vec"),
         other => matches!(other, Type::Slice(_) | Type::Array(_) | Type::Tuple(_)),
     };
     is_list || NAMES.iter().any(|name| last_segment_is(inner, name))
@@ -259,10 +298,12 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
 /// Returns the side whose row type this is: a dynamic row, or the type in `gold = T` or `pred = T`.
 fn side_of(row: &Type, attrs: &Settings) -> Option<Side> {
     let written = as_written(row);
-    Side::BOTH.into_iter().find(|side| match side.declared(attrs) {
-        Some(declared) => as_written(declared) == written,
-        None => last_segment_is(row, side.dynamic()),
-    })
+    Side::BOTH
+        .into_iter()
+        .find(|side| match side.declared(attrs) {
+            Some(declared) => as_written(declared) == written,
+            None => last_segment_is(row, side.dynamic()),
+        })
 }
 
 /// Checks a `missing` that has no value to use: of an `Option`, or of a field whose name is configurable.
@@ -285,7 +326,10 @@ fn check_field(
     errors: &mut Errors,
 ) {
     if field.name.is_empty() {
-        errors.at_span(field.name_span, "empty field name; write the name of a field");
+        errors.at_span(
+            field.name_span,
+            "empty field name; write the name of a field",
+        );
     }
     let ty = ungrouped(&typed.ty);
     if let (Some(_), Some(default)) = (option_of(ty), &field.default) {

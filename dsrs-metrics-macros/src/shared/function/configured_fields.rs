@@ -15,10 +15,14 @@ use crate::shared::values::text;
 /// Sets the name of each such field to the default of its parameter.
 pub(super) fn resolve(params: &mut [Param], attrs: &Settings, errors: &mut Errors) {
     for index in 0..params.len() {
-        let Binding::Field(side, field) = &params[index].binding else { continue };
+        let Binding::Field(side, field) = &params[index].binding else {
+            continue;
+        };
         let Some(by) = &field.named_by else { continue };
         check(*side, &params[index], attrs, errors);
-        let Some(default) = default_name(by, params, errors) else { continue };
+        let Some(default) = default_name(by, params, errors) else {
+            continue;
+        };
         if let Binding::Field(_, field) = &mut params[index].binding {
             field.name = default;
         }
@@ -34,7 +38,9 @@ pub(super) fn allow_unused(sig: &mut Signature, params: &[Param]) {
             && names.contains(&&pat.ident)
         {
             let span = pat.ident.span();
-            typed.attrs.push(parse_quote_spanned!(span=> #[allow(unused_variables)]));
+            typed
+                .attrs
+                .push(parse_quote_spanned!(span=> #[allow(unused_variables)]));
         }
     }
 }
@@ -54,7 +60,10 @@ fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<Str
         Binding::Config(config) => Some((param, config)),
         _ => None,
     }) else {
-        errors.at(by, format!("no `#[param]` is named `{by}`; add the parameter {form}"));
+        errors.at(
+            by,
+            format!("no `#[param]` is named `{by}`; add the parameter {form}"),
+        );
         return None;
     };
     if !matches!(Form::of(&param.ty), (Form::Text, false)) && !is_string(&param.ty) {
@@ -62,7 +71,12 @@ fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<Str
         errors.at(&param.ty, format!("expected `&str` or `String` for a parameter that names a field, found `{found}`; write {form}"));
         return None;
     }
-    match config.default.as_ref().and_then(|default| default.expr.as_ref()).and_then(text) {
+    match config
+        .default
+        .as_ref()
+        .and_then(|default| default.expr.as_ref())
+        .and_then(text)
+    {
         Some(name) if !name.value().is_empty() => Some(name.value()),
         _ => {
             errors.at(by, format!("the parameter `{by}` names a field, so it must have a string literal as its default; write {form}"));
@@ -72,12 +86,17 @@ fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<Str
 }
 
 fn check(side: Side, param: &Param, attrs: &Settings, errors: &mut Errors) {
-    let Binding::Field(_, field) = &param.binding else { return };
+    let Binding::Field(_, field) = &param.binding else {
+        return;
+    };
     if field.renamed {
         errors.at_span(field.name_span, "the name of a field with `named_by` is the default of that parameter; remove this name");
     }
     if let Some(default) = &field.default {
-        errors.at_span(default.span, "a field with `named_by` is required; remove `default`");
+        errors.at_span(
+            default.span,
+            "a field with `named_by` is required; remove `default`",
+        );
     }
     if !matches!(Form::of(&param.ty), (Form::Text, false)) {
         let found = as_written(&param.ty);

@@ -22,7 +22,10 @@ pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
 /// Returns the stub of the metric and the errors.
 pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
     let ident = stub_ident(model);
-    let cx = &Context { ident: &ident, ..Context::new(model) };
+    let cx = &Context {
+        ident: &ident,
+        ..Context::new(model)
+    };
     let errors = errors.finish();
     let definition = definition(cx);
     let stubs = hidden(cx, &stubs(cx));
@@ -39,7 +42,9 @@ fn stub_ident(model: &Model) -> Ident {
 }
 
 fn definition(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, .. } = cx;
+    let Context {
+        model, span, ident, ..
+    } = cx;
     let vis = &model.function.vis;
     quote_spanned! {*span=>
         #[doc = ""]
@@ -50,7 +55,9 @@ fn definition(cx: &Context<'_>) -> TokenStream {
 }
 
 fn stubs(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, model, .. } = cx;
+    let Context {
+        span, ident, model, ..
+    } = cx;
     let names: BTreeSet<_> = model.configs().map(|(name, _, _)| name).collect();
     let setters = names.into_iter().map(|name| {
         quote_spanned! {*span=>
@@ -58,14 +65,24 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
         }
     });
     let stub = contract::stub(&cx.paths(), ident, &quote!(#(#setters)*));
-    let groups: BTreeMap<_, _> = model.groups().map(|(_, it)| (as_written(&it.ty), it)).collect();
-    let groups = groups.into_values().map(|param| has_params(cx, &cx.owner(param)));
+    let groups: BTreeMap<_, _> = model
+        .groups()
+        .map(|(_, it)| (as_written(&it.ty), it))
+        .collect();
+    let groups = groups
+        .into_values()
+        .map(|param| has_params(cx, &cx.owner(param)));
     quote!(#stub #(#groups)*)
 }
 
 /// Emits the setters of a struct of parameters.
 fn has_params(cx: &Context<'_>, group: &TokenStream) -> TokenStream {
-    let Context { span, ident, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        private,
+        ..
+    } = cx;
     quote_spanned! {*span=>
         impl #private::HasParams<#group> for #ident {
             fn params_mut(&mut self) -> &mut #group { ::core::unreachable!() }

@@ -46,7 +46,12 @@ impl Function {
                 Some((_, kind)) => start.error(not_a_function(kind)),
                 None => start.error(not_a_function("another item")),
             })?;
-            Ok(Self { attrs, vis, sig, body: input.parse()? })
+            Ok(Self {
+                attrs,
+                vis,
+                sig,
+                body: input.parse()?,
+            })
         };
         let mut function: Self = errors.ok(parser.parse2(item))?;
         take_duplicates(&mut function.attrs, attribute, errors);
@@ -69,13 +74,20 @@ impl Function {
 
     /// Returns the function without its visibility, which changes if the function moves to another module.
     pub(super) fn code(&self) -> TokenStream {
-        let Self { attrs, sig, body, .. } = self;
+        let Self {
+            attrs, sig, body, ..
+        } = self;
         quote::quote!(#(#attrs)* #sig #body)
     }
 
     /// Returns the function without the attributes of the macro.
     pub(crate) fn stripped(&self) -> TokenStream {
-        let Self { attrs, vis, sig, body } = self;
+        let Self {
+            attrs,
+            vis,
+            sig,
+            body,
+        } = self;
         quote::quote!(#(#attrs)* #vis #sig #body)
     }
 }

@@ -68,7 +68,17 @@ impl Model {
         let rows = Rows::of(&params, &attrs);
         let generics = without_lifetimes(&function.sig.generics);
         let (panel, judged) = (Vec::new(), None);
-        Self { function, attrs, names, params, rows, generics, panel, judged, code }
+        Self {
+            function,
+            attrs,
+            names,
+            params,
+            rows,
+            generics,
+            panel,
+            judged,
+            code,
+        }
     }
 
     pub(crate) fn is_async(&self) -> bool {
@@ -91,7 +101,9 @@ impl Model {
 
     /// Returns the `#[param(flatten)]`s with their names.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (&Ident, &Param)> {
-        self.configs().filter(|(.., config)| config.is_group).map(|(name, param, _)| (name, param))
+        self.configs()
+            .filter(|(.., config)| config.is_group)
+            .map(|(name, param, _)| (name, param))
     }
 
     /// Returns the `#[param]`s with their names.
@@ -135,9 +147,15 @@ fn params(sig: &mut Signature, attrs: &Settings, errors: &mut Errors) -> Vec<Par
 
 pub(crate) fn param(typed: &mut syn::PatType, attrs: &Settings, errors: &mut Errors) -> Param {
     let role = RoleAttr::take(&mut typed.attrs, errors);
-    let docs = typed.attrs.extract_if(.., |attr| attr.path().is_ident("doc")).collect();
+    let docs = typed
+        .attrs
+        .extract_if(.., |attr| attr.path().is_ident("doc"))
+        .collect();
     for cfg in typed.attrs.iter().filter(|attr| is_cfg(attr)) {
-        errors.at(cfg, "`cfg` is not supported on a metric's parameters; write it on the function");
+        errors.at(
+            cfg,
+            "`cfg` is not supported on a metric's parameters; write it on the function",
+        );
     }
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
@@ -145,8 +163,16 @@ pub(crate) fn param(typed: &mut syn::PatType, attrs: &Settings, errors: &mut Err
     };
     let ty = ungrouped(&typed.ty).clone();
     let binding = Binding::of(role, ident.as_ref(), typed, attrs, errors);
-    let span = ident.as_ref().map_or_else(|| first_span(&typed.pat), Ident::span);
-    Param { ident, attrs: docs, ty, span, binding }
+    let span = ident
+        .as_ref()
+        .map_or_else(|| first_span(&typed.pat), Ident::span);
+    Param {
+        ident,
+        attrs: docs,
+        ty,
+        span,
+        binding,
+    }
 }
 
 fn first_span(tokens: &impl ToTokens) -> Span {
@@ -157,7 +183,9 @@ fn first_span(tokens: &impl ToTokens) -> Span {
 fn without_lifetimes(generics: &Generics) -> Generics {
     let mut kept = generics.clone();
     let params = kept.params.into_iter();
-    kept.params = params.filter(|param| !matches!(param, syn::GenericParam::Lifetime(_))).collect();
+    kept.params = params
+        .filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)))
+        .collect();
     if kept.params.is_empty() {
         return Generics::default();
     }

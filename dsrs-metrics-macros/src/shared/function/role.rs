@@ -23,7 +23,9 @@ impl Role {
     const ALL: [Self; 4] = [Self::Gold, Self::Pred, Self::Param, Self::Trace];
 
     fn of(attr: &Attribute) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| attr.path().is_ident(role.name()))
+        Self::ALL
+            .into_iter()
+            .find(|role| attr.path().is_ident(role.name()))
     }
 
     /// Whether an identifier is the name of a role.
@@ -85,7 +87,15 @@ impl RoleAttr {
     fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
         let (rename, named_by, default, missing) = (None, None, None, None);
         let (into, flatten) = (None, None);
-        let mut parsed = Self { role, rename, named_by, default, into, flatten, missing };
+        let mut parsed = Self {
+            role,
+            rename,
+            named_by,
+            default,
+            into,
+            flatten,
+            missing,
+        };
         match &attr.meta {
             syn::Meta::Path(_) => {}
             syn::Meta::List(list) => {
@@ -103,7 +113,10 @@ impl RoleAttr {
                 let write = match role {
                     "param" => format!("default = {value}"),
                     _ => {
-                        format!("\"{}\"", meant_name(&value).unwrap_or_else(|| "field".to_owned()))
+                        format!(
+                            "\"{}\"",
+                            meant_name(&value).unwrap_or_else(|| "field".to_owned())
+                        )
                     }
                 };
                 errors.at(&pair.value, format!("expected `#[{role}(..)]`, found `#[{role} = ..]`; write `#[{role}({write})]`"));
@@ -120,7 +133,10 @@ impl RoleAttr {
     ) -> syn::Result<()> {
         if self.role == Role::Trace {
             let found = list::to_comma(input)?;
-            return Err(Error::new_spanned(&found, arguments_of_trace(&as_written(&found))));
+            return Err(Error::new_spanned(
+                &found,
+                arguments_of_trace(&as_written(&found)),
+            ));
         }
         if input.peek(LitStr) && self.role != Role::Param {
             let rename: LitStr = input.parse()?;
@@ -135,7 +151,9 @@ impl RoleAttr {
         let key = Ident::parse_any(input).map_err(|_| wrong())?;
         if key == "named_by" && self.role != Role::Param {
             found_keys.add(&key, errors);
-            input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, NAMED_BY))?;
+            input
+                .parse::<Token![=]>()
+                .map_err(|_| Error::new_spanned(&key, NAMED_BY))?;
             let explain = |_: &str| NAMED_BY.to_owned();
             self.named_by = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
             return Ok(());
@@ -168,7 +186,10 @@ impl RoleAttr {
         if is_missing && self.role == Role::Gold {
             return Err(Error::new(key.span(), MISSING_GOLD));
         }
-        let value = Some(DefaultValue { span: key.span(), expr });
+        let value = Some(DefaultValue {
+            span: key.span(),
+            expr,
+        });
         if is_missing {
             self.missing = value;
         } else {
@@ -210,7 +231,9 @@ impl RoleAttr {
     /// Returns the message that names the expected tokens and `found`.
     fn expected(&self, found: &str) -> String {
         let role = self.role.name();
-        let inside = found.strip_prefix("default(").and_then(|rest| rest.strip_suffix(')'));
+        let inside = found
+            .strip_prefix("default(")
+            .and_then(|rest| rest.strip_suffix(')'));
         if let Some(value) = inside {
             return format!("expected `=` after `default`; write `default = {value}`");
         }

@@ -27,7 +27,10 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn of(params: &[Param], attrs: &Settings) -> Self {
         let row = |side: Side| row(side, params, attrs);
-        Self { gold: row(Side::Gold), pred: row(Side::Pred) }
+        Self {
+            gold: row(Side::Gold),
+            pred: row(Side::Pred),
+        }
     }
 
     pub(crate) fn get(&self, side: Side) -> &Row {

@@ -21,10 +21,15 @@ async fn an_executor_without_a_function_is_refused() {
     let line = running.scheduler_line("was refused");
     assert!(line.contains(reason), "{line}");
     // A query is told why no executor can run it.
-    let found =
-        error(&running.client("", None).await, "SELECT fragile(x) FROM (VALUES ('a')) AS t(x)")
-            .await;
-    assert!(found.contains("the cluster has no executor: executor 127.0.0.1:"), "{found}");
+    let found = error(
+        &running.client("", None).await,
+        "SELECT fragile(x) FROM (VALUES ('a')) AS t(x)",
+    )
+    .await;
+    assert!(
+        found.contains("the cluster has no executor: executor 127.0.0.1:"),
+        "{found}"
+    );
     assert!(found.contains(reason), "{found}");
 }
 
@@ -49,12 +54,18 @@ async fn a_query_of_another_program_is_refused_before_it_runs() {
     let types = "function `fragile`: expected fragile(reply: a string) -> Float64, found fragile(reply: a whole number) -> \
                  Float64 in the query; ";
     assert!(found.contains(types) && found.contains(ADVICE), "{found}");
-    let found = query("other threshold", "SELECT f1(x, x) FROM (VALUES ('a')) AS t(x)").await;
+    let found = query(
+        "other threshold",
+        "SELECT f1(x, x) FROM (VALUES ('a')) AS t(x)",
+    )
+    .await;
     let settings = "function `f1`: expected `threshold` not set, found 0.8 in the query; ";
     assert!(found.contains(settings), "{found}");
     // Functions that are the same in both programs run.
     let client = running.client("other threshold", None).await;
-    let found = crate::rows(&client, "SELECT slow(x) FROM (VALUES (2)) AS t(x)").await.unwrap();
+    let found = crate::rows(&client, "SELECT slow(x) FROM (VALUES (2)) AS t(x)")
+        .await
+        .unwrap();
     assert_eq!(found, ["true"]);
 }
 
@@ -62,15 +73,24 @@ async fn a_query_of_another_program_is_refused_before_it_runs() {
 async fn wrong_queries_are_errors_of_the_client() {
     // No process listens here, so these errors need none.
     let config = SessionConfig::new_with_ballista();
-    let client = cluster("", None).connect("http://127.0.0.1:9", config).await.unwrap();
+    let client = cluster("", None)
+        .connect("http://127.0.0.1:9", config)
+        .await
+        .unwrap();
     for (sql, expected) in [
         ("SELECT f2('a', 'b')", "Invalid function 'f2'"),
-        ("SELECT f1('a')", "function `f1`: expected 2 arguments, found 1 (Utf8)"),
+        (
+            "SELECT f1('a')",
+            "function `f1`: expected 2 arguments, found 1 (Utf8)",
+        ),
         (
             "SELECT f1('a', DATE '2020-01-01')",
             "function `f1`, argument 2 `prediction_answer`: expected a string, found Date32",
         ),
-        ("SELECT metric_mean('a')", "function `metric_mean`, argument 1: expected scores"),
+        (
+            "SELECT metric_mean('a')",
+            "function `metric_mean`, argument 1: expected scores",
+        ),
     ] {
         let found = error(&client, sql).await;
         assert!(found.contains(expected), "{sql}: {found}");
@@ -82,8 +102,11 @@ async fn wrong_queries_are_errors_of_the_client() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_without_an_executor_is_an_error() {
     let running = Running::start(&[], &[]);
-    let found =
-        error(&running.client("", None).await, "SELECT f1(x, x) FROM (VALUES ('a')) AS t(x)").await;
+    let found = error(
+        &running.client("", None).await,
+        "SELECT f1(x, x) FROM (VALUES ('a')) AS t(x)",
+    )
+    .await;
     assert!(
         found.contains("the cluster has no executor; start one, and run the query again"),
         "{found}"

@@ -20,14 +20,21 @@ async fn trap_14_each_of_five_thousand_rows_is_judged_once_on_two_executors() {
     let folder = tempfile::tempdir().unwrap();
     for file in 0..10 {
         let lines = (0..ROWS).filter(|row| row % 10 == file);
-        let lines: Vec<String> =
-            lines.map(|row| format!("{{\"id\": {row}, \"reply\": \"answer {row}\"}}")).collect();
-        std::fs::write(folder.path().join(format!("{file}.jsonl")), lines.join("\n")).unwrap();
+        let lines: Vec<String> = lines
+            .map(|row| format!("{{\"id\": {row}, \"reply\": \"answer {row}\"}}"))
+            .collect();
+        std::fs::write(
+            folder.path().join(format!("{file}.jsonl")),
+            lines.join("\n"),
+        )
+        .unwrap();
     }
     let url = server.url("/v1");
     let running = Running::start(&["", ""], &[(crate::program::MODEL, OsStr::new(&url))]);
     let client = running.client("", Some(&url)).await;
-    register_files(&client, "t", &[folder.path().to_owned()]).await.unwrap();
+    register_files(&client, "t", &[folder.path().to_owned()])
+        .await
+        .unwrap();
     let sql = "SELECT id, d['outcome'], d['value'], d['error'] FROM \
                (SELECT id, graded_details(reply) AS d FROM t)";
     let found = rows(&client, sql).await.unwrap();

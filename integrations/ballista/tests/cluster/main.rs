@@ -21,17 +21,30 @@ use datafusion::prelude::SessionContext;
 /// The rows of a query, with all digits, in the order of their texts.
 async fn rows(ctx: &SessionContext, sql: &str) -> Result<Vec<String>> {
     let batches = ctx.sql(sql).await?.collect().await?;
-    let mut all = batches.iter().map(texts).collect::<Result<Vec<_>>>()?.concat();
+    let mut all = batches
+        .iter()
+        .map(texts)
+        .collect::<Result<Vec<_>>>()?
+        .concat();
     all.sort();
     Ok(all)
 }
 
 fn texts(batch: &RecordBatch) -> Result<Vec<String>> {
     let options = FormatOptions::default().with_null("NULL");
-    let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| ArrayFormatter::try_new(column, &options));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let cell = |column: &ArrayFormatter<'_>, row| column.value(row).to_string();
-    let row = |row| columns.iter().map(|column| cell(column, row)).collect::<Vec<_>>().join(" | ");
+    let row = |row| {
+        columns
+            .iter()
+            .map(|column| cell(column, row))
+            .collect::<Vec<_>>()
+            .join(" | ")
+    };
     Ok((0..batch.num_rows()).map(row).collect())
 }
 

@@ -24,12 +24,18 @@ impl Process {
     pub(crate) fn start(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["program::program", "--exact", "--nocapture"]);
-        command.env(ARGUMENTS, arguments.join("\n")).envs(environment.iter().copied());
+        command
+            .env(ARGUMENTS, arguments.join("\n"))
+            .envs(environment.iter().copied());
         Self::of(command)
     }
 
     pub(crate) fn of(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
@@ -92,16 +98,29 @@ pub(crate) struct Running {
 impl Running {
     /// Starts a scheduler, and executors with these variants of the program.
     pub(crate) fn start(variants: &[&str], environment: &[(&str, &OsStr)]) -> Self {
-        let arguments = ["scheduler", "--listen", "127.0.0.1:0", "--executor-timeout", "4"];
+        let arguments = [
+            "scheduler",
+            "--listen",
+            "127.0.0.1:0",
+            "--executor-timeout",
+            "4",
+        ];
         let scheduler = Process::start(&arguments, environment);
         let line = scheduler.line("listening on port ");
         let port = line.rsplit(' ').next().unwrap().to_owned();
-        let mut running = Self { executors: Vec::new(), scheduler, port };
+        let mut running = Self {
+            executors: Vec::new(),
+            scheduler,
+            port,
+        };
         for variant in variants {
             let executor = running.executor(variant, environment);
             running.executors.push(executor);
         }
-        for executor in running.executors.iter().filter(|_| variants.iter().all(|it| it.is_empty()))
+        for executor in running
+            .executors
+            .iter()
+            .filter(|_| variants.iter().all(|it| it.is_empty()))
         {
             executor.line("registered");
         }

@@ -56,7 +56,9 @@ pub(crate) fn cluster(variant: &str, model: Option<&str>) -> Cluster {
     let cluster = Cluster::new();
     match variant {
         "other threshold" => {
-            cluster.register_metric(F1::default().with_threshold(0.8)).unwrap();
+            cluster
+                .register_metric(F1::default().with_threshold(0.8))
+                .unwrap();
         }
         _ => {
             cluster.register_all_builtin().unwrap();
@@ -75,8 +77,10 @@ pub(crate) fn cluster(variant: &str, model: Option<&str>) -> Cluster {
             max_delay: Duration::from_millis(20),
             ..RetryPolicy::default()
         };
-        let lm =
-            Lm::builder("openai:judge-faults").variables(|_| None).key("sk-test").base_url(url);
+        let lm = Lm::builder("openai:judge-faults")
+            .variables(|_| None)
+            .key("sk-test")
+            .base_url(url);
         let lm = lm.no_proxy().no_store().retry(retry);
         let lm = lm.timeout(Duration::from_secs(60)).build().unwrap();
         let judge = MetricFunctions::new(GradedJudge::default().with_lm(lm)).with_concurrency(100);
@@ -88,7 +92,9 @@ pub(crate) fn cluster(variant: &str, model: Option<&str>) -> Cluster {
 /// Not a test: the process of a scheduler or an executor.
 #[test]
 fn program() {
-    let Ok(arguments) = std::env::var(ARGUMENTS) else { return };
+    let Ok(arguments) = std::env::var(ARGUMENTS) else {
+        return;
+    };
     let variant = std::env::var(VARIANT).unwrap_or_default();
     let arguments = arguments.lines().map(str::to_owned);
     let model = std::env::var(MODEL).ok();

@@ -36,9 +36,14 @@ fn folder() -> Option<PathBuf> {
 }
 
 fn jsonl(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.retain(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "jsonl")
+    });
     files.sort();
     files
 }
@@ -50,19 +55,32 @@ async fn results_are_those_of_one_process() {
     alone.register_all_builtin().unwrap();
     register_files(&alone, "qa", &jsonl(&folder)).await.unwrap();
     let parquet = tempfile::tempdir().unwrap();
-    let table = alone.sql("SELECT * FROM qa ORDER BY id DESC, model").await.unwrap();
+    let table = alone
+        .sql("SELECT * FROM qa ORDER BY id DESC, model")
+        .await
+        .unwrap();
     let options = DataFrameWriteOptions::new().with_partition_by(vec!["model".to_owned()]);
-    table.write_parquet(parquet.path().to_str().unwrap(), options, None).await.unwrap();
+    table
+        .write_parquet(parquet.path().to_str().unwrap(), options, None)
+        .await
+        .unwrap();
 
     let running = Running::start(&["", ""], &[]);
-    let files = [("JSONL", jsonl(&folder)), ("Parquet", vec![parquet.path().to_owned()])];
+    let files = [
+        ("JSONL", jsonl(&folder)),
+        ("Parquet", vec![parquet.path().to_owned()]),
+    ];
     for (format, files) in files {
         let client = running.client("", None).await;
         register_files(&client, "qa", &files).await.unwrap();
         for sql in QUERIES {
             let expected = rows(&alone, sql).await.unwrap();
             assert!(expected.len() >= 3, "{sql}: {expected:?}");
-            assert_eq!(rows(&client, sql).await.unwrap(), expected, "{format}: {sql}");
+            assert_eq!(
+                rows(&client, sql).await.unwrap(),
+                expected,
+                "{format}: {sql}"
+            );
         }
     }
 }
@@ -78,7 +96,11 @@ async fn an_interval_is_limited_by_the_range_of_the_metric() {
         "SELECT metric_ci95(score)['high'] FROM (SELECT DISTINCT answer, f1(answer, reply) AS score FROM {table})"
     );
     for sql in [direct, of_column] {
-        assert_eq!(rows(&client, &sql).await.unwrap(), ["0.9992112020536341"], "{sql}");
+        assert_eq!(
+            rows(&client, &sql).await.unwrap(),
+            ["0.9992112020536341"],
+            "{sql}"
+        );
     }
 }
 
@@ -94,7 +116,12 @@ fn the_commands_of_the_readme_print_csv() {
     let line = scheduler.line("listening on port ");
     let address = format!("127.0.0.1:{}", line.rsplit(' ').next().unwrap());
     let no_executor = Command::new(program)
-        .args(["sql", "--scheduler", &address, "SELECT em(x, x) FROM (VALUES ('a')) AS t(x)"])
+        .args([
+            "sql",
+            "--scheduler",
+            &address,
+            "SELECT em(x, x) FROM (VALUES ('a')) AS t(x)",
+        ])
         .output()
         .unwrap();
     let expected = "error: the cluster has no executor; start one, and run the query again\n";
@@ -103,18 +130,38 @@ fn the_commands_of_the_readme_print_csv() {
     let executors = [(); 2].map(|()| start(&["executor", "--scheduler", &address, "--cores", "1"]));
     for executor in &executors {
         let line = executor.line("registered");
-        assert_eq!(line, format!("executor: registered with the scheduler at {address}"));
+        assert_eq!(
+            line,
+            format!("executor: registered with the scheduler at {address}")
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("qa.csv");
-    std::fs::write(&file, "model,answer,reply\na,Paris,paris\na,Rome,Lyon\nb,Rome,the Rome\n")
-        .unwrap();
+    std::fs::write(
+        &file,
+        "model,answer,reply\na,Paris,paris\na,Rome,Lyon\nb,Rome,the Rome\n",
+    )
+    .unwrap();
     let sql =
         "SELECT model, metric_mean(em(answer, reply)) AS em FROM qa GROUP BY model ORDER BY model";
     let table = format!("qa={}", file.display());
     let mut query = Command::new(program);
-    let output = query.args(["sql", "--scheduler", &address, &table, sql]).output().unwrap();
+    let output = query
+        .args(["sql", "--scheduler", &address, &table, sql])
+        .output()
+        .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let found = (text(&output.stdout), text(&output.stderr), output.status.code());
-    assert_eq!(found, ("model,em\na,0.5\nb,1.0\n".to_owned(), String::new(), Some(0)));
+    let found = (
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code(),
+    );
+    assert_eq!(
+        found,
+        (
+            "model,em\na,0.5\nb,1.0\n".to_owned(),
+            String::new(),
+            Some(0)
+        )
+    );
 }

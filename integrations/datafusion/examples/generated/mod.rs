@@ -16,6 +16,9 @@ pub(crate) async fn write(rows: u64, folder: String) -> Result<()> {
         rows - 1
     );
     let options = DataFrameWriteOptions::new().with_partition_by(vec!["model".to_owned()]);
-    ctx.sql(&sql).await?.write_parquet(&folder, options, None).await?;
+    ctx.sql(&sql)
+        .await?
+        .write_parquet(&folder, options, None)
+        .await?;
     Ok(())
 }

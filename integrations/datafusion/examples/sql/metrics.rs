@@ -41,7 +41,9 @@ pub(crate) fn take_metrics(arguments: &mut Vec<String>) -> Result<Metrics, Strin
         }
         let settings = metrics.settings();
         let value = arguments.remove(position);
-        metrics.named.push(settings.scope_sync(|| metric(&registry, &value))?);
+        metrics
+            .named
+            .push(settings.scope_sync(|| metric(&registry, &value))?);
     }
     Ok(metrics)
 }
@@ -60,8 +62,13 @@ impl Metrics {
     /// A function of one of the names exists.
     pub(crate) fn register(self, ctx: &SessionContext) -> Result<()> {
         let is_offline = self.is_offline;
-        let set_up =
-            |functions: MetricFunctions| if is_offline { functions.offline() } else { functions };
+        let set_up = |functions: MetricFunctions| {
+            if is_offline {
+                functions.offline()
+            } else {
+                functions
+            }
+        };
         ctx.register_all_builtin_with(set_up)?;
         for (name, metric) in self.named {
             if ctx.has_function(&name) {
@@ -78,14 +85,18 @@ impl Metrics {
 fn metric(registry: &Registry, value: &str) -> Result<(String, Arc<dyn Metric>), String> {
     let (name, metric) = key_and_value(value)
         .ok_or_else(|| format!("expected {OPTION} NAME=METRIC[,KEY=VALUE..], found `{value}`"))?;
-    let (metric, params) =
-        metric.split_once(',').map_or((metric, None), |(metric, params)| (metric, Some(params)));
+    let (metric, params) = metric
+        .split_once(',')
+        .map_or((metric, None), |(metric, params)| (metric, Some(params)));
     let created = registry.create(metric, &parameters(params.unwrap_or_default())?);
     let created = created.map_err(|error| shown(name, &error))?;
     let mut requirements = Vec::new();
     created.requirements(&mut requirements);
     // Such as an invalid regular expression, with which every row would fail.
-    match requirements.iter().find_map(|requirement| requirement.missing_reason()) {
+    match requirements
+        .iter()
+        .find_map(|requirement| requirement.missing_reason())
+    {
         Some(reason) => Err(format!("metric `{metric}`: {reason}")),
         None => Ok((name.to_owned(), created)),
     }
@@ -108,7 +119,9 @@ fn parameters(text: &str) -> Result<Params, String> {
         }
     }
     let mut params = Params::default();
-    pairs.into_iter().for_each(|(key, value)| params.insert(key, value));
+    pairs
+        .into_iter()
+        .for_each(|(key, value)| params.insert(key, value));
     Ok(params)
 }
 
@@ -122,7 +135,11 @@ fn key_and_value(text: &str) -> Option<(&str, &str)> {
 /// Returns the message of an error, with the option of this program.
 fn shown(name: &str, error: &CreateError) -> String {
     if let CreateError::Param { error, .. } = error
-        && let ParamError::Missing { metric, param, expected } = &**error
+        && let ParamError::Missing {
+            metric,
+            param,
+            expected,
+        } = &**error
     {
         return format!(
             "metric `{metric}` needs its parameter `{param}` ({expected}); write {OPTION} {name}={metric},{param}=.."

@@ -41,7 +41,10 @@ pub(crate) struct All {
 
 impl All {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { tally: Tally::new(settings.range), settings }
+        Self {
+            tally: Tally::new(settings.range),
+            settings,
+        }
     }
 }
 
@@ -82,7 +85,11 @@ pub(crate) struct Groups {
 
 impl Groups {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, tallies: Vec::new(), heap_size: 0 }
+        Self {
+            settings,
+            tallies: Vec::new(),
+            heap_size: 0,
+        }
     }
 
     fn grow(&mut self, groups: usize) {
@@ -136,7 +143,10 @@ impl GroupsAccumulator for Groups {
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
         let tallies = self.take(emit_to);
-        let figures: Vec<_> = tallies.iter().map(|tally| self.settings.figures(tally)).collect();
+        let figures: Vec<_> = tallies
+            .iter()
+            .map(|tally| self.settings.figures(tally))
+            .collect();
         Ok(self.settings.column(&figures))
     }
 
@@ -170,7 +180,9 @@ fn is_kept(filter: Option<&BooleanArray>, row: usize) -> bool {
 }
 
 fn first(columns: &[ArrayRef]) -> Result<&ArrayRef> {
-    columns.first().ok_or_else(|| internal_datafusion_err!("an aggregate without a column"))
+    columns
+        .first()
+        .ok_or_else(|| internal_datafusion_err!("an aggregate without a column"))
 }
 
 fn states(bytes: impl Iterator<Item = Vec<u8>>) -> ArrayRef {

@@ -55,12 +55,19 @@ impl Figure {
         };
         let counts = |count: fn(&Figures) -> u64| -> ArrayRef {
             Arc::new(
-                groups.iter().map(count).collect::<Vec<_>>().into_iter().collect::<UInt64Array>(),
+                groups
+                    .iter()
+                    .map(count)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .collect::<UInt64Array>(),
             )
         };
         let mean = || numbers(|it| it.mean);
-        let (low, high) =
-            (numbers(|it| it.ci95.map(|ci| ci.low)), numbers(|it| it.ci95.map(|ci| ci.high)));
+        let (low, high) = (
+            numbers(|it| it.ci95.map(|ci| ci.low)),
+            numbers(|it| it.ci95.map(|ci| ci.high)),
+        );
         match self {
             Self::Mean => mean(),
             Self::Ci95 => {
@@ -104,8 +111,16 @@ fn identities(identity: Option<&str>, groups: usize) -> ArrayRef {
 }
 
 fn fields(numbers: &[&str], counts: &[&str]) -> Fields {
-    let numbers = numbers.iter().map(|name| Field::new(*name, DataType::Float64, true));
-    numbers.chain(counts.iter().map(|name| Field::new(*name, DataType::UInt64, false))).collect()
+    let numbers = numbers
+        .iter()
+        .map(|name| Field::new(*name, DataType::Float64, true));
+    numbers
+        .chain(
+            counts
+                .iter()
+                .map(|name| Field::new(*name, DataType::UInt64, false)),
+        )
+        .collect()
 }
 
 /// An aggregate over scores.
@@ -123,15 +138,26 @@ impl Aggregate {
     pub(crate) fn new(figure: Figure, range: Option<ScoreRange>) -> Self {
         let range = range.map(|ScoreRange { min, max }| [min.to_bits(), max.to_bits()]);
         let signature = Signature::user_defined(Volatility::Immutable);
-        Self { figure, range, identity: None, signature }
+        Self {
+            figure,
+            range,
+            identity: None,
+            signature,
+        }
     }
 
     pub(crate) fn with_range(&self, range: ScoreRange) -> Self {
-        Self { identity: self.identity.clone(), ..Self::new(self.figure, Some(range)) }
+        Self {
+            identity: self.identity.clone(),
+            ..Self::new(self.figure, Some(range))
+        }
     }
 
     pub(crate) fn with_identity(&self, identity: &str) -> Self {
-        Self { identity: Some(identity.into()), ..Self::new(self.figure, self.range()) }
+        Self {
+            identity: Some(identity.into()),
+            ..Self::new(self.figure, self.range())
+        }
     }
 
     pub(crate) fn identity(&self) -> Option<&Arc<str>> {
@@ -160,7 +186,12 @@ impl Aggregate {
         }
         let range = self.range().or_else(|| input::range(field));
         let (kind, identity) = (input::kind(field.data_type()), self.identity.clone());
-        Ok(Settings { figure, kind, range, identity })
+        Ok(Settings {
+            figure,
+            kind,
+            range,
+            identity,
+        })
     }
 }
 
@@ -182,7 +213,11 @@ impl AggregateUDFImpl for Aggregate {
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        Ok(vec![Arc::new(Field::new(format!("{}[state]", args.name), DataType::Binary, true))])
+        Ok(vec![Arc::new(Field::new(
+            format!("{}[state]", args.name),
+            DataType::Binary,
+            true,
+        ))])
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
@@ -205,7 +240,10 @@ impl AggregateUDFImpl for Aggregate {
         if self.range.is_some() {
             return None;
         }
-        let unbound = Self { identity: self.identity.clone(), ..Self::new(self.figure, None) };
+        let unbound = Self {
+            identity: self.identity.clone(),
+            ..Self::new(self.figure, None)
+        };
         Some(Box::new(move |mut call: AggregateFunction, info| {
             let [argument] = &call.params.args[..] else {
                 return Ok(Expr::AggregateFunction(call));

@@ -69,7 +69,9 @@ fn bound(mut expr: Expr, input: &LogicalPlan) -> Transformed<Expr> {
         [argument] => with_identity(function, argument, input),
         _ => None,
     };
-    let Some(found) = found else { return Transformed::no(expr) };
+    let Some(found) = found else {
+        return Transformed::no(expr);
+    };
     *function = Arc::new(found);
     Transformed::yes(expr)
 }
@@ -102,7 +104,10 @@ fn of_function(function: &ScalarUDF) -> Option<String> {
     }
     function.as_async()?;
     let probe = [Arc::new(Field::new(IDENTITY, DataType::Null, true))];
-    let args = ReturnFieldArgs { arg_fields: &probe, scalar_arguments: &[None] };
+    let args = ReturnFieldArgs {
+        arg_fields: &probe,
+        scalar_arguments: &[None],
+    };
     let field = function.return_field_from_args(args).ok()?;
     field.metadata().get(IDENTITY).cloned()
 }
@@ -127,7 +132,9 @@ fn of_column(column: &Column, plan: &LogicalPlan) -> Option<String> {
             let position = position()?;
             let mut identities = union.inputs.iter().map(|input| at(input, position));
             let first = identities.next()??;
-            identities.all(|other| other.as_ref() == Some(&first)).then_some(first)
+            identities
+                .all(|other| other.as_ref() == Some(&first))
+                .then_some(first)
         }
         LogicalPlan::Filter(_)
         | LogicalPlan::Sort(_)
@@ -137,7 +144,10 @@ fn of_column(column: &Column, plan: &LogicalPlan) -> Option<String> {
         | LogicalPlan::Window(_)
         | LogicalPlan::Join(_) => {
             let mut inputs = plan.inputs().into_iter();
-            of_column(column, inputs.find(|input| input.schema().has_column(column))?)
+            of_column(
+                column,
+                inputs.find(|input| input.schema().has_column(column))?,
+            )
         }
         _ => None,
     }

@@ -25,14 +25,22 @@ impl Input {
     /// Creates the rows of a column, whose type [`coerce`] returned.
     pub(crate) fn new(column: &ArrayRef) -> Result<Self> {
         let Some(details) = column.as_struct_opt() else {
-            return Ok(Self { values: Values::new(column)?, outcomes: None });
+            return Ok(Self {
+                values: Values::new(column)?,
+                outcomes: None,
+            });
         };
         let named = |name: &str| {
             let column = details.column_by_name(name);
             column.ok_or_else(|| internal_datafusion_err!("details without `{name}`"))
         };
-        let outcomes = cast(named("outcome")?, &DataType::Utf8)?.as_string::<i32>().clone();
-        Ok(Self { values: Values::new(named("value")?)?, outcomes: Some(outcomes) })
+        let outcomes = cast(named("outcome")?, &DataType::Utf8)?
+            .as_string::<i32>()
+            .clone();
+        Ok(Self {
+            values: Values::new(named("value")?)?,
+            outcomes: Some(outcomes),
+        })
     }
 
     pub(crate) fn row(&self, row: usize) -> Row {
@@ -97,7 +105,9 @@ pub(crate) fn coerce(function: &str, types: &[DataType]) -> Result<Vec<DataType>
 
 /// Returns the type of the scores in details; `None` for any other type.
 fn value_of_details(ty: &DataType) -> Option<&DataType> {
-    let DataType::Struct(fields) = ty else { return None };
+    let DataType::Struct(fields) = ty else {
+        return None;
+    };
     let named = |name: &str| fields.find(name).map(|(_, field)| field.data_type());
     let is_outcome = named("outcome").is_some_and(DataType::is_string);
     let value = named("value").filter(|_| is_outcome)?;
@@ -115,5 +125,8 @@ pub(crate) fn kind(ty: &DataType) -> ScoreKind {
 /// Returns the range of the scores in a column that a metric computed.
 pub(crate) fn range(field: &Field) -> Option<ScoreRange> {
     let number = |key: &str| field.metadata().get(key)?.parse().ok();
-    Some(ScoreRange { min: number(LEAST)?, max: number(MOST)? })
+    Some(ScoreRange {
+        min: number(LEAST)?,
+        max: number(MOST)?,
+    })
 }

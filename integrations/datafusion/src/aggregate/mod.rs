@@ -71,11 +71,21 @@ pub fn with_score_range(function: &AggregateUDF, range: ScoreRange) -> Option<Ag
 /// ```
 #[must_use]
 pub fn score_identity(function: &AggregateUDF) -> Option<&str> {
-    function.inner().downcast_ref::<Aggregate>()?.identity().map(|identity| &**identity)
+    function
+        .inner()
+        .downcast_ref::<Aggregate>()?
+        .identity()
+        .map(|identity| &**identity)
 }
 
 /// Returns an aggregate of this crate for scores of this metric; `None` for another function. See [`score_identity`].
 #[must_use]
 pub fn with_score_identity(function: &AggregateUDF, identity: &str) -> Option<AggregateUDF> {
-    Some(function.inner().downcast_ref::<Aggregate>()?.with_identity(identity).into())
+    Some(
+        function
+            .inner()
+            .downcast_ref::<Aggregate>()?
+            .with_identity(identity)
+            .into(),
+    )
 }

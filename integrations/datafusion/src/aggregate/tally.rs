@@ -49,7 +49,10 @@ pub(crate) struct Figures {
 
 impl Tally {
     pub(crate) fn new(range: Option<ScoreRange>) -> Self {
-        Self { range, ..Self::default() }
+        Self {
+            range,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn record(&mut self, row: Row) {
@@ -77,13 +80,21 @@ impl Tally {
 
     /// The bytes on the heap.
     pub(crate) fn heap_size(&self) -> usize {
-        self.others.as_ref().map_or(0, |moments| size_of_val(&**moments))
+        self.others
+            .as_ref()
+            .map_or(0, |moments| size_of_val(&**moments))
     }
 
     /// Returns the tally as bytes, for another partition or another machine.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER);
-        for count in [self.zeros, self.ones, self.failed, self.abstained, self.skipped] {
+        for count in [
+            self.zeros,
+            self.ones,
+            self.failed,
+            self.abstained,
+            self.skipped,
+        ] {
             bytes.extend(count.to_le_bytes());
         }
         bytes.push(u8::from(self.range.is_some()));
@@ -100,7 +111,9 @@ impl Tally {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (header, others) = bytes.split_at_checked(HEADER)?;
         let (counts, rest) = header.split_at(5 * 8);
-        let mut counts = counts.chunks_exact(8).map(|it| it.try_into().map(u64::from_le_bytes));
+        let mut counts = counts
+            .chunks_exact(8)
+            .map(|it| it.try_into().map(u64::from_le_bytes));
         let mut count = || counts.next()?.ok();
         let (zeros, ones, failed) = (count()?, count()?, count()?);
         let (abstained, skipped) = (count()?, count()?);
@@ -113,7 +126,15 @@ impl Tally {
             [] => None,
             bytes => Some(Box::new(Moments::from_bytes(bytes)?)),
         };
-        Some(Self { zeros, ones, others, failed, abstained, skipped, range })
+        Some(Self {
+            zeros,
+            ones,
+            others,
+            failed,
+            abstained,
+            skipped,
+            range,
+        })
     }
 
     pub(crate) fn figures(&self, kind: ScoreKind) -> Figures {
@@ -146,9 +167,11 @@ impl Tally {
             _ => (min.min(FAILURE_SCORE), max.max(FAILURE_SCORE)),
         });
         match (kind, range) {
-            (ScoreKind::Bool, _) => {
-                Proportion { successes: self.ones, trials: all.count() }.uncertainty()
+            (ScoreKind::Bool, _) => Proportion {
+                successes: self.ones,
+                trials: all.count(),
             }
+            .uncertainty(),
             (_, Some((min, max))) => all.uncertainty_within(min, max),
             (_, None) => all.uncertainty(),
         }
@@ -167,7 +190,13 @@ mod tests {
 
     #[test]
     fn failures_count_as_zero_and_abstentions_do_not_count() {
-        let rows = [Row::Scored(1.0), Row::Scored(0.5), Row::Failed, Row::Abstained, Row::Skipped];
+        let rows = [
+            Row::Scored(1.0),
+            Row::Scored(0.5),
+            Row::Failed,
+            Row::Abstained,
+            Row::Skipped,
+        ];
         let figures = of(&rows).figures(ScoreKind::Number);
         assert_eq!((figures.mean, figures.mean_scored), (Some(0.5), Some(0.75)));
         assert_eq!((figures.scored, figures.failed), (2, 1));
@@ -179,13 +208,22 @@ mod tests {
     #[test]
     fn bytes_and_merging_do_not_change_a_bit() {
         let rows: Vec<Row> = (0..60_u32)
-            .map(|row| if row % 7 == 0 { Row::Failed } else { Row::Scored(f64::from(row) / 60.0) })
+            .map(|row| {
+                if row % 7 == 0 {
+                    Row::Failed
+                } else {
+                    Row::Scored(f64::from(row) / 60.0)
+                }
+            })
             .collect();
         let mut merged = Tally::default();
         for part in rows.chunks(11).rev() {
             merged.merge(&Tally::from_bytes(&of(part).to_bytes()).unwrap());
         }
-        assert_eq!(merged.figures(ScoreKind::Number), of(&rows).figures(ScoreKind::Number));
+        assert_eq!(
+            merged.figures(ScoreKind::Number),
+            of(&rows).figures(ScoreKind::Number)
+        );
         assert_eq!(merged.to_bytes(), of(&rows).to_bytes());
         assert!(Tally::from_bytes(b"other").is_none());
         assert!(Tally::from_bytes(&[of(&rows).to_bytes(), vec![0]].concat()).is_none());
@@ -195,7 +233,13 @@ mod tests {
     fn the_interval_of_a_share_is_that_of_wilson() {
         let figures =
             of(&[Row::Scored(1.0), Row::Scored(0.0), Row::Failed]).figures(ScoreKind::Bool);
-        let share = Proportion { successes: 1, trials: 3 };
-        assert_eq!((figures.ci95, figures.mean), (share.wilson(), Some(1.0 / 3.0)));
+        let share = Proportion {
+            successes: 1,
+            trials: 3,
+        };
+        assert_eq!(
+            (figures.ci95, figures.mean),
+            (share.wilson(), Some(1.0 / 3.0))
+        );
     }
 }

@@ -24,7 +24,9 @@ fn reported(#[pred] value: f64) -> Result<Option<f64>, String> {
 }
 
 fn context(partitions: usize) -> SessionContext {
-    let config = SessionConfig::new().with_target_partitions(partitions).with_batch_size(64);
+    let config = SessionConfig::new()
+        .with_target_partitions(partitions)
+        .with_batch_size(64);
     let ctx = SessionContext::new_with_config(config);
     ctx.register_metric(AnswerExactMatch::default()).unwrap();
     ctx.register_metric(F1::default()).unwrap();
@@ -38,15 +40,19 @@ fn values() -> Vec<f64> {
 
 /// The values in this many partitions, with a group of each.
 fn table(partitions: usize) -> Arc<MemTable> {
-    let fields =
-        vec![Field::new("g", DataType::Int64, false), Field::new("v", DataType::Float64, true)];
+    let fields = vec![
+        Field::new("g", DataType::Int64, false),
+        Field::new("v", DataType::Float64, true),
+    ];
     let schema = Arc::new(Schema::new(fields));
     let mut parts = vec![Vec::new(); partitions];
     for (number, chunk) in values().chunks(90).enumerate() {
         let groups = Int64Array::from_iter_values((0..chunk.len() as i64).map(|row| row % 3));
         let numbers = Float64Array::from_iter_values(chunk.iter().copied());
-        let batch =
-            RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(groups), Arc::new(numbers)]);
+        let batch = RecordBatch::try_new(
+            Arc::clone(&schema),
+            vec![Arc::new(groups), Arc::new(numbers)],
+        );
         parts[number % partitions].push(batch.unwrap());
     }
     Arc::new(MemTable::try_new(schema, parts).unwrap())
@@ -56,19 +62,31 @@ fn table(partitions: usize) -> Arc<MemTable> {
 async fn partitions_and_groups_do_not_change_a_bit() {
     let expected: Moments = values().into_iter().collect();
     let ci = expected.uncertainty().ci95().unwrap();
-    let expected = format!("{:?} | {:?} | {:?}", expected.mean().unwrap(), ci.low, ci.high);
+    let expected = format!(
+        "{:?} | {:?} | {:?}",
+        expected.mean().unwrap(),
+        ci.low,
+        ci.high
+    );
     let mut of_groups = Vec::new();
     for partitions in [1, 2, 5] {
         let ctx = context(partitions);
         ctx.register_table("t", table(partitions)).unwrap();
         let sql = "SELECT metric_mean(v), metric_ci95(v)['low'], metric_ci95(v)['high'] FROM t";
-        assert_eq!(rows(&ctx, sql).await.unwrap(), [expected.as_str()], "{partitions}");
+        assert_eq!(
+            rows(&ctx, sql).await.unwrap(),
+            [expected.as_str()],
+            "{partitions}"
+        );
         let sql =
             "SELECT g, metric_mean(reported(v)), metric_summary(v) FROM t GROUP BY g ORDER BY g";
         of_groups.push(rows(&ctx, sql).await.unwrap());
     }
     assert_eq!(of_groups[0].len(), 3);
-    assert_eq!((&of_groups[0], &of_groups[0]), (&of_groups[1], &of_groups[2]));
+    assert_eq!(
+        (&of_groups[0], &of_groups[0]),
+        (&of_groups[1], &of_groups[2])
+    );
 }
 
 #[tokio::test]
@@ -115,10 +133,18 @@ async fn a_share_has_the_interval_of_wilson_and_too_few_rows_have_none() {
     let sql = "SELECT metric_mean(answer_exact_match(x, y)), metric_ci95(answer_exact_match(x, y)) \
                FROM (VALUES ('a', 'a'), ('b', 'b'), ('c', 'd'), ('e', 'e')) AS t(x, y)";
     let found = rows(&ctx, sql).await.unwrap();
-    let Interval { low, high } = Proportion { successes: 3, trials: 4 }.wilson().unwrap();
+    let Interval { low, high } = Proportion {
+        successes: 3,
+        trials: 4,
+    }
+    .wilson()
+    .unwrap();
     assert_eq!(found, [format!("0.75 | {{low: {low:?}, high: {high:?}}}")]);
     let one = "SELECT metric_mean(f1('x b', 'b')), metric_ci95(f1('x b', 'b')), metric_ci95(f1('x', 'x')) FROM (VALUES (1))";
-    assert_eq!(rows(&ctx, one).await.unwrap(), ["0.6666666666666666 | NULL | NULL"]);
+    assert_eq!(
+        rows(&ctx, one).await.unwrap(),
+        ["0.6666666666666666 | NULL | NULL"]
+    );
     let none = "SELECT metric_mean(v), metric_ci95(v), metric_summary(v)['scored'] FROM (SELECT 1.0 AS v) WHERE v > 2.0";
     assert_eq!(rows(&ctx, none).await.unwrap(), ["NULL | NULL | 0"]);
 }
@@ -128,7 +154,10 @@ async fn many_groups_and_windows_are_aggregated() {
     let config = SessionConfig::new()
         .with_target_partitions(2)
         .with_batch_size(32)
-        .set_u64("datafusion.execution.skip_partial_aggregation_probe_rows_threshold", 64);
+        .set_u64(
+            "datafusion.execution.skip_partial_aggregation_probe_rows_threshold",
+            64,
+        );
     let ctx = SessionContext::new_with_config(config);
     ctx.register_metric(F1::default()).unwrap();
     let sql = "SELECT count(*), min(m), max(m) FROM (SELECT k, metric_mean(v) AS m FROM \
@@ -136,7 +165,10 @@ async fn many_groups_and_windows_are_aggregated() {
     assert_eq!(rows(&ctx, sql).await.unwrap(), ["5000 | 0.375 | 0.62495"]);
     let filtered = "SELECT k, metric_mean(v) FILTER (WHERE v > 0.5) FROM \
                     (VALUES (1, 1.0), (1, 0.75), (1, 0.0), (2, 0.0)) AS t(k, v) GROUP BY k ORDER BY k";
-    assert_eq!(rows(&ctx, filtered).await.unwrap(), ["1 | 0.875", "2 | NULL"]);
+    assert_eq!(
+        rows(&ctx, filtered).await.unwrap(),
+        ["1 | 0.875", "2 | NULL"]
+    );
     let window =
         "SELECT metric_mean(v) OVER (ORDER BY v) FROM (VALUES (0.0), (1.0), (0.5)) AS t(v)";
     assert_eq!(rows(&ctx, window).await.unwrap(), ["0.0", "0.25", "0.5"]);

@@ -80,7 +80,10 @@ async fn a_wrong_type_names_function_argument_and_types() {
             "mrr('a', ['a'])",
             "argument 1 `relevant`: expected a list of ids or map from id to grade, found Utf8; write make_array(..)",
         ),
-        ("f1('x', now())", "argument 2 `prediction_answer`: expected a string, found Timestamp"),
+        (
+            "f1('x', now())",
+            "argument 2 `prediction_answer`: expected a string, found Timestamp",
+        ),
         (
             "metric_mean('x')",
             "function `metric_mean`, argument 1: expected scores (Boolean or Float64) or the struct of a metric's details, found Utf8",
@@ -90,13 +93,19 @@ async fn a_wrong_type_names_function_argument_and_types() {
         assert!(found.contains(message), "{found}");
     }
     let distinct = error(&ctx, "SELECT metric_mean(DISTINCT f1('x', 'y'))").await;
-    assert!(distinct.contains("expected all rows, found DISTINCT; remove it"), "{distinct}");
+    assert!(
+        distinct.contains("expected all rows, found DISTINCT; remove it"),
+        "{distinct}"
+    );
 }
 
 #[tokio::test]
 async fn an_unknown_metric_has_the_nearest_name() {
     let found = error(&context(), "SELECT answer_exact_macth('x', 'y')").await;
-    assert!(found.contains("Did you mean 'answer_exact_match'?"), "{found}");
+    assert!(
+        found.contains("Did you mean 'answer_exact_match'?"),
+        "{found}"
+    );
 }
 
 #[test]

@@ -24,7 +24,9 @@ async fn csv(file: &Path, sql: &str) -> Result<String, String> {
     let table = register_files(&ctx, "t", &[file.to_owned()]).await;
     table.map_err(|error| error.strip_backtrace())?;
     let mut output = Vec::new();
-    write_csv(ctx.sql(sql).await.unwrap(), &mut output).await.unwrap();
+    write_csv(ctx.sql(sql).await.unwrap(), &mut output)
+        .await
+        .unwrap();
     Ok(String::from_utf8(output).unwrap())
 }
 
@@ -35,7 +37,10 @@ async fn every_format_is_a_table() {
     let lines = format!("{lines}{{\"id\": 2, \"pred\": \"b, c\"}}\n");
     let files = [
         ("rows.jsonl", lines.as_str()),
-        ("rows.json", "[{\"id\": 7, \"pred\": null},\n {\"id\": 8, \"pred\": \"x\"}]"),
+        (
+            "rows.json",
+            "[{\"id\": 7, \"pred\": null},\n {\"id\": 8, \"pred\": \"x\"}]",
+        ),
         ("rows.csv", "id,pred\n007,\"two\nlines\"\n8,\n"),
         ("parts/model=m1/a.jsonl", "{\"id\": 1}\n"),
         ("parts/model=m2/b.jsonl", "{\"id\": 2}\n{\"id\": 3}\n"),
@@ -48,7 +53,11 @@ async fn every_format_is_a_table() {
             "id,pred,n\n1,,3000\n2,\"b, c\",1\n",
         ),
         ("rows.json", "SELECT * FROM t", "id,pred\n7,\n8,x\n"),
-        ("rows.csv", "SELECT id, pred FROM t ORDER BY id", "id,pred\n007,\"two\nlines\"\n8,\n"),
+        (
+            "rows.csv",
+            "SELECT id, pred FROM t ORDER BY id",
+            "id,pred\n007,\"two\nlines\"\n8,\n",
+        ),
         (
             "parts",
             "SELECT model, count(*) AS n FROM t GROUP BY model ORDER BY model",
@@ -60,7 +69,11 @@ async fn every_format_is_a_table() {
             "ci.low,ci.high,l\n,,\"[7, 1]\"\n",
         ),
     ] {
-        assert_eq!(csv(&folder.path().join(file), sql).await.unwrap(), expected, "{file}");
+        assert_eq!(
+            csv(&folder.path().join(file), sql).await.unwrap(),
+            expected,
+            "{file}"
+        );
     }
 }
 
@@ -75,8 +88,14 @@ async fn a_file_that_cannot_be_read_is_named() {
     let path = |name: &str| folder.path().join(name);
     for (name, message) in [
         ("none.csv", "No such file or directory"),
-        ("rows.txt", "expected a jsonl, ndjson, json, csv or parquet file, found"),
-        ("empty", "expected a jsonl, ndjson, json, csv or parquet file, found"),
+        (
+            "rows.txt",
+            "expected a jsonl, ndjson, json, csv or parquet file, found",
+        ),
+        (
+            "empty",
+            "expected a jsonl, ndjson, json, csv or parquet file, found",
+        ),
     ] {
         let found = csv(&path(name), "SELECT 1").await.unwrap_err();
         assert!(found.contains(message) && found.contains(name), "{found}");
@@ -86,18 +105,40 @@ async fn a_file_that_cannot_be_read_is_named() {
     let both = register_files(&ctx, "t", &[path("")]).await.unwrap_err();
     let expected = "found .csv and .jsonl; write one NAME=FILE for each file";
     assert!(both.strip_backtrace().contains(expected), "{both}");
-    let mixed = register_files(&ctx, "t", &[path("a.csv"), path("b.jsonl")]).await.unwrap_err();
-    assert!(mixed.strip_backtrace().contains("expected .csv files, found"), "{mixed}");
+    let mixed = register_files(&ctx, "t", &[path("a.csv"), path("b.jsonl")])
+        .await
+        .unwrap_err();
+    assert!(
+        mixed
+            .strip_backtrace()
+            .contains("expected .csv files, found"),
+        "{mixed}"
+    );
     register_files(&ctx, "t", &[path("a.csv")]).await.unwrap();
-    let twice = register_files(&ctx, "t", &[path("a.csv")]).await.unwrap_err();
-    assert!(twice.strip_backtrace().contains("table `t` is already registered"), "{twice}");
+    let twice = register_files(&ctx, "t", &[path("a.csv")])
+        .await
+        .unwrap_err();
+    assert!(
+        twice
+            .strip_backtrace()
+            .contains("table `t` is already registered"),
+        "{twice}"
+    );
 }
 
 /// Runs the example, which `cargo test` builds.
 fn example(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
     let test = std::env::current_exe().unwrap();
-    let program: PathBuf = test.parent().unwrap().parent().unwrap().join("examples/sql");
-    assert!(program.exists(), "run `cargo build --example sql`, or `cargo test` without `--test`");
+    let program: PathBuf = test
+        .parent()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .join("examples/sql");
+    assert!(
+        program.exists(),
+        "run `cargo build --example sql`, or `cargo test` without `--test`"
+    );
     Command::new(program).args(arguments).output().unwrap()
 }
 
@@ -119,39 +160,73 @@ fn the_example_prints_csv_or_an_error() {
     ] {
         let output = example(&arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(stderr.starts_with("error: ") && stderr.contains(message), "{stderr}");
+        assert!(
+            stderr.starts_with("error: ") && stderr.contains(message),
+            "{stderr}"
+        );
         assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)));
     }
 }
 
 #[test]
 fn the_example_registers_metrics_with_parameters() {
-    let metrics = ["--metric", "good=f1,threshold=0.6,profile=folded", "--metric"];
+    let metrics = [
+        "--metric",
+        "good=f1,threshold=0.6,profile=folded",
+        "--metric",
+    ];
     let word = "word=regex,pattern=[a-c]{1,2}";
     let query = "SELECT good('Straße', 'STRASSE') AS f1, good_details('a cat sat', 'cat')['verdict'] AS good, \
                  f1_details('a cat sat', 'cat')['verdict'] AS f1_verdict, word('ab') AS ab, word('dd') AS dd";
     let output = example(metrics.iter().chain([&word, &query]));
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(stdout, "f1,good,f1_verdict,ab,dd\n1.0,true,,true,false\n", "{output:?}");
+    assert_eq!(
+        stdout, "f1,good,f1_verdict,ab,dd\n1.0,true,,true,false\n",
+        "{output:?}"
+    );
     for (option, message) in [
-        ("good", "expected --metric NAME=METRIC[,KEY=VALUE..], found `good`; usage: sql "),
-        ("good=f11", "unknown metric `f11`; did you mean `f1`?; usage: sql "),
-        ("good=f1,treshold=1", "metric `f1` has no parameter `treshold`"),
-        ("good=f1,strict", "expected KEY=VALUE, found `strict`; usage: sql "),
+        (
+            "good",
+            "expected --metric NAME=METRIC[,KEY=VALUE..], found `good`; usage: sql ",
+        ),
+        (
+            "good=f11",
+            "unknown metric `f11`; did you mean `f1`?; usage: sql ",
+        ),
+        (
+            "good=f1,treshold=1",
+            "metric `f1` has no parameter `treshold`",
+        ),
+        (
+            "good=f1,strict",
+            "expected KEY=VALUE, found `strict`; usage: sql ",
+        ),
         (
             "good=f1,threshold=1,threshold=1",
             "expected each parameter once, found `threshold` twice",
         ),
-        ("word=regex", "write --metric word=regex,pattern=..; usage: sql "),
+        (
+            "word=regex",
+            "write --metric word=regex,pattern=..; usage: sql ",
+        ),
         ("word=regex,pattern=(", "metric `regex`: "),
-        ("f1=f1,threshold=1", "--metric f1=..: the function `f1` exists; write another name"),
+        (
+            "f1=f1,threshold=1",
+            "--metric f1=..: the function `f1` exists; write another name",
+        ),
     ] {
         let output = example(["--metric", option, "SELECT 1"]);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(stderr.starts_with("error: ") && stderr.contains(message), "{stderr}");
+        assert!(
+            stderr.starts_with("error: ") && stderr.contains(message),
+            "{stderr}"
+        );
         assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)));
     }
     let output = example(["--metric"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.starts_with("error: expected a value after --metric, found none; "), "{stderr}");
+    assert!(
+        stderr.starts_with("error: expected a value after --metric, found none; "),
+        "{stderr}"
+    );
 }

@@ -12,12 +12,16 @@ use crate::rows;
 const ROWS: &str = "(VALUES (1, 'z', 'z'), (2, 'b c', 'b'), (1, 'd', 'e')) AS t(g, x, y)";
 
 fn context() -> SessionContext {
-    let config = SessionConfig::new().with_target_partitions(3).with_batch_size(1);
+    let config = SessionConfig::new()
+        .with_target_partitions(3)
+        .with_batch_size(1);
     let ctx = SessionContext::new_with_config(config);
     ctx.register_metric(F1::default()).unwrap();
     ctx.register_metric(Em::default()).unwrap();
-    ctx.register_metric_as("strict_f1", F1::default().with_threshold(0.8)).unwrap();
-    ctx.register_metric(SemanticF1::default().offline()).unwrap();
+    ctx.register_metric_as("strict_f1", F1::default().with_threshold(0.8))
+        .unwrap();
+    ctx.register_metric(SemanticF1::default().offline())
+        .unwrap();
     ctx
 }
 
@@ -47,7 +51,10 @@ async fn summaries_of_two_metrics_are_told_apart() {
         ("f1(x, y)", identity(&F1::default())),
         ("f1_details(x, y)", identity(&F1::default())),
         ("em(x, y)", identity(&Em::default())),
-        ("strict_f1(x, y)", identity(&F1::default().with_threshold(0.8))),
+        (
+            "strict_f1(x, y)",
+            identity(&F1::default().with_threshold(0.8)),
+        ),
     ];
     for (call, expected) in metrics {
         let sql = format!("SELECT metric_summary({call})['identity'] FROM {ROWS}");
@@ -71,7 +78,10 @@ async fn summaries_of_two_metrics_are_told_apart() {
 async fn a_judge_is_identified_by_its_model() {
     let ctx = context();
     let expected = identity(&SemanticF1::default().offline());
-    assert!(expected.contains(r#""models":["offline-lexical"]"#), "{expected}");
+    assert!(
+        expected.contains(r#""models":["offline-lexical"]"#),
+        "{expected}"
+    );
     for call in ["semantic_f1('q', x, y)", "semantic_f1_details('q', x, y)"] {
         let sql = format!("SELECT metric_summary({call})['identity'] FROM {ROWS}");
         assert_eq!(found(&ctx, &sql).await, [expected.as_str()], "{call}");
@@ -83,7 +93,9 @@ async fn scores_of_a_subquery_keep_the_identity() {
     let ctx = context();
     let f1 = identity(&F1::default());
     let scores = format!("SELECT g, f1(x, y) AS s FROM {ROWS}");
-    ctx.sql(&format!("CREATE VIEW scores AS {scores}")).await.unwrap();
+    ctx.sql(&format!("CREATE VIEW scores AS {scores}"))
+        .await
+        .unwrap();
     for from in [
         "scores".to_owned(),
         format!("({scores} ORDER BY s LIMIT 2)"),
@@ -112,7 +124,11 @@ async fn other_scores_and_changed_scores_have_no_identity() {
         let sql = format!("SELECT metric_summary(s)['identity'] FROM ({scores}) AS t(s)");
         assert_eq!(found(&ctx, &sql).await, ["NULL"], "{scores}");
     }
-    for call in ["1.0 - f1(x, y)", "f1_details(x, y)['value']", "CAST(f1(x, y) AS INT)"] {
+    for call in [
+        "1.0 - f1(x, y)",
+        "f1_details(x, y)['value']",
+        "CAST(f1(x, y) AS INT)",
+    ] {
         let sql = format!("SELECT metric_summary({call})['identity'] FROM {ROWS}");
         assert_eq!(found(&ctx, &sql).await, ["NULL"], "{call}");
     }

@@ -29,12 +29,18 @@ async fn slow(#[pred] number: i64) -> Result<f64, String> {
     tokio::time::sleep(Duration::from_millis(wait)).await;
     RUNNING.fetch_sub(1, Ordering::SeqCst);
     assert!(number != 13, "unlucky");
-    if number == 17 { Err("refused".to_owned()) } else { Ok(number as f64) }
+    if number == 17 {
+        Err("refused".to_owned())
+    } else {
+        Ok(number as f64)
+    }
 }
 
 /// The rows 0 to 99 in several partitions and batches.
 fn context() -> SessionContext {
-    let config = SessionConfig::new().with_target_partitions(4).with_batch_size(16);
+    let config = SessionConfig::new()
+        .with_target_partitions(4)
+        .with_batch_size(16);
     SessionContext::new_with_config(config)
 }
 
@@ -50,14 +56,25 @@ async fn each_row_is_evaluated_once_and_the_limit_covers_all_partitions() {
         row => format!("{row} | {row}.0"),
     });
     assert_eq!(found, expected.collect::<Vec<_>>());
-    assert_eq!((CALLS.load(Ordering::SeqCst), MOST.load(Ordering::SeqCst)), (100, 5));
+    assert_eq!(
+        (CALLS.load(Ordering::SeqCst), MOST.load(Ordering::SeqCst)),
+        (100, 5)
+    );
     // Columns of other types are cast, and arguments are validated before the query runs.
-    assert_eq!(rows(&ctx, "SELECT slow(arrow_cast(7, 'Int8'))").await.unwrap(), ["7.0"]);
+    assert_eq!(
+        rows(&ctx, "SELECT slow(arrow_cast(7, 'Int8'))")
+            .await
+            .unwrap(),
+        ["7.0"]
+    );
     let found = error(&ctx, "SELECT slow(x) FROM (VALUES ('a')) AS t(x)").await;
     let expected = "function `slow`, argument 1 `number`: expected a whole number, found Utf8; write CAST(.. AS BIGINT)";
     assert!(found.contains(expected), "{found}");
     let found = error(&ctx, "SELECT slow(1, 2)").await;
-    assert!(found.contains("'slow' expected 1 arguments but received 2"), "{found}");
+    assert!(
+        found.contains("'slow' expected 1 arguments but received 2"),
+        "{found}"
+    );
     let sql = "SELECT slow_details(value)['outcome'], slow_details(value)['error'] FROM (VALUES (13), (17)) AS t(value)";
     let found = rows(&ctx, sql).await.unwrap();
     let panicked = "metric_failed | metric `slow` panicked: unlucky";
@@ -90,10 +107,15 @@ fn judge() -> (SessionContext, Arc<ScriptedLm>) {
         let precision = if text.contains("right") { 1.0 } else { 0.5 };
         json!({ "reasoning": "Compared.", "recall": 1.0, "precision": precision }).to_string()
     };
-    let lm = Arc::new(ScriptedLm::new().when("broken", "not JSON").otherwise(reply));
+    let lm = Arc::new(
+        ScriptedLm::new()
+            .when("broken", "not JSON")
+            .otherwise(reply),
+    );
     let ctx = context();
     let shared: Arc<dyn LanguageModel> = Arc::clone(&lm) as _;
-    ctx.register_metric(SemanticF1::default().with_lm(shared)).unwrap();
+    ctx.register_metric(SemanticF1::default().with_lm(shared))
+        .unwrap();
     (ctx, lm)
 }
 
@@ -106,7 +128,10 @@ async fn a_judge_answers_in_projections_filters_and_aggregates() {
     let call = "semantic_f1('q', 'truth', reply)";
     let sql = format!("SELECT id, {call} FROM {ROWS} ORDER BY id");
     let found = rows(&ctx, &sql).await.unwrap();
-    assert_eq!(found, ["1 | 1.0", "2 | 0.6666666666666666", "3 | NULL", "4 | 1.0"]);
+    assert_eq!(
+        found,
+        ["1 | 1.0", "2 | 0.6666666666666666", "3 | NULL", "4 | 1.0"]
+    );
     // One call for each row, and one more for the repair of the reply that is not JSON.
     assert_eq!(lm.calls(), 5);
 
@@ -117,7 +142,10 @@ async fn a_judge_answers_in_projections_filters_and_aggregates() {
     let summary = "metric_summary(semantic_f1_details('q', 'truth', reply)) AS s";
     let sql =
         format!("SELECT s['mean'], s['scored'], s['failed'] FROM (SELECT {summary} FROM {ROWS})");
-    assert_eq!(rows(&ctx, &sql).await.unwrap(), ["0.6666666666666666 | 3 | 1"]);
+    assert_eq!(
+        rows(&ctx, &sql).await.unwrap(),
+        ["0.6666666666666666 | 3 | 1"]
+    );
     assert_eq!(lm.calls(), 15);
 
     let sql = format!(
@@ -148,7 +176,10 @@ async fn trap_43_a_judge_without_a_model_is_an_error_before_the_query() {
     ctx.register_metric(SemanticF1::default()).unwrap();
     for (function, call) in [
         ("semantic_f1", "semantic_f1('q', 'a b', reply)"),
-        ("semantic_f1_details", "semantic_f1_details('q', 'a b', reply)"),
+        (
+            "semantic_f1_details",
+            "semantic_f1_details('q', 'a b', reply)",
+        ),
     ] {
         // Also without a row.
         for condition in ["true", "id > 9"] {
@@ -156,7 +187,13 @@ async fn trap_43_a_judge_without_a_model_is_an_error_before_the_query() {
             let found = unconfigured(error(&ctx, &sql)).await;
             let expected = format!("function `{function}`: no language model is configured; ");
             assert!(found.contains(&expected), "{found}");
-            for name in ["`--lm", "DSRS_LM", "`.with_lm(..)`", "`--offline`", "`.offline()`"] {
+            for name in [
+                "`--lm",
+                "DSRS_LM",
+                "`.with_lm(..)`",
+                "`--offline`",
+                "`.offline()`",
+            ] {
                 assert!(found.contains(name), "{name}: {found}");
             }
         }
@@ -164,7 +201,10 @@ async fn trap_43_a_judge_without_a_model_is_an_error_before_the_query() {
     let all = context();
     all.register_all_builtin().unwrap();
     let found = unconfigured(error(&all, DETAILS_QUERY)).await;
-    assert!(found.contains("no language model is configured; "), "{found}");
+    assert!(
+        found.contains("no language model is configured; "),
+        "{found}"
+    );
 }
 
 #[tokio::test]
@@ -174,10 +214,14 @@ async fn a_judge_that_is_asked_to_score_offline_says_so() {
     by_value.register_metric(judge).unwrap();
     let functions = MetricFunctions::new(SemanticF1::default()).offline();
     by_functions.register_metric_functions(functions).unwrap();
-    all.register_all_builtin_with(MetricFunctions::offline).unwrap();
+    all.register_all_builtin_with(MetricFunctions::offline)
+        .unwrap();
     for ctx in [by_value, by_functions, all] {
         let found = rows(&ctx, DETAILS_QUERY).await.unwrap();
-        assert!(found[0].starts_with("scored | judge: offline-lexical"), "{found:?}");
+        assert!(
+            found[0].starts_with("scored | judge: offline-lexical"),
+            "{found:?}"
+        );
     }
     let identity = |functions: MetricFunctions| functions.description();
     let with_model = SemanticF1::default().with_lm(ScriptedLm::new());

@@ -19,7 +19,10 @@ async fn rows(ctx: &SessionContext, sql: &str) -> Result<Vec<String>> {
     let options = FormatOptions::default().with_null("NULL");
     let mut rows = Vec::new();
     for batch in ctx.sql(sql).await?.collect().await? {
-        let columns = batch.columns().iter().map(|it| ArrayFormatter::try_new(it, &options));
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|it| ArrayFormatter::try_new(it, &options));
         let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
             let cells: Vec<_> = columns.iter().map(|it| it.value(row).to_string()).collect();

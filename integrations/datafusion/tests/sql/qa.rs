@@ -25,7 +25,9 @@ const METRICS: [(&str, &str); 5] = [
 /// The files of the data set; `None` if it is absent, unless the environment requires it.
 fn files() -> Option<Vec<PathBuf>> {
     let folder = std::env::var_os("DSRS_METRICS_DATA").map(|data| Path::new(&data).join("qa"));
-    let entries = folder.as_deref().and_then(|folder| std::fs::read_dir(folder).ok());
+    let entries = folder
+        .as_deref()
+        .and_then(|folder| std::fs::read_dir(folder).ok());
     let Some(entries) = entries else {
         assert!(
             std::env::var_os("DSRS_METRICS_REQUIRE").is_none(),
@@ -35,14 +37,19 @@ fn files() -> Option<Vec<PathBuf>> {
         return None;
     };
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    files.retain(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "jsonl")
+    });
     files.sort();
     assert_eq!(files.len(), 3);
     Some(files)
 }
 
 fn metric(name: &str) -> Arc<dyn Metric> {
-    Registry::builtin().create(name, &Params::default()).unwrap()
+    Registry::builtin()
+        .create(name, &Params::default())
+        .unwrap()
 }
 
 /// The figures of a metric, with all their digits: mean, interval, rows.
@@ -52,7 +59,11 @@ type Figures = [String; 4];
 async fn of_harness(file: &Path) -> Vec<Figures> {
     let metrics: Vec<_> = METRICS.iter().map(|(name, _)| metric(name)).collect();
     let rows = DataReader::new().read([file]).unwrap();
-    let result = Evaluate::builder().metrics(metrics).score(rows).await.unwrap();
+    let result = Evaluate::builder()
+        .metrics(metrics)
+        .score(rows)
+        .await
+        .unwrap();
     let own = |summary: &&MetricSummary| METRICS.iter().any(|(name, _)| *name == summary.name);
     result.metrics.iter().filter(own).map(figures).collect()
 }
@@ -80,11 +91,18 @@ fn of_command(path: &Path) -> Vec<Figures> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
     // Not a dependency, whose features would be those of DataFusion's dependencies too, so that all are compiled again.
     let mut program = Command::new(std::env::var_os("CARGO").unwrap());
-    program.args(["run", "--quiet", "--locked", "--manifest-path"]).arg(workspace);
+    program
+        .args(["run", "--quiet", "--locked", "--manifest-path"])
+        .arg(workspace);
     program.args(["-p", "dsrs-metrics", "--features", "cli,parquet", "--"]);
     program.args(["score", "-m", &names, "--json"]).args(files);
     let output = program.output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let figures = |(name, _)| {
         let metric = &report["metrics"][name];
@@ -128,7 +146,9 @@ async fn figures_of_each_model_are_those_of_the_harness_and_the_command_line_to_
     // 891 of 1,190, as DSPy computes it.
     assert_eq!(expected[0][2][0], format!("{:?}", 891.0 / 1190.0));
 
-    let config = SessionConfig::new().with_target_partitions(3).with_batch_size(100);
+    let config = SessionConfig::new()
+        .with_target_partitions(3)
+        .with_batch_size(100);
     let ctx = SessionContext::new_with_config(config);
     ctx.register_all_builtin().unwrap();
     let folder = files[0].parent().unwrap().to_str().unwrap();
@@ -136,12 +156,21 @@ async fn figures_of_each_model_are_those_of_the_harness_and_the_command_line_to_
     ctx.register_json("qa", folder, options).await.unwrap();
     assert_eq!(of_sql(&ctx).await, expected);
 
-    assert_eq!(files.iter().map(|file| of_command(file)).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        files
+            .iter()
+            .map(|file| of_command(file))
+            .collect::<Vec<_>>(),
+        expected
+    );
 
     // The same rows in the files of a folder of Parquet, whose rows are in another order.
     let parquet = tempfile::tempdir().unwrap();
     let path = parquet.path().to_str().unwrap();
-    let table = ctx.sql("SELECT * FROM qa ORDER BY id DESC, model").await.unwrap();
+    let table = ctx
+        .sql("SELECT * FROM qa ORDER BY id DESC, model")
+        .await
+        .unwrap();
     let options = DataFrameWriteOptions::new().with_single_file_output(false);
     let options = options.with_partition_by(vec!["model".to_owned()]);
     table.write_parquet(path, options, None).await.unwrap();

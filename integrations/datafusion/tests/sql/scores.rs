@@ -55,8 +55,10 @@ async fn a_bool_metric_returns_booleans_and_a_number_float64() {
     let sql = "SELECT answer_exact_match(a, b), f1(a, b), arrow_typeof(answer_exact_match(a, b)), \
                arrow_typeof(f1(a, b)) FROM (VALUES ('the cat', 'Cat'), ('a cat sat', 'cat')) AS t(a, b)";
     let found = rows(&context(), sql).await.unwrap();
-    let expected =
-        ["true | 1.0 | Boolean | Float64", "false | 0.6666666666666666 | Boolean | Float64"];
+    let expected = [
+        "true | 1.0 | Boolean | Float64",
+        "false | 0.6666666666666666 | Boolean | Float64",
+    ];
     assert_eq!(found, expected);
 }
 
@@ -67,25 +69,50 @@ async fn strings_of_every_arrow_type_and_lists_of_them_are_read() {
             "SELECT answer_exact_match(arrow_cast(a, '{ty}'), arrow_cast(b, '{ty}')) FROM \
              (VALUES ('Paris', 'paris'), ('Rome', 'Lyon'), ('Lyon', 'the Lyon')) AS t(a, b)"
         );
-        assert_eq!(rows(&context(), &sql).await.unwrap(), ["true", "false", "true"], "{ty}");
+        assert_eq!(
+            rows(&context(), &sql).await.unwrap(),
+            ["true", "false", "true"],
+            "{ty}"
+        );
     }
-    for ty in ["List(Utf8)", "LargeList(Utf8View)", "FixedSizeList(2, Utf8)", "ListView(Utf8)"] {
+    for ty in [
+        "List(Utf8)",
+        "LargeList(Utf8View)",
+        "FixedSizeList(2, Utf8)",
+        "ListView(Utf8)",
+    ] {
         let sql = format!(
             "SELECT answer_exact_match(arrow_cast(a, '{ty}'), b) FROM (VALUES (['x', 'Paris'], 'paris'), \
              (['Rome', 'y'], 'Lyon'), (['z', 'Lyon'], 'lyon')) AS t(a, b)"
         );
-        assert_eq!(rows(&context(), &sql).await.unwrap(), ["true", "false", "true"], "{ty}");
+        assert_eq!(
+            rows(&context(), &sql).await.unwrap(),
+            ["true", "false", "true"],
+            "{ty}"
+        );
     }
 }
 
 #[tokio::test]
 async fn numbers_of_every_arrow_type_are_read() {
-    let types = ["Int8", "Int64", "UInt16", "UInt64", "Float32", "Float64", "Decimal128(5, 1)"];
+    let types = [
+        "Int8",
+        "Int64",
+        "UInt16",
+        "UInt64",
+        "Float32",
+        "Float64",
+        "Decimal128(5, 1)",
+    ];
     for ty in types {
         let sql = format!(
             "SELECT numeric_match(a, arrow_cast(b, '{ty}')) FROM (VALUES ('7 km', 7), ('8', 7)) AS t(a, b)"
         );
-        assert_eq!(rows(&context(), &sql).await.unwrap(), ["true", "false"], "{ty}");
+        assert_eq!(
+            rows(&context(), &sql).await.unwrap(),
+            ["true", "false"],
+            "{ty}"
+        );
     }
     // Not 0.10000000149.
     let sql = "SELECT numeric_match('0.1', arrow_cast(0.1, 'Float32'))";
@@ -105,7 +132,10 @@ async fn lists_of_numbers_maps_and_structs_are_read() {
     ctx.register_metric_functions(functions).unwrap();
     let structs = "SELECT same(named_struct('x', a, 'y', [a, NULL]), named_struct('y', [b, NULL], 'x', b)) \
                    FROM (VALUES (1, 1), (1, 2), (NULL, NULL)) AS t(a, b)";
-    assert_eq!(rows(&ctx, structs).await.unwrap(), ["true", "false", "true"]);
+    assert_eq!(
+        rows(&ctx, structs).await.unwrap(),
+        ["true", "false", "true"]
+    );
 }
 
 #[tokio::test]
@@ -121,17 +151,34 @@ async fn a_null_prediction_scores_as_a_missing_one_and_a_null_gold_value_fails()
     assert_eq!(found, expected);
     let constant =
         "SELECT f1(a, CAST(NULL AS VARCHAR)), f1('y', a) FROM (VALUES ('x'), ('y'), ('z')) AS t(a)";
-    assert_eq!(rows(&context(), constant).await.unwrap(), ["0.0 | 0.0", "0.0 | 1.0", "0.0 | 0.0"]);
+    assert_eq!(
+        rows(&context(), constant).await.unwrap(),
+        ["0.0 | 0.0", "0.0 | 1.0", "0.0 | 0.0"]
+    );
     // A column without values has the type Null.
-    assert_eq!(rows(&context(), "SELECT f1('x', NULL)").await.unwrap(), ["0.0"]);
+    assert_eq!(
+        rows(&context(), "SELECT f1('x', NULL)").await.unwrap(),
+        ["0.0"]
+    );
 }
 
 #[tokio::test]
 async fn optional_arguments_are_null_or_left_out_at_the_end() {
     let ctx = context();
-    assert_eq!(rows(&ctx, "SELECT covered(['x', 'y'], 'x')").await.unwrap(), ["0.5"]);
-    assert_eq!(rows(&ctx, "SELECT covered(['x', 'y'], NULL)").await.unwrap(), ["0.0"]);
-    assert_eq!(rows(&ctx, "SELECT covered(['x', 'y'])").await.unwrap(), ["0.0"]);
+    assert_eq!(
+        rows(&ctx, "SELECT covered(['x', 'y'], 'x')").await.unwrap(),
+        ["0.5"]
+    );
+    assert_eq!(
+        rows(&ctx, "SELECT covered(['x', 'y'], NULL)")
+            .await
+            .unwrap(),
+        ["0.0"]
+    );
+    assert_eq!(
+        rows(&ctx, "SELECT covered(['x', 'y'])").await.unwrap(),
+        ["0.0"]
+    );
 }
 
 #[tokio::test]
@@ -162,11 +209,15 @@ async fn a_number_that_is_not_finite_is_an_error_of_its_row() {
 #[tokio::test]
 async fn details_have_verdict_and_feedback() {
     let ctx = SessionContext::new();
-    ctx.register_metric_as("good_f1", F1::default().with_threshold(0.6)).unwrap();
+    ctx.register_metric_as("good_f1", F1::default().with_threshold(0.6))
+        .unwrap();
     let sql = "SELECT d['value'], d['verdict'], d['feedback'] FROM (SELECT good_f1_details(a, b) AS d \
                FROM (VALUES ('a cat sat', 'cat'), ('cat', 'dog')) AS t(a, b))";
     let found = rows(&ctx, sql).await.unwrap();
-    assert!(found[0].starts_with("0.6666666666666666 | true | "), "{found:?}");
+    assert!(
+        found[0].starts_with("0.6666666666666666 | true | "),
+        "{found:?}"
+    );
     assert!(found[1].starts_with("0.0 | false | "), "{found:?}");
 }
 

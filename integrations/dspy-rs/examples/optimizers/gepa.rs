@@ -11,7 +11,8 @@ pub(crate) async fn compile() -> anyhow::Result<Compiled> {
     let server = program::start().await?;
     let mut module = Qa::new().with_metric(F1::default());
     let gepa = GEPA::builder().num_iterations(2).minibatch_size(3).build();
-    gepa.compile_with_feedback(&mut module, program::trainset()).await?;
+    gepa.compile_with_feedback(&mut module, program::trainset())
+        .await?;
     module.report().check()?;
     Ok(Compiled::new(module, &server))
 }

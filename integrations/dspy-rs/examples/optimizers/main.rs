@@ -23,7 +23,10 @@ async fn main() -> anyhow::Result<()> {
         Some("gepa") => gepa::compile().await?,
         other => anyhow::bail!(
             "expected copro, mipro or gepa, found {}",
-            other.map_or("no argument".to_owned(), |found| format!("`{}`", found.escape_debug()))
+            other.map_or("no argument".to_owned(), |found| format!(
+                "`{}`",
+                found.escape_debug()
+            ))
         ),
     };
     compiled.print();

@@ -10,7 +10,10 @@ use super::program::{self, Compiled, Qa};
 pub(crate) async fn compile() -> anyhow::Result<Compiled> {
     let server = program::start().await?;
     let mut module = Qa::new().with_metric(F1::default());
-    let mipro = MIPROv2::builder().num_candidates(3).minibatch_size(4).build();
+    let mipro = MIPROv2::builder()
+        .num_candidates(3)
+        .minibatch_size(4)
+        .build();
     mipro.compile(&mut module, program::trainset()).await?;
     module.report().check()?;
     Ok(Compiled::new(module, &server))

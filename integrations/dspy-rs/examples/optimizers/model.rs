@@ -15,8 +15,11 @@ pub(crate) const CAPITALS: [(&str, &str); 6] = [
 pub(crate) const SHORT: &str = "Answer with only the name of the city.";
 
 /// Instructions that the model proposes in turn, if it gets no feedback.
-const PROPOSALS: [&str; 3] =
-    ["Answer the question in a full sentence.", SHORT, "Think about geography, and then answer."];
+const PROPOSALS: [&str; 3] = [
+    "Answer the question in a full sentence.",
+    SHORT,
+    "Think about geography, and then answer.",
+];
 
 /// Replies to a request: to the program, or to one of the prompts of dspy-rs's optimizers.
 pub(crate) fn reply(number: usize, request: &Received) -> Reply {
@@ -33,14 +36,20 @@ pub(crate) fn reply(number: usize, request: &Received) -> Reply {
         "improved_instruction" => PROPOSALS[0].to_owned(),
         _ => PROPOSALS[number % PROPOSALS.len()].to_owned(),
     };
-    Ok(format!("[[ ## {field} ## ]]\n{text}\n\n[[ ## completed ## ]]\n"))
+    Ok(format!(
+        "[[ ## {field} ## ]]\n{text}\n\n[[ ## completed ## ]]\n"
+    ))
 }
 
 /// Answers with a name or with a sentence, as the instruction demands.
 fn answer(system: &str, prompt: &str) -> String {
     let question = section(prompt, "question");
-    let known = CAPITALS.iter().find(|(country, _)| question.contains(country));
-    let (country, capital) = known.copied().unwrap_or(("this country", "not known to me"));
+    let known = CAPITALS
+        .iter()
+        .find(|(country, _)| question.contains(country));
+    let (country, capital) = known
+        .copied()
+        .unwrap_or(("this country", "not known to me"));
     match system.contains(SHORT) {
         true => capital.to_owned(),
         false => format!("The capital of {country} is {capital}."),
@@ -60,12 +69,17 @@ pub(crate) const FEEDBACK: &str = "1 word expected, 5 predicted, 1 in common; ex
 
 /// Returns the first output field in a system message of dspy-rs.
 fn output_field(system: &str) -> &str {
-    let fields = system.split("Your output fields are:\n1. `").nth(1).unwrap_or_default();
+    let fields = system
+        .split("Your output fields are:\n1. `")
+        .nth(1)
+        .unwrap_or_default();
     fields.split('`').next().unwrap_or_default()
 }
 
 /// Returns the part of a prompt between the marker of a field and the next marker.
 fn section<'a>(prompt: &'a str, field: &str) -> &'a str {
-    let rest = prompt.split_once(&format!("[[ ## {field} ## ]]\n")).map_or("", |(_, rest)| rest);
+    let rest = prompt
+        .split_once(&format!("[[ ## {field} ## ]]\n"))
+        .map_or("", |(_, rest)| rest);
     rest.split("[[ ## ").next().unwrap_or_default()
 }

@@ -26,7 +26,9 @@ pub(crate) struct Qa {
 
 impl Qa {
     pub(crate) fn new() -> Self {
-        Self { answer: Recorded::new("answer", Predict::new(AnswerQuestion::new())) }
+        Self {
+            answer: Recorded::new("answer", Predict::new(AnswerQuestion::new())),
+        }
     }
 }
 
@@ -40,9 +42,15 @@ impl Module for Qa {
 pub(crate) fn trainset() -> Vec<Example> {
     let row = |(country, capital): &(&str, &str)| {
         let question = format!("What is the capital of {country}?");
-        let fields =
-            [("question".to_owned(), question.into()), ("answer".to_owned(), (*capital).into())];
-        Example::new(fields.into(), vec!["question".to_owned()], vec!["answer".to_owned()])
+        let fields = [
+            ("question".to_owned(), question.into()),
+            ("answer".to_owned(), (*capital).into()),
+        ];
+        Example::new(
+            fields.into(),
+            vec!["question".to_owned()],
+            vec!["answer".to_owned()],
+        )
     };
     model::CAPITALS.iter().map(row).collect()
 }
@@ -56,7 +64,11 @@ pub(crate) async fn start() -> anyhow::Result<Server> {
 
 /// Configures dspy-rs to use a server.
 pub(crate) async fn configure(server: &Server) -> anyhow::Result<()> {
-    let lm = LM::builder().base_url(server.url()).model("local".to_owned()).build().await?;
+    let lm = LM::builder()
+        .base_url(server.url())
+        .model("local".to_owned())
+        .build()
+        .await?;
     dspy_rs::configure(lm, ChatAdapter);
     Ok(())
 }
@@ -75,7 +87,11 @@ impl Compiled {
     pub(crate) fn new<T: Metric>(module: Measured<Qa, T>, server: &Server) -> Self {
         let report = module.report();
         let instruction = module.into_module().answer.get_signature().instruction();
-        Self { instruction, report, received: server.received() }
+        Self {
+            instruction,
+            report,
+            received: server.received(),
+        }
     }
 
     /// Prints the instruction, and the headline of each evaluation.
@@ -84,7 +100,11 @@ impl Compiled {
         for evaluation in &self.report.evaluations {
             println!("evaluation: {}", self.report.headline(evaluation));
         }
-        println!("all calls: {} ({} requests)", self.report, self.received.len());
+        println!(
+            "all calls: {} ({} requests)",
+            self.report,
+            self.received.len()
+        );
         for line in self.feedback() {
             println!("feedback that the model received: {line}");
         }
@@ -92,9 +112,14 @@ impl Compiled {
 
     /// Returns the feedback of the metric in the first prompt for a reflection, if the optimizer sent one.
     pub(crate) fn feedback(&self) -> Vec<String> {
-        let mut reflections = self.received.iter().filter(|it| it.has_output("reflection"));
+        let mut reflections = self
+            .received
+            .iter()
+            .filter(|it| it.has_output("reflection"));
         let prompt = reflections.next().map(Received::prompt).unwrap_or_default();
-        let lines = prompt.lines().filter_map(|line| line.strip_prefix("Feedback: "));
+        let lines = prompt
+            .lines()
+            .filter_map(|line| line.strip_prefix("Feedback: "));
         lines.map(str::to_owned).collect()
     }
 }

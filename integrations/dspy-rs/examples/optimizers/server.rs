@@ -23,7 +23,10 @@ pub(crate) struct Received(pub(crate) Value);
 impl Received {
     /// Returns the system message.
     pub(crate) fn system(&self) -> String {
-        self.messages().find(|message| message["role"] == "system").map(content).unwrap_or_default()
+        self.messages()
+            .find(|message| message["role"] == "system")
+            .map(content)
+            .unwrap_or_default()
     }
 
     /// Returns the last message.
@@ -33,7 +36,8 @@ impl Received {
 
     /// Returns whether the reply starts with this output field of a signature.
     pub(crate) fn has_output(&self, field: &str) -> bool {
-        self.system().contains(&format!("Your output fields are:\n1. `{field}`"))
+        self.system()
+            .contains(&format!("Your output fields are:\n1. `{field}`"))
     }
 
     fn messages(&self) -> impl Iterator<Item = &Value> {
@@ -63,7 +67,10 @@ impl Server {
     pub(crate) async fn start(
         model: impl Fn(usize, &Received) -> Reply + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared { model: Box::new(model), received: Mutex::default() });
+        let shared = Arc::new(Shared {
+            model: Box::new(model),
+            received: Mutex::default(),
+        });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/v1", listener.local_addr()?);
         let router = Router::new().route("/v1/chat/completions", post(complete));
@@ -82,7 +89,11 @@ impl Server {
 
     /// Returns the requests so far.
     pub(crate) fn received(&self) -> Vec<Received> {
-        self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -98,28 +109,36 @@ async fn complete(
 ) -> (StatusCode, Json<Value>) {
     let received = Received(body);
     let number = {
-        let mut all = shared.received.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = shared
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         all.push(received.clone());
         all.len() - 1
     };
     let reply = match number {
         ..MAX_REQUESTS => (shared.model)(number, &received),
-        _ => {
-            Err((429, json!({ "error": { "message": "too many requests", "type": "rate_limit" } })))
-        }
+        _ => Err((
+            429,
+            json!({ "error": { "message": "too many requests", "type": "rate_limit" } }),
+        )),
     };
     match reply {
         Ok(text) => (StatusCode::OK, Json(completion(&text))),
-        Err((status, body)) => {
-            (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), Json(body))
-        }
+        Err((status, body)) => (
+            StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST),
+            Json(body),
+        ),
     }
 }
 
 /// The content of a message: a string, or a list of parts.
 fn content(message: &Value) -> String {
     match &message["content"] {
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
         content => content.as_str().unwrap_or_default().to_owned(),
     }
 }

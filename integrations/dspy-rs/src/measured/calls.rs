@@ -35,8 +35,16 @@ pub(super) struct Span {
 impl Span {
     /// Returns a predictor with its part of a trace.
     pub(super) fn of(name: String, trace: &Trace) -> Self {
-        let steps = trace.steps.iter().filter(|step| step.predictor == name).cloned().collect();
-        Self { name, trace: Trace { steps } }
+        let steps = trace
+            .steps
+            .iter()
+            .filter(|step| step.predictor == name)
+            .cloned()
+            .collect();
+        Self {
+            name,
+            trace: Trace { steps },
+        }
     }
 }
 
@@ -65,8 +73,15 @@ impl CallRows {
 
 /// Returns the prediction that stands for a failed run.
 pub(super) fn failed_prediction(error: &anyhow::Error) -> dspy_rs::Prediction {
-    let run_field = RunField { error: Some(format!("{error:#}")), ..RunField::default() };
-    ConvertedPrediction { run_field: Some(run_field), ..ConvertedPrediction::default() }.into()
+    let run_field = RunField {
+        error: Some(format!("{error:#}")),
+        ..RunField::default()
+    };
+    ConvertedPrediction {
+        run_field: Some(run_field),
+        ..ConvertedPrediction::default()
+    }
+    .into()
 }
 
 impl<M: Module, T: Metric> Measured<M, T> {
@@ -85,28 +100,39 @@ impl<M: Module, T: Metric> Measured<M, T> {
         let predictor = field.predictor.zip(run.trace.as_ref());
         let predictor = predictor.map(|(name, trace)| Span::of(name, trace));
         let gold = self.mappings.gold(ConvertedExample::from(example));
-        CallRows { gold, pred, run, predictor }
+        CallRows {
+            gold,
+            pred,
+            run,
+            predictor,
+        }
     }
 
     /// Calls the metric. A panic is an error.
     pub(super) async fn answer(&self, call: MetricCall<'_>) -> Result<Scored, MetricError> {
         match caught(async { self.metric.answer(call).await }).await {
             Ok(result) => result,
-            Err(message) => {
-                Err(MetricError::new(self.metric.name(), MetricErrorKind::Panicked { message }))
-            }
+            Err(message) => Err(MetricError::new(
+                self.metric.name(),
+                MetricErrorKind::Panicked { message },
+            )),
         }
     }
 
     /// Returns the outcome for dspy-rs: a score that it cannot represent is a failure.
     pub(super) async fn outcome(&self, call: MetricCall<'_>) -> Outcome {
         let result = self.answer(call).await;
-        result.and_then(|scored| self.oriented(scored.score.value).map(|_| scored)).into()
+        result
+            .and_then(|scored| self.oriented(scored.score.value).map(|_| scored))
+            .into()
     }
 
     /// Returns a score as dspy-rs reads it: higher is better.
     pub(super) fn oriented(&self, value: f64) -> Result<f32, MetricError> {
-        to_f32(Orientation::of(&self.metric.spec()).apply(value), self.metric.name())
+        to_f32(
+            Orientation::of(&self.metric.spec()).apply(value),
+            self.metric.name(),
+        )
     }
 
     /// Returns the exact score of an outcome, where higher is better.
@@ -129,12 +155,26 @@ impl<M: Module, T: Metric> Measured<M, T> {
         }
         let example = ConvertedExample::from(example).example;
         let is_input = |name: &str| {
-            example.input_keys().is_none_or(|inputs| inputs.iter().any(|input| input == name))
+            example
+                .input_keys()
+                .is_none_or(|inputs| inputs.iter().any(|input| input == name))
         };
-        let fields = example.data.iter().filter(|(name, _)| *name != RUN_FIELD && is_input(name));
+        let fields = example
+            .data
+            .iter()
+            .filter(|(name, _)| *name != RUN_FIELD && is_input(name));
         let fields = fields.map(|(name, value)| format!("`{name}` {value}"));
-        let shown: String = fields.collect::<Vec<_>>().join(", ").chars().take(MAX_NAME).collect();
-        RowName::Inputs(if shown.is_empty() { "no inputs".to_owned() } else { shown })
+        let shown: String = fields
+            .collect::<Vec<_>>()
+            .join(", ")
+            .chars()
+            .take(MAX_NAME)
+            .collect();
+        RowName::Inputs(if shown.is_empty() {
+            "no inputs".to_owned()
+        } else {
+            shown
+        })
     }
 }
 

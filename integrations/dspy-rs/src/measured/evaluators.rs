@@ -18,7 +18,9 @@ impl<M: Module, T: Metric> Evaluator for Measured<M, T> {
         let rows = self.rows(example, prediction);
         let outcome = match &rows.pred {
             Ok(pred) => self.outcome(rows.call(pred).without_explanation()).await,
-            Err(error) => Outcome::ProgramFailed { error: error.clone() },
+            Err(error) => Outcome::ProgramFailed {
+                error: error.clone(),
+            },
         };
         self.record(|| self.row_name(example), &outcome)
     }
@@ -35,7 +37,9 @@ impl<M: Module, T: Metric> Evaluator for Measured<M, T> {
         for (row, outcome) in &calls {
             self.record(|| RowName::Position(*row), outcome);
         }
-        let outcomes = calls.iter().map(|(_, outcome)| (outcome, self.exact_score(outcome)));
+        let outcomes = calls
+            .iter()
+            .map(|(_, outcome)| (outcome, self.exact_score(outcome)));
         let failure_score = self.log.with(|report| report.failure_score);
         let mean = self.log.add_evaluation(outcomes);
         mean.map_or(failure_score, narrowed)
@@ -50,19 +54,28 @@ impl<M: Module, T: Metric> Measured<M, T> {
         let latency = start.elapsed();
         let prediction = match result {
             Ok(prediction) => prediction,
-            Err(error) => return Outcome::ProgramFailed { error: format!("{error:#}").into() },
+            Err(error) => {
+                return Outcome::ProgramFailed {
+                    error: format!("{error:#}").into(),
+                };
+            }
         };
         let mut rows = self.rows(example, &prediction);
         rows.run.latency.get_or_insert(latency);
         match &rows.pred {
             Ok(pred) => self.outcome(rows.call(pred).without_explanation()).await,
-            Err(error) => Outcome::ProgramFailed { error: error.clone() },
+            Err(error) => Outcome::ProgramFailed {
+                error: error.clone(),
+            },
         }
     }
 }
 
 /// A mean of numbers that are within `f32`.
-#[expect(clippy::cast_possible_truncation, reason = "a mean is between its values")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a mean is between its values"
+)]
 const fn narrowed(mean: f64) -> f32 {
     mean as f32
 }

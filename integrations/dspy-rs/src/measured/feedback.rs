@@ -34,7 +34,8 @@ impl<M: Module, T: Metric> dspy_rs::FeedbackEvaluator for Measured<M, T> {
         prediction: &dspy_rs::Prediction,
     ) -> dspy_rs::FeedbackMetric {
         let rows = self.rows(example, prediction);
-        self.feedback_on(example, &rows, rows.predictor.as_ref()).await
+        self.feedback_on(example, &rows, rows.predictor.as_ref())
+            .await
     }
 
     /// Returns one objective for each named score or component of the metric, or a single one. The metadata has its `name`.
@@ -49,7 +50,10 @@ impl<M: Module, T: Metric> dspy_rs::FeedbackEvaluator for Measured<M, T> {
         match outcome {
             Outcome::Scored(scored) => {
                 let objectives = objectives(scored, &self.metric.spec());
-                objectives.into_iter().map(|objective| self.converted(objective, None)).collect()
+                objectives
+                    .into_iter()
+                    .map(|objective| self.converted(objective, None))
+                    .collect()
             }
             outcome => vec![self.unscored(&outcome)],
         }
@@ -107,7 +111,10 @@ impl<M: Module, T: Metric> Measured<M, T> {
             }
             let span = Span::of(step.predictor.clone(), &converted.trace);
             let feedback = self.feedback_on(&run.inputs, &rows, Some(&span)).await;
-            spans.push(SpanFeedback { predictor: span.name, feedback });
+            spans.push(SpanFeedback {
+                predictor: span.name,
+                feedback,
+            });
         }
         spans
     }
@@ -123,7 +130,11 @@ impl<M: Module, T: Metric> Measured<M, T> {
         let rows = self.rows(&inputs, &prediction);
         let feedback = self.feedback_on(&inputs, &rows, None).await;
         let mut converted = ConvertedPrediction::from(prediction);
-        let steps = converted.run_field.take().and_then(|run| run.trace).unwrap_or_default();
+        let steps = converted
+            .run_field
+            .take()
+            .and_then(|run| run.trace)
+            .unwrap_or_default();
         let mut trace = trace.outputs(converted.into()).feedback(feedback).build();
         trace.intermediate_steps = trace_into_steps(steps);
         trace
@@ -150,22 +161,34 @@ impl<M: Module, T: Metric> Measured<M, T> {
     async fn explained(&self, rows: &CallRows, span: Option<&Span>) -> Outcome {
         match &rows.pred {
             Ok(pred) => self.outcome(rows.feedback_call(pred, span)).await,
-            Err(error) => Outcome::ProgramFailed { error: error.clone() },
+            Err(error) => Outcome::ProgramFailed {
+                error: error.clone(),
+            },
         }
     }
 
     /// Returns feedback as that of dspy-rs. Its score is an `f32` where higher is better.
     fn converted(&self, ours: FeedbackMetric, passed: Option<bool>) -> dspy_rs::FeedbackMetric {
-        let FeedbackMetric { score, feedback, mut metadata } = ours;
+        let FeedbackMetric {
+            score,
+            feedback,
+            mut metadata,
+        } = ours;
         metadata.entry("value".to_owned()).or_insert(score.into());
         if let Some(passed) = passed {
             metadata.entry("passed".to_owned()).or_insert(passed.into());
         }
         if Orientation::of(&self.metric.spec()).is_changed() {
-            metadata.entry("direction".to_owned()).or_insert("lower is better".into());
+            metadata
+                .entry("direction".to_owned())
+                .or_insert("lower is better".into());
         }
         match self.oriented(score) {
-            Ok(score) => dspy_rs::FeedbackMetric { score, feedback, metadata },
+            Ok(score) => dspy_rs::FeedbackMetric {
+                score,
+                feedback,
+                metadata,
+            },
             Err(error) => self.unscored(&Outcome::MetricFailed { error }),
         }
     }

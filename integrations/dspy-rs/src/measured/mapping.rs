@@ -43,8 +43,11 @@ impl Mappings {
 
     /// Returns the value at the path of the id, or else the field `id`.
     pub(crate) fn id(&self, example: &dspy_rs::Example) -> Option<String> {
-        let path =
-            self.0.iter().find(|mapping| mapping.field() == "id").map_or("id", Mapping::path);
+        let path = self
+            .0
+            .iter()
+            .find(|mapping| mapping.field() == "id")
+            .map_or("id", Mapping::path);
         match at(path, |key| example.data.get(key))? {
             Value::String(id) => Some(id.clone()),
             id @ Value::Number(_) => Some(id.to_string()),

@@ -76,7 +76,14 @@ impl<M: Module, T: Metric> Measured<M, T> {
     pub fn new(module: M, metric: T) -> Self {
         let log = Log::new(metric.name(), score::worst(&metric.spec()));
         let mappings = Mappings::default();
-        Self { module, metric, mappings, concurrency: MAX_CONCURRENCY, continues: false, log }
+        Self {
+            module,
+            metric,
+            mappings,
+            concurrency: MAX_CONCURRENCY,
+            continues: false,
+            log,
+        }
     }
 
     /// Sets the number that dspy-rs receives if the metric or the program fails. The default is the worst score of the
@@ -186,7 +193,9 @@ impl<M: Optimizable, T> Optimizable for Measured<M, T> {
 impl<M, T> fmt::Debug for Measured<M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut measured = f.debug_struct("Measured");
-        measured.field("module", &type_name::<M>()).field("report", &self.log);
+        measured
+            .field("module", &type_name::<M>())
+            .field("report", &self.log);
         measured.finish_non_exhaustive()
     }
 }

@@ -114,7 +114,13 @@ impl MetricReport {
     pub(crate) fn new(metric: &str, failure_score: f32) -> Self {
         let metric = metric.to_owned();
         let (calls, evaluations, failures) = Default::default();
-        Self { metric, failure_score, calls, evaluations, failures }
+        Self {
+            metric,
+            failure_score,
+            calls,
+            evaluations,
+            failures,
+        }
     }
 
     /// Returns an error unless every call has a score, from a prediction that has the fields which the metric reads.
@@ -125,7 +131,10 @@ impl MetricReport {
         let calls = &self.calls;
         let failed = calls.failed + calls.program_failed;
         if failed > 0 {
-            let first = self.failures.first().map(|first| format!("; the first: {first}"));
+            let first = self
+                .failures
+                .first()
+                .map(|first| format!("; the first: {first}"));
             return Err(NotScored {
                 message: format!(
                     "{failed} of {} calls of `{}` not scored, each counted as {}{}",
@@ -155,13 +164,21 @@ impl MetricReport {
         let mut line = format!("{}: ", self.metric);
         match tally.mean(self.failure_score) {
             Some(mean) => {
-                line += &format!("{mean:.4} (mean of {}/{} calls", tally.scored, tally.calls());
+                line += &format!(
+                    "{mean:.4} (mean of {}/{} calls",
+                    tally.scored,
+                    tally.calls()
+                );
             }
             None => line += &format!("not enough rows (0/{} calls scored", tally.calls()),
         }
         line += &format!(", {} failed", tally.failed);
         if tally.program_failed > 0 {
-            let programs = if tally.program_failed == 1 { "program" } else { "programs" };
+            let programs = if tally.program_failed == 1 {
+                "program"
+            } else {
+                "programs"
+            };
             line += &format!(" and {} {programs} failed", tally.program_failed);
         }
         if tally.failed + tally.program_failed > 0 {
@@ -270,7 +287,11 @@ impl Log {
             let message = outcome.error();
             if let Some(message) = message.filter(|_| report.failures.len() < MAX_FAILURES) {
                 let row = row();
-                report.failures.push(Failure { row, outcome: outcome.name(), message });
+                report.failures.push(Failure {
+                    row,
+                    outcome: outcome.name(),
+                    message,
+                });
             }
         });
     }

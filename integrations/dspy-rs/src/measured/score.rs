@@ -84,7 +84,10 @@ mod tests {
     fn the_best_score_is_the_highest() {
         let spec = MetricSpec::new("wer").with_direction(Direction::LowerIsBetter);
         let bounded = spec.with_range(0.0, 4.0);
-        assert_eq!([0.0, 1.0, 4.0].map(|it| Orientation::of(&bounded).apply(it)), [4.0, 3.0, 0.0]);
+        assert_eq!(
+            [0.0, 1.0, 4.0].map(|it| Orientation::of(&bounded).apply(it)),
+            [4.0, 3.0, 0.0]
+        );
         assert_eq!(worst(&bounded), 0.0);
         let open = spec.with_range(0.0, f64::INFINITY);
         assert_eq!(Orientation::of(&open).apply(2.5), -2.5);
@@ -92,7 +95,10 @@ mod tests {
         assert_eq!(Orientation::of(&bounded.with_strict()).apply(1.0), 1.0);
         assert_eq!(worst(&bounded.with_strict()), 0.0);
         let scale = MetricSpec::new("rating").with_range(1.0, 5.0);
-        assert_eq!((Orientation::of(&scale).apply(2.0), worst(&scale)), (2.0, 1.0));
+        assert_eq!(
+            (Orientation::of(&scale).apply(2.0), worst(&scale)),
+            (2.0, 1.0)
+        );
         assert_eq!(worst(&MetricSpec::new("length")), 0.0);
         let balance = MetricSpec::new("balance").with_range(f64::NEG_INFINITY, 0.0);
         assert_eq!(worst(&balance), f32::MIN);

@@ -35,7 +35,11 @@ pub struct ConvertedExample {
 
 impl From<dspy_rs::Example> for ConvertedExample {
     fn from(original: dspy_rs::Example) -> Self {
-        let dspy_rs::Example { mut data, input_keys, output_keys } = original;
+        let dspy_rs::Example {
+            mut data,
+            input_keys,
+            output_keys,
+        } = original;
         let mut fields = Fields::default();
         for key in input_keys.iter().chain(&output_keys) {
             if let Some((key, value)) = data.remove_entry(key) {
@@ -44,12 +48,17 @@ impl From<dspy_rs::Example> for ConvertedExample {
         }
         let mut rest: Vec<_> = data.into_iter().collect();
         rest.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        rest.into_iter().for_each(|(key, value)| _ = fields.insert(key, value));
+        rest.into_iter()
+            .for_each(|(key, value)| _ = fields.insert(key, value));
         let mut example = Example::from(fields);
         if !(input_keys.is_empty() && output_keys.is_empty()) {
             example = example.with_inputs(&input_keys);
         }
-        Self { example, input_keys, output_keys }
+        Self {
+            example,
+            input_keys,
+            output_keys,
+        }
     }
 }
 
@@ -65,14 +74,26 @@ impl From<Example> for ConvertedExample {
         let keys = example.input_keys().map(<[String]>::to_vec);
         let labels = || example.labels().keys().map(str::to_owned).collect();
         let (input_keys, output_keys) = keys.map(|keys| (keys, labels())).unwrap_or_default();
-        Self { example, input_keys, output_keys }
+        Self {
+            example,
+            input_keys,
+            output_keys,
+        }
     }
 }
 
 impl From<ConvertedExample> for dspy_rs::Example {
     fn from(converted: ConvertedExample) -> Self {
-        let ConvertedExample { example, input_keys, output_keys } = converted;
+        let ConvertedExample {
+            example,
+            input_keys,
+            output_keys,
+        } = converted;
         // Its `new` would fill in the output keys.
-        Self { data: example.data.into_iter().collect(), input_keys, output_keys }
+        Self {
+            data: example.data.into_iter().collect(),
+            input_keys,
+            output_keys,
+        }
     }
 }

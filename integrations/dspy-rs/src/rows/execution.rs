@@ -77,13 +77,27 @@ pub struct ConvertedTrace {
 
 impl From<dspy_rs::Trace> for ConvertedTrace {
     fn from(original: dspy_rs::Trace) -> Self {
-        let dspy_rs::Trace { inputs, outputs, score } = original;
-        Self { inputs: inputs.into(), outputs: outputs.into(), score }
+        let dspy_rs::Trace {
+            inputs,
+            outputs,
+            score,
+        } = original;
+        Self {
+            inputs: inputs.into(),
+            outputs: outputs.into(),
+            score,
+        }
     }
 }
 
 impl From<ConvertedTrace> for dspy_rs::Trace {
-    fn from(ConvertedTrace { inputs, outputs, score }: ConvertedTrace) -> Self {
+    fn from(
+        ConvertedTrace {
+            inputs,
+            outputs,
+            score,
+        }: ConvertedTrace,
+    ) -> Self {
         Self::new(inputs.into(), outputs.into(), score)
     }
 }

@@ -64,14 +64,32 @@ impl TokenCounts {
 
 impl From<dspy_rs::LmUsage> for TokenCounts {
     fn from(usage: dspy_rs::LmUsage) -> Self {
-        let dspy_rs::LmUsage { prompt_tokens, completion_tokens, total_tokens } = usage;
-        Self { prompt: prompt_tokens, completion: completion_tokens, total: total_tokens }
+        let dspy_rs::LmUsage {
+            prompt_tokens,
+            completion_tokens,
+            total_tokens,
+        } = usage;
+        Self {
+            prompt: prompt_tokens,
+            completion: completion_tokens,
+            total: total_tokens,
+        }
     }
 }
 
 impl From<TokenCounts> for dspy_rs::LmUsage {
-    fn from(TokenCounts { prompt, completion, total }: TokenCounts) -> Self {
-        Self { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
+    fn from(
+        TokenCounts {
+            prompt,
+            completion,
+            total,
+        }: TokenCounts,
+    ) -> Self {
+        Self {
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            total_tokens: total,
+        }
     }
 }
 
@@ -86,7 +104,11 @@ impl From<dspy_rs::Prediction> for ConvertedPrediction {
         let mut fields: Vec<_> = data.into_iter().collect();
         fields.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let prediction = Prediction::from(Fields::from_iter(fields));
-        Self { prediction, tokens: lm_usage.into(), run_field }
+        Self {
+            prediction,
+            tokens: lm_usage.into(),
+            run_field,
+        }
     }
 }
 
@@ -99,15 +121,29 @@ impl From<&dspy_rs::Prediction> for ConvertedPrediction {
 /// The output of a program of dsrs-metrics. Its trace, usage and latency are in [`RUN_FIELD`] if there are any.
 impl From<ProgramOutput> for ConvertedPrediction {
     fn from(output: ProgramOutput) -> Self {
-        let ProgramOutput { prediction, trace, usage, latency } = output;
+        let ProgramOutput {
+            prediction,
+            trace,
+            usage,
+            latency,
+        } = output;
         let tokens = usage.map_or_else(TokenCounts::default, |usage| TokenCounts {
             prompt: usage.input_tokens,
             completion: usage.output_tokens,
             total: usage.tokens(),
         });
-        let run_field = RunField { trace, usage, latency, ..RunField::default() };
+        let run_field = RunField {
+            trace,
+            usage,
+            latency,
+            ..RunField::default()
+        };
         let run_field = (run_field != RunField::default()).then_some(run_field);
-        Self { prediction, tokens, run_field }
+        Self {
+            prediction,
+            tokens,
+            run_field,
+        }
     }
 }
 
@@ -123,9 +159,16 @@ impl From<ConvertedPrediction> for ProgramOutput {
 
 impl From<ConvertedPrediction> for dspy_rs::Prediction {
     fn from(converted: ConvertedPrediction) -> Self {
-        let ConvertedPrediction { prediction, tokens, run_field } = converted;
+        let ConvertedPrediction {
+            prediction,
+            tokens,
+            run_field,
+        } = converted;
         let run_field = run_field.map(|run| (RUN_FIELD.to_owned(), run.to_value()));
         let data = prediction.data.into_iter().chain(run_field).collect();
-        Self { data, lm_usage: tokens.into() }
+        Self {
+            data,
+            lm_usage: tokens.into(),
+        }
     }
 }

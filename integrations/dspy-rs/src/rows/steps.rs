@@ -30,7 +30,9 @@ const OUTPUT: &str = "output";
 #[must_use]
 pub fn trace_from_steps(steps: Vec<(String, Value)>) -> Trace {
     let step = |(predictor, value)| step_from_value(predictor, value);
-    Trace { steps: steps.into_iter().map(step).collect() }
+    Trace {
+        steps: steps.into_iter().map(step).collect(),
+    }
 }
 
 /// Returns a trace as the steps of dspy-rs's `ExecutionTrace::intermediate_steps`: the inverse of [`trace_from_steps`].
@@ -50,11 +52,19 @@ pub fn step_from_value(predictor: String, value: Value) -> TraceStep {
         Value::Object(mut parts) if has_both_parts(&parts) => {
             let inputs: Example = fields(parts[INPUTS].take()).into_iter().collect();
             let outputs: Prediction = fields(parts[OUTPUTS].take()).into_iter().collect();
-            TraceStep { predictor, inputs, outputs }
+            TraceStep {
+                predictor,
+                inputs,
+                outputs,
+            }
         }
         value => {
             let outputs = Prediction::from_iter([(OUTPUT, value)]);
-            TraceStep { predictor, inputs: Example::default(), outputs }
+            TraceStep {
+                predictor,
+                inputs: Example::default(),
+                outputs,
+            }
         }
     }
 }
@@ -62,7 +72,11 @@ pub fn step_from_value(predictor: String, value: Value) -> TraceStep {
 /// Returns one step as a named value; see [`trace_into_steps`].
 #[must_use]
 pub fn step_into_value(step: TraceStep) -> (String, Value) {
-    let TraceStep { predictor, inputs, mut outputs } = step;
+    let TraceStep {
+        predictor,
+        inputs,
+        mut outputs,
+    } = step;
     let is_plain = inputs.data.is_empty() && outputs.data.len() == 1;
     let plain = is_plain.then(|| outputs.get(OUTPUT)).flatten();
     if plain.is_some_and(|value| !is_whole_step(value)) {
@@ -70,7 +84,10 @@ pub fn step_into_value(step: TraceStep) -> (String, Value) {
     }
     let inputs: Map<_, _> = inputs.data.into_iter().collect();
     let outputs: Map<_, _> = outputs.data.into_iter().collect();
-    let parts = [(INPUTS.to_owned(), inputs.into()), (OUTPUTS.to_owned(), outputs.into())];
+    let parts = [
+        (INPUTS.to_owned(), inputs.into()),
+        (OUTPUTS.to_owned(), outputs.into()),
+    ];
     (predictor, Value::Object(parts.into_iter().collect()))
 }
 
@@ -89,7 +106,10 @@ fn has_both_parts(parts: &Map<String, Value>) -> bool {
     if parts.len() != 2 {
         return false;
     }
-    match outputs.get(OUTPUT).filter(|_| inputs.is_empty() && outputs.len() == 1) {
+    match outputs
+        .get(OUTPUT)
+        .filter(|_| inputs.is_empty() && outputs.len() == 1)
+    {
         Some(plain) => is_whole_step(plain),
         None => true,
     }

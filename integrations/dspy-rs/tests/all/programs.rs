@@ -5,7 +5,9 @@ use serde_json::Value;
 
 /// Returns an example whose input is `question`.
 pub(crate) fn row<const N: usize>(fields: [(&str, Value); N]) -> Example {
-    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let fields = fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
     Example::new(fields.collect(), vec!["question".to_owned()], Vec::new())
 }
 
@@ -15,7 +17,9 @@ pub(crate) fn qa(question: &str, answer: &str) -> Example {
 }
 
 pub(crate) fn prediction<const N: usize>(fields: [(&str, Value); N]) -> Prediction {
-    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let fields = fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
     Prediction::new(fields.collect(), LmUsage::default())
 }
 

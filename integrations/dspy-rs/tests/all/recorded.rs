@@ -52,7 +52,11 @@ impl Predictor for Copy {
         tokio::task::yield_now().await;
         let value = inputs.get(self.from, None);
         anyhow::ensure!(value != "fail", "no reply");
-        let usage = LmUsage { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 };
+        let usage = LmUsage {
+            prompt_tokens: 10,
+            completion_tokens: 1,
+            total_tokens: 11,
+        };
         Ok(Prediction::new([(self.to.to_owned(), value)].into(), usage))
     }
 
@@ -87,14 +91,31 @@ struct Pipeline<P: Predictor + Optimizable> {
 impl<P: Predictor + Optimizable> Module for Pipeline<P> {
     async fn forward(&self, inputs: Example) -> anyhow::Result<Prediction> {
         let found = self.search.forward(inputs).await?;
-        self.answer.forward(Example::new(found.data, vec!["query".to_owned()], Vec::new())).await
+        self.answer
+            .forward(Example::new(
+                found.data,
+                vec!["query".to_owned()],
+                Vec::new(),
+            ))
+            .await
     }
 }
 
 fn pipeline() -> Pipeline<Copy> {
-    let search = Copy { signature: Box::new(Search::new()), from: "question", to: "query" };
-    let answer = Copy { signature: Box::new(Answer::new()), from: "query", to: "answer" };
-    Pipeline { search: Recorded::new("search", search), answer: Recorded::new("answer", answer) }
+    let search = Copy {
+        signature: Box::new(Search::new()),
+        from: "question",
+        to: "query",
+    };
+    let answer = Copy {
+        signature: Box::new(Answer::new()),
+        from: "query",
+        to: "answer",
+    };
+    Pipeline {
+        search: Recorded::new("search", search),
+        answer: Recorded::new("answer", answer),
+    }
 }
 
 /// Feedback that shows what the metric got.
@@ -102,10 +123,17 @@ fn seen() -> impl Metric {
     traced_metric_fn("seen", |_, _, trace, name, steps| {
         let names = |trace: Option<&Trace>| {
             let steps = trace.map_or(&[][..], |trace| &trace.steps);
-            steps.iter().map(|step| step.predictor.clone()).collect::<Vec<_>>().join("+")
+            steps
+                .iter()
+                .map(|step| step.predictor.clone())
+                .collect::<Vec<_>>()
+                .join("+")
         };
         let name = name.unwrap_or("program");
-        FeedbackMetric::new(0.5, format!("on {name}: {} of {}", names(steps), names(trace)))
+        FeedbackMetric::new(
+            0.5,
+            format!("on {name}: {} of {}", names(steps), names(trace)),
+        )
     })
 }
 
@@ -118,17 +146,28 @@ async fn a_prediction_has_the_steps_without_labels() {
     assert_eq!(prediction.prediction.keys().collect::<Vec<_>>(), ["answer"]);
     let run = prediction.run();
     let steps = run.trace.unwrap().steps;
-    let inputs: Vec<_> =
-        steps.iter().map(|step| serde_json::to_value(&step.inputs).unwrap()).collect();
+    let inputs: Vec<_> = steps
+        .iter()
+        .map(|step| serde_json::to_value(&step.inputs).unwrap())
+        .collect();
     assert_eq!(
         inputs,
-        [serde_json::json!({ "question": "Why?" }), serde_json::json!({ "query": "Why?" })]
+        [
+            serde_json::json!({ "question": "Why?" }),
+            serde_json::json!({ "query": "Why?" })
+        ]
     );
     assert_eq!(steps[1].outputs.get("answer").unwrap(), "Why?");
     // The prediction itself has the tokens of the last step only.
-    assert_eq!((prediction.tokens.total, run.usage.unwrap().tokens()), (11, 22));
+    assert_eq!(
+        (prediction.tokens.total, run.usage.unwrap().tokens()),
+        (11, 22)
+    );
     let latency = run.latency.unwrap();
-    assert!(Duration::ZERO < latency && latency <= elapsed, "{latency:?} of {elapsed:?}");
+    assert!(
+        Duration::ZERO < latency && latency <= elapsed,
+        "{latency:?} of {elapsed:?}"
+    );
 }
 
 #[tokio::test]
@@ -145,7 +184,9 @@ async fn feedback_is_on_the_predictor_that_was_changed_last() {
     let mut found = Vec::new();
     for changed in ["", "search", "answer", "search"] {
         if let Some(predictor) = module.parameters().get_mut(changed) {
-            predictor.update_signature_instruction(format!("Better {changed}.")).unwrap();
+            predictor
+                .update_signature_instruction(format!("Better {changed}."))
+                .unwrap();
         }
         let prediction = module.forward(row.clone()).await.unwrap();
         found.push(module.feedback_metric(&row, &prediction).await.feedback);
@@ -159,16 +200,25 @@ async fn feedback_is_on_the_predictor_that_was_changed_last() {
             "on search: search of search+answer"
         ]
     );
-    assert_eq!(module.module().search.get_signature().instruction(), "Better search.");
+    assert_eq!(
+        module.module().search.get_signature().instruction(),
+        "Better search."
+    );
     assert_eq!(module.module().answer.name(), "answer");
 }
 
 #[tokio::test]
 async fn evaluation_passes_steps_and_usage_but_no_predictor() {
     let module = pipeline().with_metric(Tokens);
-    assert_eq!(Evaluator::evaluate(&module, vec![qa("a", "a"), qa("b", "b")]).await, -22.0);
+    assert_eq!(
+        Evaluator::evaluate(&module, vec![qa("a", "a"), qa("b", "b")]).await,
+        -22.0
+    );
     let module = pipeline().with_metric(seen());
-    assert_eq!(module.evaluate(vec![qa("a", "a"), qa("fail", "b")]).await, 0.25);
+    assert_eq!(
+        module.evaluate(vec![qa("a", "a"), qa("fail", "b")]).await,
+        0.25
+    );
     assert_eq!(module.report().failures[0].to_string(), "row 1: no reply");
 }
 
@@ -177,8 +227,9 @@ async fn rows_that_run_concurrently_have_their_own_steps() {
     let own = traced_metric_fn("own", |gold, _, trace, _, _| {
         let steps = &trace.expect("a trace").steps;
         let question = gold.get("question");
-        let same =
-            steps.iter().all(|step| step.outputs.data.iter().all(|(_, it)| Some(it) == question));
+        let same = steps
+            .iter()
+            .all(|step| step.outputs.data.iter().all(|(_, it)| Some(it) == question));
         same && steps.len() == 2
     });
     let module = pipeline().with_metric(own);
@@ -195,19 +246,32 @@ async fn rows_that_run_concurrently_have_their_own_steps() {
 async fn an_execution_trace_has_the_steps() {
     let module = pipeline().with_metric(seen());
     let trace = module.execution_trace(qa("Why?", "secret")).await;
-    let names: Vec<_> = trace.intermediate_steps.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<_> = trace
+        .intermediate_steps
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     assert_eq!(names, ["search", "answer"]);
     assert_eq!(trace.outputs.as_ref().unwrap().keys(), ["answer"]);
-    assert_eq!(trace.feedback.as_ref().unwrap().feedback, "on program:  of search+answer");
+    assert_eq!(
+        trace.feedback.as_ref().unwrap().feedback,
+        "on program:  of search+answer"
+    );
     let spans = module.evaluate_spans(&trace).await;
-    assert_eq!(spans[1].feedback.feedback, "on answer: answer of search+answer");
+    assert_eq!(
+        spans[1].feedback.feedback,
+        "on answer: answer of search+answer"
+    );
 }
 
 #[tokio::test]
 async fn a_run_field_of_the_user_is_a_field() {
     let module = pipeline().with_metric(seen());
     let own = prediction([(RUN_FIELD, Value::from("mine"))]);
-    assert_eq!(module.feedback_metric(&qa("a", "a"), &own).await.feedback, "on program:  of ");
+    assert_eq!(
+        module.feedback_metric(&qa("a", "a"), &own).await.feedback,
+        "on program:  of "
+    );
 }
 
 #[tokio::test]
@@ -215,7 +279,10 @@ async fn gepa_receives_feedback_on_the_predictor_that_it_improves() {
     let _guard = CONFIGURED.lock().await;
     let server = Server::start(|_, request| {
         let prompt = request.prompt();
-        let current = prompt.split("[[ ## current_instruction ## ]]\n").nth(1).unwrap_or_default();
+        let current = prompt
+            .split("[[ ## current_instruction ## ]]\n")
+            .nth(1)
+            .unwrap_or_default();
         let current = current.split("\n\n[[").next().unwrap_or_default();
         let fields = ["query", "answer", "reflection"];
         let field = fields.into_iter().find(|field| request.has_output(field));
@@ -232,10 +299,15 @@ async fn gepa_receives_feedback_on_the_predictor_that_it_improves() {
     let answer = Recorded::new("answer", Predict::new(Answer::new()));
     let mut module = Pipeline { search, answer }.with_metric(seen());
     let gepa = GEPA::builder().num_iterations(6).minibatch_size(1).build();
-    gepa.compile_with_feedback(&mut module, vec![qa("Why?", "Because.")]).await.unwrap();
+    gepa.compile_with_feedback(&mut module, vec![qa("Why?", "Because.")])
+        .await
+        .unwrap();
 
     let received = server.received();
-    let reflections: Vec<_> = received.iter().filter(|it| it.has_output("reflection")).collect();
+    let reflections: Vec<_> = received
+        .iter()
+        .filter(|it| it.has_output("reflection"))
+        .collect();
     assert_eq!(reflections.len(), 6);
     for reflection in reflections {
         let prompt = reflection.prompt();
@@ -245,6 +317,9 @@ async fn gepa_receives_feedback_on_the_predictor_that_it_improves() {
             "answer"
         };
         let feedback = format!("Feedback: on {name}: {name} of search+answer");
-        assert!(prompt.contains(&feedback), "expected {feedback}, found {prompt}");
+        assert!(
+            prompt.contains(&feedback),
+            "expected {feedback}, found {prompt}"
+        );
     }
 }

@@ -20,9 +20,13 @@ use serde_json::{Value, json};
 
 /// Names that collide: with each other, with the parts of a step and with the field of the run.
 fn name() -> impl Strategy<Value = String> {
-    const FIXED: [&str; 9] =
-        ["a", "b", "question", "inputs", "outputs", "output", "trace", "error", RUN_FIELD];
-    prop_oneof![proptest::sample::select(&FIXED[..]).prop_map(str::to_owned), ".{0,3}"]
+    const FIXED: [&str; 9] = [
+        "a", "b", "question", "inputs", "outputs", "output", "trace", "error", RUN_FIELD,
+    ];
+    prop_oneof![
+        proptest::sample::select(&FIXED[..]).prop_map(str::to_owned),
+        ".{0,3}"
+    ]
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -48,8 +52,9 @@ fn value() -> impl Strategy<Value = Value> {
             let object = |it: Vec<(String, Value)>| Value::Object(it.into_iter().collect());
             json!({ "inputs": object(inputs), "outputs": object(outputs) })
         });
-        let plain =
-            inner.clone().prop_map(|it| json!({ "inputs": {}, "outputs": { "output": it } }));
+        let plain = inner
+            .clone()
+            .prop_map(|it| json!({ "inputs": {}, "outputs": { "output": it } }));
         prop_oneof![vec(inner, 0..4).prop_map(Value::from), object, step, plain]
     })
 }
@@ -193,20 +198,36 @@ fn a_step_has_one_form() {
     // A plain value that looks like a step is the output of one.
     let nested = step(example! {}, prediction! { "output" => whole.clone() });
     let value = json!({ "inputs": {}, "outputs": { "output": whole } });
-    assert_eq!(step_into_value(nested.clone()), ("p".to_owned(), value.clone()));
+    assert_eq!(
+        step_into_value(nested.clone()),
+        ("p".to_owned(), value.clone())
+    );
     assert_eq!(step_from_value("p".to_owned(), value), nested);
     // An object with a third part is a plain value.
     let other = json!({ "inputs": {}, "outputs": {}, "time": 3 });
-    assert_eq!(step_from_value("p".to_owned(), other.clone()).outputs.get("output"), Some(&other));
+    assert_eq!(
+        step_from_value("p".to_owned(), other.clone())
+            .outputs
+            .get("output"),
+        Some(&other)
+    );
 }
 
 #[test]
 fn the_fields_of_an_example_have_a_fixed_order() {
     let data = ["z", "y", "x", "w", "v"].map(|name| (name.to_owned(), json!(name)));
-    let keys = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let keys = |names: &[&str]| {
+        names
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect::<Vec<_>>()
+    };
     let original = dspy_rs::Example::new(data.into(), keys(&["y", "gone"]), keys(&["x", "y"]));
     let example = ConvertedExample::from(original).example;
-    assert_eq!(example.keys().collect::<Vec<_>>(), ["y", "x", "v", "w", "z"]);
+    assert_eq!(
+        example.keys().collect::<Vec<_>>(),
+        ["y", "x", "v", "w", "z"]
+    );
     assert_eq!(
         example.inputs().unwrap_err().to_string(),
         "no input `gone`; the row has `y`, `x`, `v`, `w`, `z`"
@@ -220,14 +241,29 @@ fn token_counts_are_the_usage_unless_the_run_has_one() {
         let original = dspy_rs::Prediction::new(run.into_iter().collect(), usage);
         ConvertedPrediction::from(original).run().usage
     };
-    let usage = LmUsage { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
+    let usage = LmUsage {
+        prompt_tokens: 7,
+        completion_tokens: 2,
+        total_tokens: 9,
+    };
     assert_eq!(of(LmUsage::default(), None), None);
     assert_eq!(of(usage.clone(), None), Some(ProgramUsage::new(7, 2)));
     let steps = json!({ "usage": { "input_tokens": 70, "output_tokens": 20, "cost_msats": 3 } });
-    assert_eq!(of(usage.clone(), Some(steps)), Some(ProgramUsage::new(70, 20).with_cost_msats(3)));
+    assert_eq!(
+        of(usage.clone(), Some(steps)),
+        Some(ProgramUsage::new(70, 20).with_cost_msats(3))
+    );
     // A field of this name that is not a run is the user's.
     let own = json!({ "usage": "low" });
-    assert_eq!(of(usage.clone(), Some(own.clone())), Some(ProgramUsage::new(7, 2)));
+    assert_eq!(
+        of(usage.clone(), Some(own.clone())),
+        Some(ProgramUsage::new(7, 2))
+    );
     let original = dspy_rs::Prediction::new([(RUN_FIELD.to_owned(), own.clone())].into(), usage);
-    assert_eq!(ConvertedPrediction::from(original).prediction.get(RUN_FIELD), Some(&own));
+    assert_eq!(
+        ConvertedPrediction::from(original)
+            .prediction
+            .get(RUN_FIELD),
+        Some(&own)
+    );
 }

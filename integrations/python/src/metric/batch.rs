@@ -45,7 +45,8 @@ impl Metric {
             let worker = || {
                 let (mut rows, calls) = (Rows::default(), &calls);
                 move |row: usize| {
-                    self.at_once(&calls[row], &mut rows).map(|scored| scored.score.value)
+                    self.at_once(&calls[row], &mut rows)
+                        .map(|scored| scored.score.value)
                 }
             };
             let values = map(py, &self.name, calls.len(), worker)?;
@@ -61,7 +62,10 @@ impl Metric {
                         Ok(Some(scored.map(|scored| scored.score.value)))
                     }
                 };
-                map(py, &self.name, calls.len(), worker)?.into_iter().flatten().collect()
+                map(py, &self.name, calls.len(), worker)?
+                    .into_iter()
+                    .flatten()
+                    .collect()
             }
         };
         if is_column && !return_exceptions {
@@ -71,17 +75,20 @@ impl Metric {
             let values = outcomes.into_iter().enumerate().map(value);
             return self.values(py, values.collect::<PyResult<_>>()?, true);
         }
-        let items = outcomes.into_iter().enumerate().map(|(row, outcome)| match outcome {
-            Ok(value) => Ok(self.value(py, value)),
-            Err(error) => {
-                let error = error.into_exception(py, Some(row));
-                if return_exceptions {
-                    Ok(error.into_value(py).into_bound(py).into_any())
-                } else {
-                    Err(error)
+        let items = outcomes
+            .into_iter()
+            .enumerate()
+            .map(|(row, outcome)| match outcome {
+                Ok(value) => Ok(self.value(py, value)),
+                Err(error) => {
+                    let error = error.into_exception(py, Some(row));
+                    if return_exceptions {
+                        Ok(error.into_value(py).into_bound(py).into_any())
+                    } else {
+                        Err(error)
+                    }
                 }
-            }
-        });
+            });
         Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any())
     }
 
@@ -97,10 +104,14 @@ impl Metric {
             return Err(value_error("`concurrency` must be at least 1, found 0"));
         }
         let outcome = |row: usize| async move {
-            self.awaited(&calls[row]).await.map(|scored| scored.score.value)
+            self.awaited(&calls[row])
+                .await
+                .map(|scored| scored.score.value)
         };
         block_on(py, async {
-            let mut running = stream::iter(0..calls.len()).map(outcome).buffered(concurrency);
+            let mut running = stream::iter(0..calls.len())
+                .map(outcome)
+                .buffered(concurrency);
             let mut outcomes = Vec::with_capacity(calls.len());
             while let Some(outcome) = running.next().await {
                 let ends = outcome.is_err() && !keep_going;

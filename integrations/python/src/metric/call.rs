@@ -87,8 +87,12 @@ impl Call {
             program: match golds.has_required() || preds.has_required() {
                 // Metrics of the run itself require no field.
                 true => None,
-                false => program_run(pred)?
-                    .map(|run| Box::new(ProgramData { run: Some(run), ..ProgramData::default() })),
+                false => program_run(pred)?.map(|run| {
+                    Box::new(ProgramData {
+                        run: Some(run),
+                        ..ProgramData::default()
+                    })
+                }),
             },
             is_explained: false,
         })
@@ -96,7 +100,12 @@ impl Call {
 
     /// Creates a call with rows of columns.
     pub(super) fn of_columns(gold: Row, pred: Row) -> Self {
-        Self { gold, pred, program: None, is_explained: false }
+        Self {
+            gold,
+            pred,
+            program: None,
+            is_explained: false,
+        }
     }
 
     /// Requests details and feedback.
@@ -107,7 +116,9 @@ impl Call {
 
     /// Whether an optimizer passed a trace.
     fn is_traced(&self) -> bool {
-        self.program.as_ref().is_some_and(|program| program.trace.is_some())
+        self.program
+            .as_ref()
+            .is_some_and(|program| program.trace.is_some())
     }
 
     fn is_small(&self) -> bool {
@@ -124,7 +135,10 @@ impl Call {
     /// Returns the rows of a finished prediction. Its tokens are fields, because it has no run.
     pub(super) fn finished_rows(&self, readers: &[RowReader; 2]) -> Rows {
         let mut rows = self.rows(readers);
-        let run = self.program.as_ref().and_then(|program| program.run.as_ref());
+        let run = self
+            .program
+            .as_ref()
+            .and_then(|program| program.run.as_ref());
         if let Some(usage) = run.and_then(|run| run.usage) {
             rows.pred.data.insert("input_tokens", usage.input_tokens);
             rows.pred.data.insert("output_tokens", usage.output_tokens);
@@ -146,7 +160,11 @@ impl Call {
             call.pred_trace = program.pred_trace.as_ref();
             call.run = program.run.as_ref();
         }
-        if self.is_explained { call } else { call.without_explanation() }
+        if self.is_explained {
+            call
+        } else {
+            call.without_explanation()
+        }
     }
 }
 
@@ -194,7 +212,8 @@ impl Metric {
     /// # Errors
     /// The exception of a metric without a score.
     pub(super) fn scored(&self, py: Python<'_>, call: &Call) -> PyResult<Scored> {
-        self.outcome(py, call)?.map_err(|error| error.into_exception(py, None))
+        self.outcome(py, call)?
+            .map_err(|error| error.into_exception(py, None))
     }
 
     fn outcome(&self, py: Python<'_>, call: &Call) -> PyResult<Result<Scored, RowError>> {
@@ -230,9 +249,9 @@ impl Metric {
     fn answer_now(&self, call: MetricCall<'_>) -> Result<Scored, RowError> {
         let answer = || self.metric.answer(call);
         match caught(&self.name, answer)? {
-            Answer::Ready(answer) => {
-                answer.and_then(RowAnswer::scored).map_err(|error| self.error(error))
-            }
+            Answer::Ready(answer) => answer
+                .and_then(RowAnswer::scored)
+                .map_err(|error| self.error(error)),
             Answer::Pending(_) => {
                 let message = "expected a score at once, found a metric that waits; please report this bug of dsrs-metrics";
                 Err(RowError::new(Kind::Metric, &self.name, message))

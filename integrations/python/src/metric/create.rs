@@ -73,19 +73,32 @@ pub(crate) fn metric(
         let models = match &lm {
             Some(_) if offline => {
                 let message = "expected `lm` or `offline=True`, found both; remove one of them";
-                return Err(parameter_error(py, name, format!("metric `{name}`: {message}")));
+                return Err(parameter_error(
+                    py,
+                    name,
+                    format!("metric `{name}`: {message}"),
+                ));
             }
             Some(lm) => Some(models(name, lm)?),
             None => offline.then(Models::offline),
         };
-        let settings = models.map(|models| Settings::new().with(models)).unwrap_or_default();
+        let settings = models
+            .map(|models| Settings::new().with(models))
+            .unwrap_or_default();
         let asked = (lm.is_some(), offline);
         check_models(name, &metric, &settings, asked)
             .map_err(|message| parameter_error(py, name, message))?;
         let readers =
             Arc::new([Side::Gold, Side::Pred].map(|side| reader(py, &metric, side, &given)));
         let asked = (lm.map(Bound::unbind), offline);
-        Ok(Metric::new(metric, readers, settings, asked, given.unbind(), feedback))
+        Ok(Metric::new(
+            metric,
+            readers,
+            settings,
+            asked,
+            given.unbind(),
+            feedback,
+        ))
     })
 }
 
@@ -98,7 +111,9 @@ fn check_models(
     asked: (bool, bool),
 ) -> Result<(), String> {
     let mut requirements = Vec::new();
-    settings.clone().scope_sync(|| metric.requirements(&mut requirements));
+    settings
+        .clone()
+        .scope_sync(|| metric.requirements(&mut requirements));
     if let Some(missing) = requirements.iter().find(|it| it.missing_reason().is_some()) {
         return Err(match missing.missing_reason() {
             Some(reason) if !missing.needs_model() => format!("metric `{name}`: {reason}"),
@@ -108,12 +123,12 @@ fn check_models(
         });
     }
     match asked {
-        (true, _) if requirements.iter().all(|it| it.lm().is_none()) => {
-            Err(format!("metric `{name}` calls no language model; remove `lm`"))
-        }
-        (_, true) if !requirements.iter().any(Requirement::is_offline) => {
-            Err(format!("metric `{name}` calls no language model; remove `offline`"))
-        }
+        (true, _) if requirements.iter().all(|it| it.lm().is_none()) => Err(format!(
+            "metric `{name}` calls no language model; remove `lm`"
+        )),
+        (_, true) if !requirements.iter().any(Requirement::is_offline) => Err(format!(
+            "metric `{name}` calls no language model; remove `offline`"
+        )),
         _ => Ok(()),
     }
 }
@@ -127,7 +142,10 @@ fn reader(
 ) -> RowReader {
     let spec = metric.spec();
     RowReader::new(py, &spec, side, |position| {
-        let param = spec.params.iter().find(|param| param.names.contains(&(side, position)))?;
+        let param = spec
+            .params
+            .iter()
+            .find(|param| param.names.contains(&(side, position)))?;
         given.get_item(param.name).ok()??.extract().ok()
     })
 }
@@ -137,11 +155,17 @@ fn texts(metric: &str, given: &Bound<'_, PyDict>) -> PyResult<Params> {
     let py = given.py();
     let mut params = Params::default();
     for (name, value) in given.iter() {
-        let name = name.cast::<PyString>().map_err(|_| wrong_type("str", &name))?;
+        let name = name
+            .cast::<PyString>()
+            .map_err(|_| wrong_type("str", &name))?;
         let name = name.to_str()?;
         let value = json::from_python(&value).map_err(|error| {
             let reason = error.value(py);
-            parameter_error(py, metric, format!("metric `{metric}`: parameter `{name}`: {reason}"))
+            parameter_error(
+                py,
+                metric,
+                format!("metric `{metric}`: parameter `{name}`: {reason}"),
+            )
         })?;
         let text = match value {
             // A string in quotes would be read as JSON, without them.
@@ -160,7 +184,11 @@ fn shown(error: &CreateError) -> String {
             "metric `{name}` needs the feature `{feature}`, without which this module was built; build it with `maturin build --features {feature}`"
         ),
         CreateError::Param { error: missing, .. } => match &**missing {
-            ParamError::Missing { metric, param, expected } => format!(
+            ParamError::Missing {
+                metric,
+                param,
+                expected,
+            } => format!(
                 "metric `{metric}` needs its parameter `{param}` ({expected}); write metric(\"{metric}\", {param}=..)"
             ),
             _ => error.to_string(),

@@ -53,13 +53,24 @@ impl Metric {
             };
             RowError::new(kind, &self.name, error).into_exception(py, None)
         };
-        let Options { concurrency, failure_score, label, tags } = options;
-        let mut builder = Evaluate::builder().metric(Arc::clone(&self.metric)).keep_results(false);
-        builder = builder.concurrency(concurrency).failure_score(failure_score);
+        let Options {
+            concurrency,
+            failure_score,
+            label,
+            tags,
+        } = options;
+        let mut builder = Evaluate::builder()
+            .metric(Arc::clone(&self.metric))
+            .keep_results(false);
+        builder = builder
+            .concurrency(concurrency)
+            .failure_score(failure_score);
         if let Some(label) = label {
             builder = builder.label(label);
         }
-        let builder = tags.into_iter().fold(builder, |it, (name, value)| it.tag(name, value));
+        let builder = tags
+            .into_iter()
+            .fold(builder, |it, (name, value)| it.tag(name, value));
         let evaluate = builder.build().map_err(failed)?;
 
         let starts = (0..calls.len()).step_by(CHUNK);

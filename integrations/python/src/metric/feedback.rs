@@ -26,7 +26,11 @@ pub(super) fn prediction<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let objective_scores = PyDict::new(py);
     for objective in objectives(scored.clone(), spec) {
-        let name = objective.metadata.get("name").and_then(Value::as_str).unwrap_or(spec.name);
+        let name = objective
+            .metadata
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or(spec.name);
         objective_scores.set_item(name, objective.score)?;
     }
     let feedback = scored.into_feedback();

@@ -69,7 +69,13 @@ impl Metric {
         params: Py<PyDict>,
         feedback: bool,
     ) -> Self {
-        let MetricSpec { name, kind, is_async, tier, .. } = metric.spec();
+        let MetricSpec {
+            name,
+            kind,
+            is_async,
+            tier,
+            ..
+        } = metric.spec();
         let (name, is_slow) = (name.to_owned(), tier == MetricTier::Truth);
         Self {
             readers,
@@ -167,7 +173,9 @@ impl Metric {
         concurrency: usize,
         return_exceptions: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        guarded(py, &self.name, || self.batch_of(py, golds, preds, concurrency, return_exceptions))
+        guarded(py, &self.name, || {
+            self.batch_of(py, golds, preds, concurrency, return_exceptions)
+        })
     }
 
     /// Scores a list of predictions and returns a summary of all rows as a dict.
@@ -195,8 +203,15 @@ impl Metric {
         label: Option<String>,
         tags: Option<BTreeMap<String, String>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = Options { concurrency, failure_score, label, tags: tags.unwrap_or_default() };
-        guarded(preds.py(), &self.name, || self.summary_of(golds, preds, options))
+        let options = Options {
+            concurrency,
+            failure_score,
+            label,
+            tags: tags.unwrap_or_default(),
+        };
+        guarded(preds.py(), &self.name, || {
+            self.summary_of(golds, preds, options)
+        })
     }
 
     /// Returns the same metric, whose calls return a `dspy.Prediction` with `score`, `feedback` and `objective_scores`, as GEPA
@@ -245,7 +260,9 @@ impl Metric {
     /// ('proxy', 0.8, {'min': 0.0, 'max': 1.0})
     #[getter]
     fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        guarded(py, &self.name, || describe::spec(py, &self.metric.spec(), &self.readers))
+        guarded(py, &self.name, || {
+            describe::spec(py, &self.metric.spec(), &self.readers)
+        })
     }
 
     /// Returns everything that a score depends on, as a dict: the declaration with the version, the parameters, the contents of files, the models
@@ -269,7 +286,10 @@ impl Metric {
     fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         static SIGNATURE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let make = || -> PyResult<Py<PyAny>> {
-            Ok(py.import("dsrs_metrics._signature")?.getattr("SIGNATURE")?.unbind())
+            Ok(py
+                .import("dsrs_metrics._signature")?
+                .getattr("SIGNATURE")?
+                .unbind())
         };
         Ok(SIGNATURE.get_or_try_init(py, make)?.bind(py).clone())
     }

@@ -63,7 +63,9 @@ pub(super) fn answers() -> Vec<Case> {
             "expected 1300, found 1200",
         ),
         case(
-            m::SemanticSimilarity::builder().embedder(embedder()).build(),
+            m::SemanticSimilarity::builder()
+                .embedder(embedder())
+                .build(),
             capitals(),
             pred("Rome"),
             "cosine 0.96 with \"Paris, France\"",
@@ -73,7 +75,9 @@ pub(super) fn answers() -> Vec<Case> {
 
 fn embedder() -> ScriptedEmbedder {
     let model = ScriptedEmbedder::new().when("Paris", [4.0, -3.0]);
-    model.when("Paris, France", [3.0, 4.0]).when("Rome", [4.0, 3.0])
+    model
+        .when("Paris, France", [3.0, 4.0])
+        .when("Rome", [4.0, 3.0])
 }
 
 pub(super) fn rankings() -> Vec<Case> {

@@ -11,7 +11,9 @@ use crate::explanations::{Case, case};
 /// A model with a list for each step by its name, and a reply for the last call.
 pub(super) fn lm<const N: usize>(steps: [(&'static str, Value); N], last: Value) -> ScriptedLm {
     ScriptedLm::new().otherwise(move |request: &LmRequest| {
-        let step = steps.iter().find(|(name, _)| request.purpose.ends_with(name));
+        let step = steps
+            .iter()
+            .find(|(name, _)| request.purpose.ends_with(name));
         step.map_or_else(
             || last.clone(),
             |(name, list)| json!({ name.trim_start_matches("step "): list.clone() }),
@@ -47,26 +49,38 @@ fn factual() -> ScriptedLm {
         ("step reference_claims", json!(["It is in Paris."])),
         ("step claims", json!(["It is in Lyon."])),
     ];
-    lm(claims, json!({ "verdicts": claim, "reference_verdicts": claim }))
+    lm(
+        claims,
+        json!({ "verdicts": claim, "reference_verdicts": claim }),
+    )
 }
 
 /// The models of composites.
 pub(in crate::explanations) fn models() -> Models {
-    Models::new(factual())
-        .with_embedder(vectors().when("In Lyon.", [3.0, 4.0]).when("In Paris.", [4.0, 3.0]))
+    Models::new(factual()).with_embedder(
+        vectors()
+            .when("In Lyon.", [3.0, 4.0])
+            .when("In Paris.", [4.0, 3.0]),
+    )
 }
 
 /// Vectors whose cosines with the question are 0.96 and 0.6.
 fn vectors() -> ScriptedEmbedder {
     let model = ScriptedEmbedder::new().when("Where is the Louvre?", [3.0, 4.0]);
-    model.when("a", [4.0, 3.0]).when("b", [5.0, 0.0]).when("c", [4.0, 3.0])
+    model
+        .when("a", [4.0, 3.0])
+        .when("b", [5.0, 0.0])
+        .when("c", [4.0, 3.0])
 }
 
 pub(super) fn cases() -> Vec<Case> {
     let useful = || {
         let verdict =
             |item: u32, useful: bool| json!({ "item": item, "reason": "r", "useful": useful });
-        lm([], json!({ "verdicts": [verdict(1, false), verdict(2, true)] }))
+        lm(
+            [],
+            json!({ "verdicts": [verdict(1, false), verdict(2, true)] }),
+        )
     };
     let useful_details =
         "contexts 1 (reason: \"r\", useful: false)\ncontexts 2 (reason: \"r\", useful: true)";
@@ -77,7 +91,13 @@ pub(super) fn cases() -> Vec<Case> {
         "reference_verdicts": [support(&[2])],
         "verdicts": [{ "item": 1, "reason": "r", "contexts": [2], "in_reference": false }],
     });
-    let noise = lm([("step reference_statements", paris()), ("step statements", lyon())], noise);
+    let noise = lm(
+        [
+            ("step reference_statements", paris()),
+            ("step statements", lyon()),
+        ],
+        noise,
+    );
     vec![
         case_of(
             judges::Faithfulness::default()

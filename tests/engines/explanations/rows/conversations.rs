@@ -18,7 +18,12 @@ pub(super) fn cases() -> Vec<Case> {
     let gold = || example! { "role" => "a clerk", "topics" => ["hotels"], "task" => "Book a room.", "goal" => "A room." };
     let case_of = |metric: Box<dyn Metric>, details| Case {
         metric,
-        ..case(dsrs_metrics::metrics::Em::default(), gold(), pred(), details)
+        ..case(
+            dsrs_metrics::metrics::Em::default(),
+            gold(),
+            pred(),
+            details,
+        )
     };
     let verdict =
         |output: &str| ScriptedLm::new().otherwise(json!({ "reasoning": "r", output: false }));
@@ -69,10 +74,10 @@ pub(super) fn cases() -> Vec<Case> {
             "r",
         ),
         case_of(
-            Box::new(
-                judges::ArgumentCorrectness::default()
-                    .with_lm(lm([], items(json!({ "item": 1, "reason": "r", "correct": false })))),
-            ),
+            Box::new(judges::ArgumentCorrectness::default().with_lm(lm(
+                [],
+                items(json!({ "item": 1, "reason": "r", "correct": false })),
+            ))),
             "trajectory 1 (correct: false, reason: \"r\")",
         ),
         case_of(

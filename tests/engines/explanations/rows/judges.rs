@@ -58,7 +58,12 @@ pub(super) fn judged() -> Vec<Case> {
             reply(),
             "completeness 0.5: no river\ngroundedness 1: all claims",
         ),
-        case(judges::LlmJudge::default().with_lm(lm(grade)), question(), reply(), "wrong city"),
+        case(
+            judges::LlmJudge::default().with_lm(lm(grade)),
+            question(),
+            reply(),
+            "wrong city",
+        ),
         case(
             judges::AnswerRelevance::default()
                 .with_lm(lm(json!({ "reasoning": "off topic", "relevant": false }))),
@@ -74,22 +79,25 @@ pub(super) fn judged() -> Vec<Case> {
             "no Lyon",
         ),
         case(
-            judges::GEvalCompleteness::default()
-                .with_lm(lm(json!({ "reasoning": "the river is missing", "score": 3 }))),
+            judges::GEvalCompleteness::default().with_lm(lm(
+                json!({ "reasoning": "the river is missing", "score": 3 }),
+            )),
             question(),
             reply(),
             "the river is missing",
         ),
         case(
-            judges::PairwisePreference::default()
-                .with_lm(lm(json!({ "reasoning": "both are short", "preferred": "tie" }))),
+            judges::PairwisePreference::default().with_lm(lm(
+                json!({ "reasoning": "both are short", "preferred": "tie" }),
+            )),
             question(),
             reply(),
             "scripted:lm (0.5): both are short\nscripted:lm (0.5): both are short",
         ),
         case(
-            judges::SemanticEquivalence::default()
-                .with_lm(lm(json!({ "reasoning": "another city", "equivalent": false }))),
+            judges::SemanticEquivalence::default().with_lm(lm(
+                json!({ "reasoning": "another city", "equivalent": false }),
+            )),
             question(),
             reply(),
             "another city",
@@ -124,8 +132,18 @@ pub(super) fn rag() -> Vec<Case> {
             prediction! {},
             "expected \"person\", found \"institution\" (no type)",
         ),
-        case(m::AnswerPresent, example! {}, pred(" "), "`answer` is empty"),
-        case(m::SourcesUsed, example! {}, prediction! {}, "`sources_used` is missing"),
+        case(
+            m::AnswerPresent,
+            example! {},
+            pred(" "),
+            "`answer` is empty",
+        ),
+        case(
+            m::SourcesUsed,
+            example! {},
+            prediction! {},
+            "`sources_used` is missing",
+        ),
     ]
 }
 

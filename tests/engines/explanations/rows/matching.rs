@@ -23,12 +23,20 @@ pub(super) fn cases() -> Vec<Case> {
             "expected \"hello world\" as the whole of \"world hello\"",
         ),
         case(
-            m::Pattern::builder().pattern(r"(\w+) or (\w+)").match_all(true).build(),
+            m::Pattern::builder()
+                .pattern(r"(\w+) or (\w+)")
+                .match_all(true)
+                .build(),
             gold("yes"),
             pred("yes or no"),
             "extracted \"yes\", \"no\", expected each to be \"yes\"",
         ),
-        case(m::Choice, gold("B"), pred("ANSWER: A, C"), "expected B, found A, C"),
+        case(
+            m::Choice,
+            gold("B"),
+            pred("ANSWER: A, C"),
+            "expected B, found A, C",
+        ),
         case(
             m::OneOf::builder().values(["yes", "no"]).build(),
             example! {},
@@ -42,7 +50,9 @@ pub(super) fn cases() -> Vec<Case> {
             "missing: \"Seine\", \"Loire\"",
         ),
         case(
-            m::ContainsAny::builder().values(["sorry", "cannot"]).build(),
+            m::ContainsAny::builder()
+                .values(["sorry", "cannot"])
+                .build(),
             example! {},
             pred("Paris"),
             "expected \"sorry\" or \"cannot\" in \"Paris\"",

@@ -64,7 +64,11 @@ fn pred(answer: impl Into<Value>) -> Prediction {
 pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
     let read = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
     let schemas = ToolSchemas::new([("read", &read)]).unwrap();
-    let tool = || m::ToolParamsSchema::builder().schemas(schemas.clone()).build();
+    let tool = || {
+        m::ToolParamsSchema::builder()
+            .schemas(schemas.clone())
+            .build()
+    };
     let call = |path: Value| prediction! { "tool" => "read", "params" => json!({ "path": path }) };
     let history = || {
         let earlier = json!({ "tool": "read", "params": { "path": "a.rs" } });
@@ -80,11 +84,51 @@ pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
     let identical = "the answer is identical except for white space";
     let passage = prediction! { "context" => ["The Louvre.", "It is in Paris."] };
     vec![
-        (case(m::WasRepeated, history(), call("b.rs".into()), "Was repeated: false"), None),
-        (case(m::WasRepeated, history(), call("a.rs".into()), "Was repeated: true"), again),
-        (case(tool(), example! {}, call("a.rs".into()), "Tool: read, Params valid: true"), None),
-        (case(tool(), example! {}, call(5.into()), "Tool: read, Params valid: false"), invalid),
-        (case(m::Em::default(), gold("Paris"), pred("paris!"), "exact match with \"Paris\""), None),
+        (
+            case(
+                m::WasRepeated,
+                history(),
+                call("b.rs".into()),
+                "Was repeated: false",
+            ),
+            None,
+        ),
+        (
+            case(
+                m::WasRepeated,
+                history(),
+                call("a.rs".into()),
+                "Was repeated: true",
+            ),
+            again,
+        ),
+        (
+            case(
+                tool(),
+                example! {},
+                call("a.rs".into()),
+                "Tool: read, Params valid: true",
+            ),
+            None,
+        ),
+        (
+            case(
+                tool(),
+                example! {},
+                call(5.into()),
+                "Tool: read, Params valid: false",
+            ),
+            invalid,
+        ),
+        (
+            case(
+                m::Em::default(),
+                gold("Paris"),
+                pred("paris!"),
+                "exact match with \"Paris\"",
+            ),
+            None,
+        ),
         (
             case(
                 m::AnswerPassageMatch::default(),
@@ -95,11 +139,36 @@ pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
             None,
         ),
         (case(valid, example! {}, pred("[1]"), json), None),
-        (case(m::Syntax::default(), example! {}, pred("f(a)"), balanced), None),
-        (case(m::AnswerPresent, example! {}, pred("Paris"), present), None),
-        (case(m::SparqlSyntaxValid, example! {}, query, "the query is valid SPARQL"), None),
-        (case(m::Diff::default(), gold("a b"), pred("a  b"), identical), None),
-        (case(m::IsJson::default(), example! {}, pred("[1]"), "the output is valid JSON"), None),
+        (
+            case(m::Syntax::default(), example! {}, pred("f(a)"), balanced),
+            None,
+        ),
+        (
+            case(m::AnswerPresent, example! {}, pred("Paris"), present),
+            None,
+        ),
+        (
+            case(
+                m::SparqlSyntaxValid,
+                example! {},
+                query,
+                "the query is valid SPARQL",
+            ),
+            None,
+        ),
+        (
+            case(m::Diff::default(), gold("a b"), pred("a  b"), identical),
+            None,
+        ),
+        (
+            case(
+                m::IsJson::default(),
+                example! {},
+                pred("[1]"),
+                "the output is valid JSON",
+            ),
+            None,
+        ),
     ]
 }
 
@@ -117,15 +186,45 @@ pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
         case(m::F1::default(), gold(text), pred(words), ""),
         case(m::Matches::default(), gold(many.clone()), pred(text), ""),
         case(m::Includes::default(), gold(words), pred(text), ""),
-        case(m::OneOf::builder().values(many.clone()).build(), gold(""), pred(text), ""),
-        case(m::Regex::builder().pattern("x").build(), gold(""), pred(text), ""),
-        case(m::NumericMatch::default(), gold("7".repeat(5000)), pred(text), ""),
+        case(
+            m::OneOf::builder().values(many.clone()).build(),
+            gold(""),
+            pred(text),
+            "",
+        ),
+        case(
+            m::Regex::builder().pattern("x").build(),
+            gold(""),
+            pred(text),
+            "",
+        ),
+        case(
+            m::NumericMatch::default(),
+            gold("7".repeat(5000)),
+            pred(text),
+            "",
+        ),
         case(m::Wer::default(), gold(words), pred(text), ""),
-        case(m::EditSimilarity::default(), gold(words), pred(&text[..2000]), ""),
+        case(
+            m::EditSimilarity::default(),
+            gold(words),
+            pred(&text[..2000]),
+            "",
+        ),
         case(m::Rouge1::default(), gold(words), pred(text), ""),
         case(m::Bleu::default(), gold(words), pred(text), ""),
-        case(m::RecallAtK::default(), example! { "relevant" => many.clone() }, lists(), ""),
-        case(m::RecallAtK::default(), example! { "relevant" => [text] }, lists(), ""),
+        case(
+            m::RecallAtK::default(),
+            example! { "relevant" => many.clone() },
+            lists(),
+            "",
+        ),
+        case(
+            m::RecallAtK::default(),
+            example! { "relevant" => [text] },
+            lists(),
+            "",
+        ),
         case(m::IntentAccuracy, intent, found(), ""),
         case(m::EntityF1::default(), names(), found(), ""),
         case(

@@ -20,13 +20,18 @@ pub(super) fn format() -> Vec<Case> {
             "1 of 3 fields correct; wrong: `/address/city` (expected the string \"Paris\", found the string \"Lyon\"), `/floors` (expected the number 3, found nothing); 1 field not expected",
         ),
         case(
-            m::Format::builder().required_fields(["name", "age"]).build(),
+            m::Format::builder()
+                .required_fields(["name", "age"])
+                .build(),
             example! {},
             pred(r#"{"name": "Ada"}"#),
             "the output lacks the fields `age`",
         ),
         case(
-            m::Keyword::builder().required(["function", "return"]).forbidden(["TODO"]).build(),
+            m::Keyword::builder()
+                .required(["function", "return"])
+                .forbidden(["TODO"])
+                .build(),
             example! {},
             pred("function f() {} // TODO"),
             "forbidden: \"TODO\"; missing: \"return\"",
@@ -125,7 +130,9 @@ pub(in crate::explanations) fn sandboxed() -> Vec<Case> {
     let unittest = "echo 'Ran 2 tests'; echo '1 passed, 1 failed'; exit 1";
     vec![
         case(
-            m::Sandbox::builder().command("echo 'no file' >&2; exit 2").build(),
+            m::Sandbox::builder()
+                .command("echo 'no file' >&2; exit 2")
+                .build(),
             example! {},
             prediction! {},
             "exit code 2, expected 0\nno file",
@@ -154,7 +161,12 @@ pub(super) fn program() -> Vec<Case> {
     };
     vec![
         case(m::Latency, example! {}, run(), "1.5 s"),
-        case(m::Tokens, example! {}, run(), "120 tokens of prompts and 8 of replies"),
+        case(
+            m::Tokens,
+            example! {},
+            run(),
+            "120 tokens of prompts and 8 of replies",
+        ),
         case(m::Cost, example! {}, run(), "40 msat"),
     ]
 }

@@ -28,7 +28,10 @@ fn rows() -> (Example, Prediction) {
     let args = json!({ "e": 1, "d": [1], "c": true, "b": {}, "a": "x" });
     let search = json!({ "name": "search", "args": args });
     let expected = json!([search, book("Rome", 2), { "name": "pay" }]);
-    (gold(expected), pred(json!([book("Rome", 3), { "name": "log" }])))
+    (
+        gold(expected),
+        pred(json!([book("Rome", 3), { "name": "log" }])),
+    )
 }
 
 fn on_rows(metric: impl Metric + 'static, details: impl Into<String>) -> Case {
@@ -47,7 +50,11 @@ fn messages(roles: [&str; 2], tools: &[&str]) -> Value {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    matches().into_iter().chain(shares()).chain(limits()).collect()
+    matches()
+        .into_iter()
+        .chain(shares())
+        .chain(limits())
+        .collect()
 }
 
 fn matches() -> Vec<Case> {
@@ -129,7 +136,9 @@ fn shares() -> Vec<Case> {
             ),
         ),
         case(
-            m::ToolCorrectness::builder().order(CallOrder::InOrder).build(),
+            m::ToolCorrectness::builder()
+                .order(CallOrder::InOrder)
+                .build(),
             gold(["a", "b"]),
             pred(json!({ "tool_calls": ["b", "a"] })),
             "expected `a`, `b`; found `b`, `a`",

@@ -55,7 +55,11 @@ pub(super) const BOMBS: &[(&str, Contained, &str)] = &[
         Any,
         "while True: sys.stderr.write('x' * 100); sys.stderr.flush(); time.sleep(0.0001)",
     ),
-    ("sleep", Stopped(Termination::TimedOut), "time.sleep(60); escaped()"),
+    (
+        "sleep",
+        Stopped(Termination::TimedOut),
+        "time.sleep(60); escaped()",
+    ),
     (
         "sleep and ignore all signals",
         Stopped(Termination::TimedOut),
@@ -82,7 +86,11 @@ pub(super) const BOMBS: &[(&str, Contained, &str)] = &[
         "os.kill(0, signal.SIGSTOP); time.sleep(60); escaped()",
     ),
     ("kill all processes", Exits, "os.kill(-1, signal.SIGKILL)"),
-    ("kill the shell of the command", Exits, "os.kill(SHELL, signal.SIGKILL); time.sleep(0.2)"),
+    (
+        "kill the shell of the command",
+        Exits,
+        "os.kill(SHELL, signal.SIGKILL); time.sleep(0.2)",
+    ),
     (
         "recurse without end",
         Any,
@@ -91,7 +99,11 @@ pub(super) const BOMBS: &[(&str, Contained, &str)] = &[
          def f(): f()\n\
          threading.stack_size(32 * MIB); t = threading.Thread(target=f); t.start(); t.join()",
     ),
-    ("fill the work directory", Exits, "while True: open('a', 'ab').write(b'x' * MIB)"),
+    (
+        "fill the work directory",
+        Exits,
+        "while True: open('a', 'ab').write(b'x' * MIB)",
+    ),
     (
         "fill the private directories",
         Exits,

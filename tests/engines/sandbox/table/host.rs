@@ -3,10 +3,16 @@
 //! the host that the test has created.
 
 pub(super) const HOST: &[(&str, &str)] = &[
-    ("read a file of the host", "escaped(open('{secret}').read())"),
+    (
+        "read a file of the host",
+        "escaped(open('{secret}').read())",
+    ),
     ("read passwords", "escaped(open('/etc/shadow').read())"),
     ("read the users", "escaped(open('/etc/passwd').read())"),
-    ("list home directories", "escaped(os.listdir('/home'), os.listdir('/root'))"),
+    (
+        "list home directories",
+        "escaped(os.listdir('/home'), os.listdir('/root'))",
+    ),
     (
         "find a file of a home directory that is not part of a toolchain",
         "private = {'.bashrc', '.profile', '.bash_history', '.netrc', '.gitconfig', '.ssh', '.cache', '.config', '.aws', 'credentials.toml', 'settings.toml', 'registry'}\n\
@@ -17,13 +23,31 @@ pub(super) const HOST: &[(&str, &str)] = &[
          \x20       if found: escaped(folder, found)\n\
          print('refused')",
     ),
-    ("list configuration below /usr/local", "if os.listdir('/usr/local/etc'): escaped()"),
-    ("list sources below /usr/local", "if os.listdir('/usr/local/src'): escaped()"),
-    ("list the sources of the host", "if os.listdir('/usr/src'): escaped()"),
-    ("list state and sockets", "escaped(os.listdir('/var'), os.listdir('/run'))"),
+    (
+        "list configuration below /usr/local",
+        "if os.listdir('/usr/local/etc'): escaped()",
+    ),
+    (
+        "list sources below /usr/local",
+        "if os.listdir('/usr/local/src'): escaped()",
+    ),
+    (
+        "list the sources of the host",
+        "if os.listdir('/usr/src'): escaped()",
+    ),
+    (
+        "list state and sockets",
+        "escaped(os.listdir('/var'), os.listdir('/run'))",
+    ),
     ("list devices of the system", "escaped(os.listdir('/sys'))"),
-    ("reach the host through process 1", "escaped(open('/proc/1/root/etc/shadow').read())"),
-    ("leave the root by its parent", "escaped(open('/proc/self/root/../../etc/passwd').read())"),
+    (
+        "reach the host through process 1",
+        "escaped(open('/proc/1/root/etc/shadow').read())",
+    ),
+    (
+        "leave the root by its parent",
+        "escaped(open('/proc/self/root/../../etc/passwd').read())",
+    ),
     (
         "follow a symbolic link to the host",
         "os.symlink('{secret}', '/tmp/link'); escaped(open('/tmp/link').read())",
@@ -32,7 +56,10 @@ pub(super) const HOST: &[(&str, &str)] = &[
         "read the memory of the machine",
         "escaped(open('/proc/kcore', 'rb').read(4), open('/dev/mem', 'rb'))",
     ),
-    ("read messages of the kernel", "escaped(open('/dev/kmsg').read(1))"),
+    (
+        "read messages of the kernel",
+        "escaped(open('/dev/kmsg').read(1))",
+    ),
     (
         "open a device of the host",
         "[escaped(d) for d in ('vda', 'sda', 'kvm', 'fuse', 'net/tun') if os.path.exists('/dev/' + d)]",
@@ -49,14 +76,20 @@ pub(super) const HOST: &[(&str, &str)] = &[
         "change a setting of the kernel",
         "open('/proc/sys/kernel/hostname', 'w').write('x'); escaped()",
     ),
-    ("trigger a request to the kernel", "open('/proc/sysrq-trigger', 'w').write('h'); escaped()"),
+    (
+        "trigger a request to the kernel",
+        "open('/proc/sysrq-trigger', 'w').write('h'); escaped()",
+    ),
     (
         "write outside of the private directories",
         "for folder in ('/', '/usr', '/usr/bin', '/usr/local', '/usr/src', '/usr/local/etc', '/etc', '/dev', '/in', '/init', '/bin'):\n\
          \x20   try: open(folder + '/pwned', 'w'); escaped(folder)\n\
          \x20   except OSError: pass",
     ),
-    ("change an input file", "os.chmod('/in/main.py', 0o777); escaped()"),
+    (
+        "change an input file",
+        "os.chmod('/in/main.py', 0o777); escaped()",
+    ),
     (
         "run a file as its owner",
         "open('/tmp/s', 'w').write('#!/bin/sh\\nid -u'); os.chmod('/tmp/s', 0o4755)\n\
@@ -93,7 +126,10 @@ pub(super) const HOST: &[(&str, &str)] = &[
         "open the terminal",
         "fd = os.open('/dev/tty', os.O_RDWR); fcntl.ioctl(fd, 0x5412, b'x'); escaped()",
     ),
-    ("type into the terminal of the input", "fcntl.ioctl(0, 0x5412, b'x'); escaped()"),
+    (
+        "type into the terminal of the input",
+        "fcntl.ioctl(0, 0x5412, b'x'); escaped()",
+    ),
     (
         "connect to the host by TCP",
         "socket.create_connection(('127.0.0.1', {tcp}), timeout=1); escaped()",
@@ -106,8 +142,14 @@ pub(super) const HOST: &[(&str, &str)] = &[
         "connect by an abstract name",
         "s = socket.socket(socket.AF_UNIX); s.connect('\\0{abstract}'); escaped()",
     ),
-    ("connect by a path", "s = socket.socket(socket.AF_UNIX); s.connect('{unix}'); escaped()"),
-    ("connect by IPv6", "s = socket.socket(socket.AF_INET6); s.connect(('::1', {tcp})); escaped()"),
+    (
+        "connect by a path",
+        "s = socket.socket(socket.AF_UNIX); s.connect('{unix}'); escaped()",
+    ),
+    (
+        "connect by IPv6",
+        "s = socket.socket(socket.AF_INET6); s.connect(('::1', {tcp})); escaped()",
+    ),
     (
         "find a network interface",
         "if [name for _, name in socket.if_nameindex() if name != 'lo']: escaped(socket.if_nameindex())",

@@ -63,7 +63,10 @@ pub(super) const MEMORY: &[(&str, &str)] = &[
          \x20   except OSError as error: print('refused', error, flush=True)\n\
          threading.Thread(target=work).start(); call('exit', 0)",
     ),
-    ("in a shared mapping", "touch(mapped(400 * MIB, 0x21), 400 * MIB); hold(400)"),
+    (
+        "in a shared mapping",
+        "touch(mapped(400 * MIB, 0x21), 400 * MIB); hold(400)",
+    ),
     (
         "in a shared mapping without page tables",
         "at = mapped(400 * MIB, 0x21)\n\

@@ -26,9 +26,17 @@ use bombs::{BOMBS, Contained, STATES};
 const AT_ONCE: usize = 4;
 
 fn job(command: &str, main: &str, limits: Limits) -> Job {
-    let files = [("prelude.py", include_str!("prelude.py")), ("main.py", main)];
+    let files = [
+        ("prelude.py", include_str!("prelude.py")),
+        ("main.py", main),
+    ];
     let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    Job { command: command.to_owned(), files: files.into(), limits, ..Job::default() }
+    Job {
+        command: command.to_owned(),
+        files: files.into(),
+        limits,
+        ..Job::default()
+    }
 }
 
 /// A job of one attack. The shell of the command survives it, to exit with 7.
@@ -44,14 +52,28 @@ fn attack(code: &str, limits: Limits) -> Job {
 
 /// A job of several attacks.
 fn attacks(all: &[(&str, String)]) -> Job {
-    let limits = Limits { time_secs: 60, ..Limits::default() };
-    let mut job = job("python3 main.py; exit $?", include_str!("several.py"), limits);
-    job.files.push(("attacks.json".to_owned(), serde_json::to_string(all).unwrap()));
+    let limits = Limits {
+        time_secs: 60,
+        ..Limits::default()
+    };
+    let mut job = job(
+        "python3 main.py; exit $?",
+        include_str!("several.py"),
+        limits,
+    );
+    job.files.push((
+        "attacks.json".to_owned(),
+        serde_json::to_string(all).unwrap(),
+    ));
     job
 }
 
 fn honest(seconds: f64) -> Job {
-    job(&format!("python3 main.py {seconds}"), include_str!("honest.py"), Limits::default())
+    job(
+        &format!("python3 main.py {seconds}"),
+        include_str!("honest.py"),
+        Limits::default(),
+    )
 }
 
 /// Runs jobs at once, with an honest program beside them, and returns their reports.
@@ -61,19 +83,30 @@ fn run_beside_honest(provider: &Bubblewrap, jobs: &[Job]) -> Vec<Report> {
     let all: Vec<&Job> = jobs.iter().chain([&honest]).collect();
     let mut reports = block_on(join_all(all.iter().map(|job| provider.run(job))));
     assert_is_honest(&reports.pop().unwrap().unwrap());
-    reports.into_iter().map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect()
+    reports
+        .into_iter()
+        .map(|it| it.unwrap_or_else(|error| panic!("{error}")))
+        .collect()
 }
 
 #[track_caller]
 fn assert_is_honest(report: &Report) {
     let expected = (Termination::Exited(0), "honest\n");
-    assert_eq!((report.termination, &*report.stdout), expected, "{}", report.stderr);
+    assert_eq!(
+        (report.termination, &*report.stdout),
+        expected,
+        "{}",
+        report.stderr
+    );
 }
 
 #[track_caller]
 fn assert_contained(name: &str, printed: &str) {
     let is_mistake = printed.contains("BROKEN");
-    assert!(!printed.contains("ESCAPED") && !is_mistake, "attack `{name}`: {printed}");
+    assert!(
+        !printed.contains("ESCAPED") && !is_mistake,
+        "attack `{name}`: {printed}"
+    );
 }
 
 /// Runs attacks that are attempts of a moment, in one sandbox.
@@ -86,11 +119,23 @@ fn assert_all_contained(all: &[(&str, String)]) {
 #[track_caller]
 fn assert_all_contained_with(requires: &[&str], all: &[(&str, String)]) {
     let requires = requires.iter().map(|&program| program.to_owned()).collect();
-    let job = Job { requires, ..attacks(all) };
+    let job = Job {
+        requires,
+        ..attacks(all)
+    };
     let report = run_beside_honest(&Bubblewrap::new(), &[job]).pop().unwrap();
-    assert_eq!(report.termination, Termination::Exited(0), "{}\n{}", report.stdout, report.stderr);
-    let printed: Vec<(String, String)> =
-        report.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        report.termination,
+        Termination::Exited(0),
+        "{}\n{}",
+        report.stdout,
+        report.stderr
+    );
+    let printed: Vec<(String, String)> = report
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let ran: Vec<&str> = printed.iter().map(|(name, _)| &**name).collect();
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     assert_eq!(ran, names);
@@ -101,20 +146,31 @@ fn assert_all_contained_with(requires: &[&str], all: &[(&str, String)]) {
 }
 
 fn owned(all: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
-    all.iter().map(|&(name, code)| (name, code.to_owned())).collect()
+    all.iter()
+        .map(|&(name, code)| (name, code.to_owned()))
+        .collect()
 }
 
 /// The mechanisms of this system by which memory is accounted.
 fn mechanisms() -> Vec<Accounting> {
     let best = Bubblewrap::new().accounting().unwrap();
-    if best == Accounting::PerTask { vec![best] } else { vec![best, Accounting::PerTask] }
+    if best == Accounting::PerTask {
+        vec![best]
+    } else {
+        vec![best, Accounting::PerTask]
+    }
 }
 
 #[test]
 fn the_table_has_at_least_seventy_attacks_with_different_names() {
     let mut names: Vec<&str> = kernel::KERNEL.iter().map(|it| it.0).collect();
     names.extend(host::HOST.iter().chain(memory::MEMORY).map(|it| it.0));
-    names.extend(BOMBS.iter().map(|it| it.0).chain(STATES.iter().map(|it| it.0)));
+    names.extend(
+        BOMBS
+            .iter()
+            .map(|it| it.0)
+            .chain(STATES.iter().map(|it| it.0)),
+    );
     let count = names.len();
     names.sort_unstable();
     names.dedup();
@@ -158,8 +214,10 @@ fn trap_25_attempts_to_reach_the_host_are_contained() {
     std::fs::write(&secret, "hunter2").unwrap();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), open).unwrap();
-    let (tcp, udp) =
-        (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+    let (tcp, udp) = (
+        TcpListener::bind("127.0.0.1:0").unwrap(),
+        UdpSocket::bind("127.0.0.1:0").unwrap(),
+    );
     let name = format!("dsrs-metrics-{}", std::process::id());
     let by_name = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     let by_path = UnixListener::bind(&path).unwrap();
@@ -170,7 +228,10 @@ fn trap_25_attempts_to_reach_the_host_are_contained() {
             .replace("{tcp}", &tcp.local_addr().unwrap().port().to_string())
             .replace("{udp}", &udp.local_addr().unwrap().port().to_string())
     };
-    let all: Vec<_> = host::HOST.iter().map(|&(name, code)| (name, replace(code))).collect();
+    let all: Vec<_> = host::HOST
+        .iter()
+        .map(|&(name, code)| (name, replace(code)))
+        .collect();
     assert_all_contained(&all);
     let mut programs = vec!["python3", "cargo", "node"];
     programs.retain(|program| super::toolchains::is_installed(program));
@@ -180,12 +241,19 @@ fn trap_25_attempts_to_reach_the_host_are_contained() {
     by_name.set_nonblocking(true).unwrap();
     by_path.set_nonblocking(true).unwrap();
     // No connection arrived.
-    let connections =
-        [tcp.accept().map(drop), by_name.accept().map(drop), by_path.accept().map(drop)];
+    let connections = [
+        tcp.accept().map(drop),
+        by_name.accept().map(drop),
+        by_path.accept().map(drop),
+    ];
     let errors = connections.map(|connection| connection.map_err(|error| error.kind()));
     assert_eq!(errors, [Err(std::io::ErrorKind::WouldBlock); 3]);
     let received = udp.recv(&mut [0; 8]).map_err(|error| error.kind());
-    assert_eq!(received, Err(std::io::ErrorKind::WouldBlock), "a datagram left the sandbox");
+    assert_eq!(
+        received,
+        Err(std::io::ErrorKind::WouldBlock),
+        "a datagram left the sandbox"
+    );
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "hunter2");
 }
 
@@ -194,14 +262,25 @@ fn trap_30_memory_beyond_the_limit_is_not_held() {
     if !can_isolate() {
         return;
     }
-    let limits = Limits { memory_mb: 100, time_secs: 30, ..Limits::default() };
+    let limits = Limits {
+        memory_mb: 100,
+        time_secs: 30,
+        ..Limits::default()
+    };
     for accounting in mechanisms() {
         let provider = Bubblewrap::new().with_accounting(accounting);
         for batch in memory::MEMORY.chunks(AT_ONCE) {
-            let jobs: Vec<Job> = batch.iter().map(|it| attack(it.1, limits.clone())).collect();
+            let jobs: Vec<Job> = batch
+                .iter()
+                .map(|it| attack(it.1, limits.clone()))
+                .collect();
             for ((name, _), report) in batch.iter().zip(run_beside_honest(&provider, &jobs)) {
                 let name = format!("{name}, {accounting}");
-                println!("{name}: {:?}, {:?}", report.termination, report.stdout.trim());
+                println!(
+                    "{name}: {:?}, {:?}",
+                    report.termination,
+                    report.stdout.trim()
+                );
                 assert_contained(&name, &report.stdout);
                 let stopped = report.termination == Termination::MemoryLimit;
                 let refused =
@@ -227,7 +306,10 @@ fn trap_25_bombs_and_forgeries_are_contained() {
         ..Limits::default()
     };
     for batch in BOMBS.chunks(AT_ONCE) {
-        let jobs: Vec<Job> = batch.iter().map(|it| attack(it.2, limits.clone())).collect();
+        let jobs: Vec<Job> = batch
+            .iter()
+            .map(|it| attack(it.2, limits.clone()))
+            .collect();
         let reports = run_beside_honest(&Bubblewrap::new(), &jobs);
         for ((name, contained, _), report) in batch.iter().zip(reports) {
             assert_contained(name, &report.stdout);
@@ -238,7 +320,11 @@ fn trap_25_bombs_and_forgeries_are_contained() {
                     "attack `{name}`: {report:?}"
                 ),
                 Contained::Any => {
-                    assert_ne!(report.termination, Termination::Exited(0), "attack `{name}`");
+                    assert_ne!(
+                        report.termination,
+                        Termination::Exited(0),
+                        "attack `{name}`"
+                    );
                 }
             }
         }
@@ -256,15 +342,28 @@ fn trap_25_a_row_leaves_nothing_for_the_next() {
     if !can_isolate() {
         return;
     }
-    let (provider, limits) = (Bubblewrap::new(), Limits { time_secs: 10, ..Limits::default() });
+    let (provider, limits) = (
+        Bubblewrap::new(),
+        Limits {
+            time_secs: 10,
+            ..Limits::default()
+        },
+    );
     for batch in STATES.chunks(AT_ONCE) {
         for step in [1, 2] {
             let code =
                 |it: &(&str, &'static str, &'static str)| if step == 1 { it.1 } else { it.2 };
-            let jobs: Vec<Job> = batch.iter().map(|it| attack(code(it), limits.clone())).collect();
+            let jobs: Vec<Job> = batch
+                .iter()
+                .map(|it| attack(code(it), limits.clone()))
+                .collect();
             for ((name, ..), report) in batch.iter().zip(run_beside_honest(&provider, &jobs)) {
                 assert_contained(name, &report.stdout);
-                assert_eq!(report.termination, Termination::Exited(7), "{name}: {report:?}");
+                assert_eq!(
+                    report.termination,
+                    Termination::Exited(7),
+                    "{name}: {report:?}"
+                );
             }
         }
     }
@@ -296,7 +395,10 @@ fn trap_30_rows_do_not_share_the_limits_of_a_user() {
     let both = join(provider.run(&exhausting), provider.run(&honest));
     let (took, beside) = block_on(both);
     let took = took.unwrap();
-    assert!(took.stdout.contains("109") || took.stdout.contains("24"), "{took:?}");
+    assert!(
+        took.stdout.contains("109") || took.stdout.contains("24"),
+        "{took:?}"
+    );
     assert_is_honest(&beside.unwrap());
 }
 
@@ -323,14 +425,28 @@ fn honest_programs_run_under_every_accounting() {
         \x20   import asyncio; print(asyncio.run(asyncio.sleep(0, 'done')))";
     for accounting in mechanisms() {
         let provider = Bubblewrap::new().with_accounting(accounting);
-        let limits = Limits { memory_mb: 200, ..Limits::default() };
+        let limits = Limits {
+            memory_mb: 200,
+            ..Limits::default()
+        };
         let several = job("python3 main.py", multiprocessing, limits);
         let report = run_beside_honest(&provider, &[several]).pop().unwrap();
-        assert_eq!(report.stdout, "[1, 4, 9]\n1\n14\ndone\n", "{accounting}: {}", report.stderr);
+        assert_eq!(
+            report.stdout, "[1, 4, 9]\n1\n14\ndone\n",
+            "{accounting}: {}",
+            report.stderr
+        );
         if std::path::Path::new("/usr/bin/node").exists() {
-            let node = Job { command: format!("node -e \"{NODE}\""), ..Job::default() };
+            let node = Job {
+                command: format!("node -e \"{NODE}\""),
+                ..Job::default()
+            };
             let report = run_beside_honest(&provider, &[node]).pop().unwrap();
-            assert_eq!(report.stdout, "hi\nworker 3\n", "{accounting}: {}", report.stderr);
+            assert_eq!(
+                report.stdout, "hi\nworker 3\n",
+                "{accounting}: {}",
+                report.stderr
+            );
         }
         assert_eq!(provider.accounting(), Some(accounting));
         assert!(Accounting::used().contains(&accounting));

@@ -15,7 +15,9 @@ fn matches(rule: &str, called: &Call, expected: &Call, bools: bool) -> bool {
         unreachable!("arguments are objects");
     };
     let has = |in_object: &serde_json::Map<String, Value>, key: &str, value: &Value| {
-        in_object.get(key).is_some_and(|other| equal(value, other, bools))
+        in_object
+            .get(key)
+            .is_some_and(|other| equal(value, other, bools))
     };
     called.0 == expected.0
         && match rule {
@@ -60,14 +62,28 @@ fn agentevals(vector: &Vector, mode: MatchMode, rule: &str, quirks: Quirks<4>) -
     let fits = |called: &Call, expected: &Call| matches(rule, called, expected, bools);
     let superset = || {
         let edges = |it: &&Call| called.iter().map(|call| fits(call, it)).collect();
-        all_have_partners(&expected.iter().map(edges).collect::<Vec<_>>(), called.len(), greedy)
+        all_have_partners(
+            &expected.iter().map(edges).collect::<Vec<_>>(),
+            called.len(),
+            greedy,
+        )
     };
     let subset = || {
         let edges = |call: &&Call| {
-            let fits = |it: &&Call| if exchanged { fits(it, call) } else { fits(call, it) };
+            let fits = |it: &&Call| {
+                if exchanged {
+                    fits(it, call)
+                } else {
+                    fits(call, it)
+                }
+            };
             expected.iter().map(fits).collect()
         };
-        all_have_partners(&called.iter().map(edges).collect::<Vec<_>>(), expected.len(), greedy)
+        all_have_partners(
+            &called.iter().map(edges).collect::<Vec<_>>(),
+            expected.len(),
+            greedy,
+        )
     };
     let same_turn = |turns: (&Turn, &Turn)| match turns {
         (Turn::User(_), Turn::User(_)) => true,
@@ -103,10 +119,15 @@ fn rule(name: &str) -> ArgsRule {
 #[test]
 fn trajectory_match_agrees_with_agentevals() {
     let mut counts = BTreeMap::new();
-    let settings: Vec<_> =
-        MODES.into_iter().flat_map(|mode| RULES.map(|rule| (mode, rule))).collect();
+    let settings: Vec<_> = MODES
+        .into_iter()
+        .flat_map(|mode| RULES.map(|rule| (mode, rule)))
+        .collect();
     let metric = |(mode, name): &(MatchMode, &str)| {
-        TrajectoryMatch::builder().mode(*mode).args(rule(name)).build()
+        TrajectoryMatch::builder()
+            .mode(*mode)
+            .args(rule(name))
+            .build()
     };
     let metrics: Vec<_> = settings.iter().map(metric).collect();
     let mut matched = 0;
@@ -114,7 +135,11 @@ fn trajectory_match_agrees_with_agentevals() {
         let (gold, pred) = (row(&vector.gold), row(&vector.pred));
         for (at, (mode, rule)) in settings.iter().enumerate() {
             let theirs = |quirks| agentevals(&vector, *mode, rule, quirks);
-            assert_eq!(theirs([true; 4]), &vector.agentevals[at..=at] == "1", "{mode:?} {rule}");
+            assert_eq!(
+                theirs([true; 4]),
+                &vector.agentevals[at..=at] == "1",
+                "{mode:?} {rule}"
+            );
             let ours = metrics[at].score(&gold, &pred).unwrap().value == 1.0;
             matched += usize::from(ours);
             explain(&mut counts, AGENTEVALS, &ours, theirs, bool::eq);
@@ -122,6 +147,12 @@ fn trajectory_match_agrees_with_agentevals() {
     }
     assert_eq!(matched, 52_856, "of 100,000");
     let [bools, any_order, exchanged, greedy] = AGENTEVALS;
-    let expected = [(bools, 241), (any_order, 676), (exchanged, 922), (greedy, 89), (SEVERAL, 33)];
+    let expected = [
+        (bools, 241),
+        (any_order, 676),
+        (exchanged, 922),
+        (greedy, 89),
+        (SEVERAL, 33),
+    ];
     assert_eq!(counts, BTreeMap::from(expected));
 }

@@ -15,7 +15,9 @@ fn share(one: &Value, other: &Value, bools: bool) -> f64 {
         (Value::Object(one), Value::Object(other)) => {
             let all = one.len() + other.keys().filter(|key| !one.contains_key(*key)).count();
             let of = |(key, value): (&String, &Value)| {
-                other.get(key).map_or(0.0, |other| share(value, other, bools) / all as f64)
+                other
+                    .get(key)
+                    .map_or(0.0, |other| share(value, other, bools) / all as f64)
             };
             one.iter().map(of).sum()
         }
@@ -75,8 +77,10 @@ fn deepeval(
                 best[0] = 0.0;
                 for it in &expected {
                     for taken in (0..best.len()).rev() {
-                        for (at, call) in
-                            distinct.iter().enumerate().filter(|it| taken >> it.0 & 1 == 1)
+                        for (at, call) in distinct
+                            .iter()
+                            .enumerate()
+                            .filter(|it| taken >> it.0 & 1 == 1)
                         {
                             let before = best[taken & !(1 << at)];
                             best[taken] = best[taken].max(before + weight(it, call));

@@ -16,8 +16,12 @@ use serde_json::{Value, json};
 
 const VECTORS: &[u8] = include_bytes!("../../../parity/trajectory_vectors.jsonl.gz");
 
-const MODES: [MatchMode; 4] =
-    [MatchMode::Strict, MatchMode::Unordered, MatchMode::Subset, MatchMode::Superset];
+const MODES: [MatchMode; 4] = [
+    MatchMode::Strict,
+    MatchMode::Unordered,
+    MatchMode::Subset,
+    MatchMode::Superset,
+];
 const RULES: [&str; 5] = ["exact", "ignore", "subset", "superset", "paths"];
 /// Whether arguments and outputs are compared.
 const PARTS: [(bool, bool); 3] = [(false, false), (true, false), (true, true)];
@@ -81,7 +85,9 @@ fn equal(one: &Value, other: &Value, bools_are_numbers: bool) -> bool {
         (Value::Object(one), Value::Object(other)) => {
             one.len() == other.len()
                 && one.iter().all(|(key, value)| {
-                    other.get(key).is_some_and(|other| equal(value, other, bools_are_numbers))
+                    other
+                        .get(key)
+                        .is_some_and(|other| equal(value, other, bools_are_numbers))
                 })
         }
         _ => match (number(one), number(other)) {
@@ -95,8 +101,11 @@ fn is_close(one: &f64, other: &f64) -> bool {
     (one - other).abs() < 1e-9
 }
 
-const RAGAS: [&str; 3] =
-    ["`True` equals 1 in Python", "sets lose repeated calls", "the score without any call is 0"];
+const RAGAS: [&str; 3] = [
+    "`True` equals 1 in Python",
+    "sets lose repeated calls",
+    "the score without any call is 0",
+];
 
 fn ragas(vector: &Vector, [bools, sets, empty_is_zero]: Quirks<3>) -> f64 {
     let is_equal = |one: &&Call, other: &&Call| one.0 == other.0 && equal(&one.1, &other.1, bools);
@@ -128,8 +137,14 @@ fn tool_call_f1_agrees_with_ragas() {
     for vector in vectors::<Vector>(VECTORS) {
         let theirs = |quirks| ragas(&vector, quirks);
         // ragas rounds its scores.
-        assert_eq!(format!("{:.4}", theirs([true; 3])), format!("{:.4}", vector.ragas));
-        let ours = ToolCallF1.score(&row(&vector.gold), &row(&vector.pred)).unwrap().value;
+        assert_eq!(
+            format!("{:.4}", theirs([true; 3])),
+            format!("{:.4}", vector.ragas)
+        );
+        let ours = ToolCallF1
+            .score(&row(&vector.gold), &row(&vector.pred))
+            .unwrap()
+            .value;
         explain(&mut counts, RAGAS, &ours, theirs, is_close);
     }
     let [bools, sets, empty] = RAGAS;

@@ -30,7 +30,9 @@ impl<'a> JsonField<'a> {
             Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => Err(Unscored::Because(
                 format!("`pred.{field}` is JSON nested deeper than 127 levels"),
             )),
-            Err(error) => Ok(Self::Invalid(format!("`{field}` is not valid JSON: {error}"))),
+            Err(error) => Ok(Self::Invalid(format!(
+                "`{field}` is not valid JSON: {error}"
+            ))),
         }
     }
 }
@@ -45,11 +47,16 @@ pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
         None => Some(missing(field)),
         Some(Value::Bool(_)) => None,
         Some(Value::String(text))
-            if ["true", "false"].iter().any(|word| text.trim().eq_ignore_ascii_case(word)) =>
+            if ["true", "false"]
+                .iter()
+                .any(|word| text.trim().eq_ignore_ascii_case(word)) =>
         {
             None
         }
-        Some(other) => Some(format!("`{field}`: expected true or false, found {}", found(other))),
+        Some(other) => Some(format!(
+            "`{field}`: expected true or false, found {}",
+            found(other)
+        )),
     }
 }
 
@@ -68,8 +75,12 @@ pub(super) fn number_in(
     };
     // The string "NaN" parses as a number that is in no interval.
     let is_in_range = number.is_some_and(|number| (min..=max).contains(&number));
-    (!is_in_range)
-        .then(|| format!("`{field}`: expected a number in {min}..={max}, found {}", found(value)))
+    (!is_in_range).then(|| {
+        format!(
+            "`{field}`: expected a number in {min}..={max}, found {}",
+            found(value)
+        )
+    })
 }
 
 /// Checks for a string of a minimum number of characters that contains a letter or digit.
@@ -78,12 +89,17 @@ pub(super) fn substantive(field: &str, value: Option<&Value>, min_chars: u64) ->
         None => return Some(missing(field)),
         Some(Value::String(text)) => text,
         Some(other) => {
-            return Some(format!("`{field}`: expected a string, found {}", found(other)));
+            return Some(format!(
+                "`{field}`: expected a string, found {}",
+                found(other)
+            ));
         }
     };
     let chars = length(text);
     if chars < min_chars {
-        return Some(format!("`{field}`: expected at least {min_chars} characters, found {chars}"));
+        return Some(format!(
+            "`{field}`: expected at least {min_chars} characters, found {chars}"
+        ));
     }
     let has_alphanumeric = text.chars().any(char::is_alphanumeric);
     (!has_alphanumeric).then(|| format!("`{field}` contains no letter or digit"))
@@ -102,7 +118,9 @@ fn length(text: &str) -> u64 {
 
 /// Whether a value is a string that is not blank.
 pub(super) fn is_nonblank_string(value: Option<&Value>) -> bool {
-    value.and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+    value
+        .and_then(Value::as_str)
+        .is_some_and(|text| !text.trim().is_empty())
 }
 
 /// The reason for the first item that fails a check, with its number from 1 and the number of
@@ -131,7 +149,10 @@ mod tests {
 
     #[test]
     fn trap_10_length_is_in_characters_not_bytes() {
-        assert_eq!([length("é"), length("e\u{301}"), length("東京都")], [1, 1, 3]);
+        assert_eq!(
+            [length("é"), length("e\u{301}"), length("東京都")],
+            [1, 1, 3]
+        );
         assert_eq!([length("  a \n b  "), length(" \t"), length("")], [3, 0, 0]);
         // 7 characters, 21 bytes.
         assert!(substantive("reasoning", Some(&json!("東京都港区芝公")), 20).is_some());

@@ -39,7 +39,10 @@ use dsrs_metrics_values::outcome_coupled::{
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0)]
-#[expect(clippy::too_many_arguments, reason = "six labels and a weight per component")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "six labels and a weight per component"
+)]
 pub fn outcome_coupled(
     #[pred] step_utility: f64,
     #[pred] was_repeated: bool,
@@ -63,7 +66,12 @@ pub fn outcome_coupled(
     #[param(default = 1)]
     full_delta: u32,
 ) -> Result<Breakdown, Unscored> {
-    let weights = [step_utility_weight, repetition_weight, verification_weight, schema_weight];
+    let weights = [
+        step_utility_weight,
+        repetition_weight,
+        verification_weight,
+        schema_weight,
+    ];
     let scorer = scorer(weights, full_delta).map_err(Unscored::Because)?;
     let outcome = |tests_before, tests_after| StepOutcome {
         step_utility,
@@ -72,9 +80,16 @@ pub fn outcome_coupled(
         was_repeated,
         params_valid,
     };
-    let tests = tests_before.zip(tests_after).map(|(before, after)| outcome(before, after));
+    let tests = tests_before
+        .zip(tests_after)
+        .map(|(before, after)| outcome(before, after));
     let verification_delta = delta(verification_delta, tests)?;
-    let step = ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid };
+    let step = ToolResultRecord {
+        step_utility,
+        was_repeated,
+        verification_delta,
+        params_valid,
+    };
     let components = scorer.components(&step).map_err(unscored)?;
     Ok(breakdown(&scorer, &step, components))
 }
@@ -89,7 +104,12 @@ requires_valid! {
 
 fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, String> {
     let [step_utility, repetition, verification, schema] = weights;
-    let weights = OutcomeWeights { step_utility, repetition, verification, schema };
+    let weights = OutcomeWeights {
+        step_utility,
+        repetition,
+        verification,
+        schema,
+    };
     let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
     let full_delta =
         NonZeroU32::new(full_delta).ok_or("`full_delta` must be at least 1, found 0")?;
@@ -106,12 +126,20 @@ fn delta(stated: Option<i64>, tests: Option<StepOutcome>) -> Result<i64, Unscore
             )
         });
     };
-    let (delta, StepOutcome { tests_before: before, tests_after: after, .. }) =
-        (tests.verification_delta(), tests);
+    let (
+        delta,
+        StepOutcome {
+            tests_before: before,
+            tests_after: after,
+            ..
+        },
+    ) = (tests.verification_delta(), tests);
     match stated {
-        Some(stated) if stated != delta => {
-            Err(unscored(OutcomeCoupledError::Delta { stated, before, after }))
-        }
+        Some(stated) if stated != delta => Err(unscored(OutcomeCoupledError::Delta {
+            stated,
+            before,
+            after,
+        })),
         _ => Ok(delta),
     }
 }
@@ -137,16 +165,25 @@ fn breakdown(
         delta @ ..0 => format!("{} fewer tests pass", delta.unsigned_abs()),
         delta => format!("only {delta} more tests pass"),
     };
-    let utility = below_one(utility, format!("the step's utility is {}", step.step_utility));
+    let utility = below_one(
+        utility,
+        format!("the step's utility is {}", step.step_utility),
+    );
     Breakdown::new(
         scorer.weights(),
         [
             ("step_utility", utility),
-            ("not_repeated", below_one(novelty, "the same call was made before".to_owned())),
+            (
+                "not_repeated",
+                below_one(novelty, "the same call was made before".to_owned()),
+            ),
             ("verification", below_one(verification, tests)),
             (
                 "params_valid",
-                below_one(params, "the parameters violate the tool's schema".to_owned()),
+                below_one(
+                    params,
+                    "the parameters violate the tool's schema".to_owned(),
+                ),
             ),
         ],
     )

@@ -71,7 +71,12 @@ pub fn subtask_planning(
     };
     let subtasks = match plan.as_array().map(Vec::as_slice) {
         None => return Ok(invalid_plan(weights, "`subtasks` is not a list".to_owned())),
-        Some([]) => return Ok(invalid_plan(weights, "`subtasks` is an empty list".to_owned())),
+        Some([]) => {
+            return Ok(invalid_plan(
+                weights,
+                "`subtasks` is an empty list".to_owned(),
+            ));
+        }
         Some(subtasks) => subtasks,
     };
     let is_unknown = |action: &str| !actions.iter().any(|known| known == action);
@@ -83,9 +88,18 @@ pub fn subtask_planning(
         weights,
         [
             ("subtasks", check(&missing_field)),
-            ("actions", check(&|subtask| unknown_action(subtask, &actions))),
-            ("targets", check(&|subtask| invalid_target(subtask, &needs_path, &bare_names))),
-            ("instructions", check(&|subtask| invalid_instruction(subtask, &verbs))),
+            (
+                "actions",
+                check(&|subtask| unknown_action(subtask, &actions)),
+            ),
+            (
+                "targets",
+                check(&|subtask| invalid_target(subtask, &needs_path, &bare_names)),
+            ),
+            (
+                "instructions",
+                check(&|subtask| invalid_instruction(subtask, &verbs)),
+            ),
         ],
     ))
 }
@@ -122,7 +136,10 @@ fn missing_field(subtask: &Value) -> Option<String> {
         value => value.is_some(),
     };
     let fields = ["id", "action", "target", "instruction"];
-    fields.iter().find(|field| !has(field)).map(|field| missing(field))
+    fields
+        .iter()
+        .find(|field| !has(field))
+        .map(|field| missing(field))
 }
 
 fn unknown_action(subtask: &Value, actions: &[String]) -> Option<String> {
@@ -130,8 +147,12 @@ fn unknown_action(subtask: &Value, actions: &[String]) -> Option<String> {
         return Some("its `action` is not a string".to_owned());
     };
     let is_known = actions.iter().any(|known| known == action);
-    (!is_known)
-        .then(|| format!("unknown action {action:?}; expected one of {}", actions.join(", ")))
+    (!is_known).then(|| {
+        format!(
+            "unknown action {action:?}; expected one of {}",
+            actions.join(", ")
+        )
+    })
 }
 
 fn invalid_target(

@@ -56,16 +56,22 @@ pub fn subtask_execution(
     let weights = Weights::new(weights).map_err(Unscored::because)?;
     let reasoning = substantive("reasoning", reasoning, min_reasoning_chars);
     let score = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
-    let (result, change) =
-        match result.map(|result| JsonField::parse("result", result)).transpose()? {
-            None => ((0.0, Some(missing("result"))), (0.0, None)),
-            Some(JsonField::Invalid(reason)) => ((0.0, Some(reason)), (0.0, None)),
-            Some(JsonField::Valid(result)) => ((1.0, None), score(no_edit_or_command(&result))),
-        };
+    let (result, change) = match result
+        .map(|result| JsonField::parse("result", result))
+        .transpose()?
+    {
+        None => ((0.0, Some(missing("result"))), (0.0, None)),
+        Some(JsonField::Invalid(reason)) => ((0.0, Some(reason)), (0.0, None)),
+        Some(JsonField::Valid(result)) => ((1.0, None), score(no_edit_or_command(&result))),
+    };
     let reasoning = score(reasoning);
     Ok(Breakdown::new(
         weights,
-        [("result", result), ("edit_or_command", change), ("reasoning", reasoning)],
+        [
+            ("result", result),
+            ("edit_or_command", change),
+            ("reasoning", reasoning),
+        ],
     ))
 }
 
@@ -132,9 +138,15 @@ pub fn synthesis(
         weights,
         [
             ("success", boolean("success", success)),
-            ("summary", substantive("summary", summary, min_summary_chars)),
+            (
+                "summary",
+                substantive("summary", summary, min_summary_chars),
+            ),
             ("modified_files", invalid_files(modified_files)?),
-            ("confidence", number_in("confidence", confidence, [0.0, 1.0])),
+            (
+                "confidence",
+                number_in("confidence", confidence, [0.0, 1.0]),
+            ),
         ],
     ))
 }
@@ -188,7 +200,10 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0)]
-#[expect(clippy::too_many_arguments, reason = "four fields and the parameters of their checks")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "four fields and the parameters of their checks"
+)]
 pub fn tool_step_utility(
     #[pred(missing)] step_utility: Option<&Value>,
     #[pred(missing)] should_continue: Option<&Value>,
@@ -212,10 +227,22 @@ pub fn tool_step_utility(
     Ok(Breakdown::of_checks(
         weights,
         [
-            ("step_utility", number_in("step_utility", step_utility, utility)),
-            ("should_continue", boolean("should_continue", should_continue)),
-            ("next_action_hint", substantive("next_action_hint", next_action_hint, min_hint_chars)),
-            ("confidence", number_in("confidence", confidence, [0.0, 1.0])),
+            (
+                "step_utility",
+                number_in("step_utility", step_utility, utility),
+            ),
+            (
+                "should_continue",
+                boolean("should_continue", should_continue),
+            ),
+            (
+                "next_action_hint",
+                substantive("next_action_hint", next_action_hint, min_hint_chars),
+            ),
+            (
+                "confidence",
+                number_in("confidence", confidence, [0.0, 1.0]),
+            ),
         ],
     ))
 }

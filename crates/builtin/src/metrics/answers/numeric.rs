@@ -43,11 +43,18 @@ pub fn numeric_match(
     #[param(default = false)]
     percent_as_fraction: bool,
 ) -> Result<bool, String> {
-    let options =
-        NumericOptions { abs_tolerance, rel_tolerance, decimal_mark, percent_as_fraction };
+    let options = NumericOptions {
+        abs_tolerance,
+        rel_tolerance,
+        decimal_mark,
+        percent_as_fraction,
+    };
     let gold = options.last_number(answer.as_str());
     let gold = gold.ok_or_else(|| {
-        format!("expected a number in `gold.answer`, found {}", shown(answer.as_str()))
+        format!(
+            "expected a number in `gold.answer`, found {}",
+            shown(answer.as_str())
+        )
     })?;
     let prediction = options.last_number(prediction.as_str());
     Ok(prediction.is_some_and(|prediction| prediction.is_close(&gold, &options)))
@@ -55,9 +62,13 @@ pub fn numeric_match(
 
 impl Requires for NumericMatch {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let tolerances =
-            [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)];
-        let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
+        let tolerances = [
+            ("abs_tolerance", self.abs_tolerance),
+            ("rel_tolerance", self.rel_tolerance),
+        ];
+        let tolerances = tolerances
+            .into_iter()
+            .map(|(param, value)| at_least(param, value, 0.0));
         all.extend(tolerances.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
     }
 }

@@ -45,7 +45,10 @@ pub fn answer_exact_match(
 
 impl Requires for AnswerExactMatch {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, within("frac", self.frac, [0.0, 1.0])));
+        all.extend(Requirement::unless(
+            Self::SPEC.name,
+            within("frac", self.frac, [0.0, 1.0]),
+        ));
     }
 }
 

@@ -90,7 +90,11 @@ pub fn macro_f1(
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
-    comparison.score(&answer, &prediction, LabelFormula::MacroF1(comparison.folded(labels)))
+    comparison.score(
+        &answer,
+        &prediction,
+        LabelFormula::MacroF1(comparison.folded(labels)),
+    )
 }
 
 /// The F1 of all labels together, over all rows.
@@ -122,7 +126,11 @@ pub fn micro_f1(
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
-    comparison.score(&answer, &prediction, LabelFormula::MicroF1(comparison.folded(labels)))
+    comparison.score(
+        &answer,
+        &prediction,
+        LabelFormula::MicroF1(comparison.folded(labels)),
+    )
 }
 
 /// The mean share of right rows by gold label, over all rows.

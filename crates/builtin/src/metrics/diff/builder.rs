@@ -37,18 +37,35 @@ const LANGUAGE: ParamSpec<'static> = param(
 const COMPARED: ParamSpec<'static> = ParamSpec {
     help: String::HELP,
     names: &[(Side::Gold, 0), (Side::Pred, 0)],
-    ..param("field", "String", FIELD, "The field that is compared, on both sides.")
+    ..param(
+        "field",
+        "String",
+        FIELD,
+        "The field that is compared, on both sides.",
+    )
 };
 
 const GOLD: FieldSpec<'static> =
     FieldSpec::new(FIELD, "StrOrList<'_>", true).with_help(StrOrList::HELP);
-const PRED: FieldSpec<'static> =
-    FieldSpec::new(FIELD, "&str", true).or_missing().with_help(str::HELP);
+const PRED: FieldSpec<'static> = FieldSpec::new(FIELD, "&str", true)
+    .or_missing()
+    .with_help(str::HELP);
 
 const PARAMS: [ParamSpec<'static>; 7] = {
     let [models, aggregation, limit, quorum] = PANEL;
-    let aggregation = ParamSpec { default: Some("majority"), ..aggregation };
-    [STRICTNESS, LANGUAGE, COMPARED, models, aggregation, limit, quorum]
+    let aggregation = ParamSpec {
+        default: Some("majority"),
+        ..aggregation
+    };
+    [
+        STRICTNESS,
+        LANGUAGE,
+        COMPARED,
+        models,
+        aggregation,
+        limit,
+        quorum,
+    ]
 };
 
 impl Diff {
@@ -107,10 +124,19 @@ impl DiffBuilder {
     }
 
     /// Builds the metric.
-    #[must_use]
     pub fn build(self) -> Diff {
-        let Self { strictness, language, field, panel } = self;
-        Diff { strictness, language, field: field.unwrap_or_else(|| FIELD.to_owned()), panel }
+        let Self {
+            strictness,
+            language,
+            field,
+            panel,
+        } = self;
+        Diff {
+            strictness,
+            language,
+            field: field.unwrap_or_else(|| FIELD.to_owned()),
+            panel,
+        }
     }
 }
 

@@ -31,7 +31,10 @@ pub(super) fn compare(
         }
     }
     if !is_explained {
-        return Ok(Check { passed: false, feedback: None });
+        return Ok(Check {
+            passed: false,
+            feedback: None,
+        });
     }
     let lines = line_diff(&expected[0], found);
     Ok(Check::fail(match broken {
@@ -54,9 +57,9 @@ pub(super) fn expected<'r>(row: &'r Fields, field: &str) -> Result<Vec<Cow<'r, s
         _ => None,
     };
     match texts {
-        Some(texts) if texts.is_empty() => {
-            Err(Unscored::because("the list of expected answers is empty: give at least one"))
-        }
+        Some(texts) if texts.is_empty() => Err(Unscored::because(
+            "the list of expected answers is empty: give at least one",
+        )),
         Some(texts) => Ok(texts),
         None => Ok(vec![field::written(gold)]),
     }
@@ -91,13 +94,16 @@ fn same(
 pub(super) const NO_LANGUAGE: &str = "`ast_equivalent` needs to know the language: set `language`";
 
 fn same_tree(language: Language, expected: &str, found: &str) -> Result<Same, Unscored> {
-    match language.compare(expected, found).map_err(Unscored::because)? {
+    match language
+        .compare(expected, found)
+        .map_err(Unscored::because)?
+    {
         Comparison::Same => Ok(Same::Yes),
         Comparison::Different => Ok(Same::No),
         Comparison::RightBroken(fault) => Ok(Same::Broken(fault.to_string())),
-        Comparison::LeftBroken(fault) => {
-            Err(Unscored::Because(format!("the expected answer does not parse: {fault}")))
-        }
+        Comparison::LeftBroken(fault) => Err(Unscored::Because(format!(
+            "the expected answer does not parse: {fault}"
+        ))),
     }
 }
 
@@ -117,7 +123,12 @@ fn line_diff(expected: &str, found: &str) -> String {
                 ChangeTag::Delete => '-',
                 ChangeTag::Insert => '+',
             };
-            let line: String = change.value().trim_end_matches('\n').chars().take(400).collect();
+            let line: String = change
+                .value()
+                .trim_end_matches('\n')
+                .chars()
+                .take(400)
+                .collect();
             lines.push(format!("{sign}{line}"));
         }
     }

@@ -147,7 +147,11 @@ impl Diff {
     /// A missing gold field, an expected answer that does not parse, or a difference that requires a call of a model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
-        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.into_score())
+        Ok(self
+            .answer(MetricCall::new(gold, pred))
+            .ready()
+            .unwrap_or_else(pending)?
+            .into_score())
     }
 
     /// Scores one pair of rows.
@@ -162,7 +166,11 @@ impl Diff {
     const fn declared(&self) -> &'static MetricSpec<'static> {
         match self.strictness {
             DiffStrictness::Semantic => {
-                const { &Self::SPEC.with_cost_msats(SemanticEquivalence::SPEC.cost_msats).with_async() }
+                const {
+                    &Self::SPEC
+                        .with_cost_msats(SemanticEquivalence::SPEC.cost_msats)
+                        .with_async()
+                }
             }
             _ => self.without_call(),
         }
@@ -186,9 +194,10 @@ impl Diff {
         let parsed = match self.language.language() {
             Err(unknown) => Err(unknown),
             Ok(_) if !parses => Ok(()),
-            Ok(Some(language)) => {
-                language.first_error("").map(|_| ()).map_err(|error| error.to_string())
-            }
+            Ok(Some(language)) => language
+                .first_error("")
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
             Ok(None) => Err(NO_LANGUAGE.to_owned()),
         };
         Requirement::unless(Self::SPEC.name, parsed)
@@ -198,7 +207,13 @@ impl Diff {
         let expected = expected(&call.gold.data, &self.field)?;
         let found = field::text(&call.pred.data, Side::Pred, &self.field)?;
         let language = self.language.language().map_err(Unscored::Because)?;
-        compare(self.strictness, language, &expected, &found, call.is_explained())
+        compare(
+            self.strictness,
+            language,
+            &expected,
+            &found,
+            call.is_explained(),
+        )
     }
 
     /// Returns the judge's result for answers that differ.
@@ -214,7 +229,9 @@ impl Diff {
     }
 
     fn judge(&self) -> SemanticEquivalence {
-        SemanticEquivalence { panel: self.panel.clone() }
+        SemanticEquivalence {
+            panel: self.panel.clone(),
+        }
     }
 }
 
@@ -263,7 +280,10 @@ impl Metric for Diff {
 
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         let diff = match self.compared(call) {
-            Ok(Check { passed: false, feedback: diff }) if self.is_semantic() => diff,
+            Ok(Check {
+                passed: false,
+                feedback: diff,
+            }) if self.is_semantic() => diff,
             compared => {
                 let scored = compared.into_scored(call.spec(self.without_call()));
                 return Answer::from(scored.map(|scored| match scored.passed {
@@ -277,7 +297,9 @@ impl Metric for Diff {
         Answer::pending(async move {
             let judged = self.judged(call.gold, call.pred).await;
             let scored = judged.into_scored(call.spec(&Metric::spec(self)))?;
-            Ok(diff.iter().fold(scored, |scored, diff| scored.with_findings(diff)))
+            Ok(diff
+                .iter()
+                .fold(scored, |scored, diff| scored.with_findings(diff)))
         })
     }
 

@@ -16,7 +16,9 @@ fn exact_match(answers: StrOrList<'_>, prediction: &str, profile: Profile, score
     if score > 0.0 {
         let equal = match &*answers {
             [only] => Some(only),
-            many => many.iter().find(|answer| profile.em_score(prediction, answer)),
+            many => many
+                .iter()
+                .find(|answer| profile.em_score(prediction, answer)),
         };
         let equal = equal.map_or("", |answer| answer);
         let mut text = String::with_capacity(equal.len().min(128) + 32);
@@ -26,9 +28,15 @@ fn exact_match(answers: StrOrList<'_>, prediction: &str, profile: Profile, score
     }
     let normalized = profile.normalize(prediction);
     let closest = best(&answers, |answer| profile.f1_score(prediction, answer));
-    let closest = answers.get(closest).map(|answer| profile.normalize(answer)).unwrap_or_default();
+    let closest = answers
+        .get(closest)
+        .map(|answer| profile.normalize(answer))
+        .unwrap_or_default();
     // Strings that differ at once differ visibly.
-    let is_similar = closest.chars().next().is_some_and(|first| normalized.starts_with(first));
+    let is_similar = closest
+        .chars()
+        .next()
+        .is_some_and(|first| normalized.starts_with(first));
     let length = answers.iter().map(|answer| answer.len() + 8).sum::<usize>() + prediction.len();
     let mut text = String::with_capacity(length.min(1024) + 24);
     text.push_str("expected ");
@@ -52,10 +60,16 @@ pub(in crate::metrics) fn answer_exact_match(
         return exact_match(answer, prediction, profile, score);
     }
     let closest = best(&answer, |answer| profile.f1_score(prediction, answer));
-    let f1 = answer.get(closest).map_or(0.0, |answer| profile.f1_score(prediction, answer));
+    let f1 = answer
+        .get(closest)
+        .map_or(0.0, |answer| profile.f1_score(prediction, answer));
     let relation = if score > 0.0 { "reaches" } else { "is below" };
     let words = compared(&answer, prediction, profile, Profile::f1_score);
-    format!("the token F1 {} {relation} {}; {words}", number(f1), number(frac))
+    format!(
+        "the token F1 {} {relation} {}; {words}",
+        number(f1),
+        number(frac)
+    )
 }
 
 /// Returns the words of the prediction compared with the words of the best reference.
@@ -66,7 +80,9 @@ pub(in crate::metrics) fn compared(
     score: fn(Profile, &str, &str) -> f64,
 ) -> String {
     let closest = best(answers, |answer| score(profile, prediction, answer));
-    let Some(reference) = answers.get(closest) else { return String::new() };
+    let Some(reference) = answers.get(closest) else {
+        return String::new();
+    };
     let (expected, predicted) = (profile.normalize(reference), profile.normalize(prediction));
     // Both lists in one, filled by `for_each`, which is faster than pulling one word at a time.
     let mut words = SmallVec::<[&str; 32]>::new();
@@ -88,9 +104,15 @@ pub(in crate::metrics) fn hotpot_f1(
     score: f64,
 ) -> String {
     let words = compared(&answer, prediction, profile, Profile::hotpot_f1_score);
-    let is_label =
-        score == 0.0 && answer.iter().any(|answer| profile.f1_score(prediction, answer) > 0.0);
-    let rule = if is_label { "; yes, no and noanswer only match the same answer" } else { "" };
+    let is_label = score == 0.0
+        && answer
+            .iter()
+            .any(|answer| profile.f1_score(prediction, answer) > 0.0);
+    let rule = if is_label {
+        "; yes, no and noanswer only match the same answer"
+    } else {
+        ""
+    };
     format!("{words}{rule}")
 }
 
@@ -108,7 +130,10 @@ pub(in crate::metrics) fn answer_passage_match(
         let found = |answer: &&_| PassageAnswers::new(profile, &[answer]).in_passage(passage);
         answer.iter().find(found).map(|answer| quoted(answer))
     };
-    let found = context.iter().enumerate().find_map(|(at, it)| Some((at, in_passage(it)?)));
+    let found = context
+        .iter()
+        .enumerate()
+        .find_map(|(at, it)| Some((at, in_passage(it)?)));
     let (at, found) = found.unwrap_or((0, list(&answer)));
     format!("passage {} contains {found}", at + 1)
 }
@@ -122,13 +147,20 @@ pub(in crate::metrics) fn numeric_match(
     percent_as_fraction: bool,
     _: f64,
 ) -> String {
-    let options =
-        NumericOptions { abs_tolerance, rel_tolerance, decimal_mark, percent_as_fraction };
+    let options = NumericOptions {
+        abs_tolerance,
+        rel_tolerance,
+        decimal_mark,
+        percent_as_fraction,
+    };
     let gold = options.last_number(answer.as_str());
     let gold = gold.map_or_else(String::new, |number| shortened(&number.to_string()));
     match options.last_number(prediction.as_str()) {
         Some(number) => format!("expected {gold}, found {}", shortened(&number.to_string())),
-        None => format!("expected {gold}, found no number in {}", quoted(prediction.as_str())),
+        None => format!(
+            "expected {gold}, found no number in {}",
+            quoted(prediction.as_str())
+        ),
     }
 }
 

@@ -37,7 +37,11 @@ pub(in crate::metrics) fn wer(
     let words = Words::new(&expected, &predicted);
     let edits = counted(edits(score, words.expected), "edit");
     let order = words.missing.is_empty() && words.extra.is_empty() && score > 0.0;
-    let order = if order { "; the same words in another order" } else { "" };
+    let order = if order {
+        "; the same words in another order"
+    } else {
+        ""
+    };
     Some(format!("{edits}; {}{order}", words.describe()))
 }
 
@@ -50,11 +54,17 @@ pub(in crate::metrics) fn cer(
 ) -> Option<String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     let rate = |text: &Cow<'_, str>| -EditCounts::of_characters(&prediction, text).rate();
-    let (prediction, reference) =
-        (prediction.trim(), references.get(best(&references, rate))?.trim());
+    let (prediction, reference) = (
+        prediction.trim(),
+        references.get(best(&references, rate))?.trim(),
+    );
     let length = reference.chars().count();
     Some(joined([
-        format!("{} in {}", counted(edits(score, length), "edit"), counted(length, "character")),
+        format!(
+            "{} in {}",
+            counted(edits(score, length), "edit"),
+            counted(length, "character")
+        ),
         first_difference(reference, prediction),
     ]))
 }
@@ -72,7 +82,11 @@ pub(in crate::metrics) fn edit_similarity(
     let reference = references.get(closest)?;
     let characters = |text: &str| counted(text.chars().count(), "character");
     Some(joined([
-        format!("{} expected, {} predicted", characters(reference), prediction.chars().count()),
+        format!(
+            "{} expected, {} predicted",
+            characters(reference),
+            prediction.chars().count()
+        ),
         first_difference(reference, &prediction),
     ]))
 }

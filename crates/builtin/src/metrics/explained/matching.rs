@@ -19,7 +19,10 @@ pub(in crate::metrics) fn includes(
     score: f64,
 ) -> String {
     let output = Searchable::new(prediction, case_sensitive, whole_words);
-    match answer.iter().find(|answer| score > 0.0 && output.contains(answer)) {
+    match answer
+        .iter()
+        .find(|answer| score > 0.0 && output.contains(answer))
+    {
         Some(found) => format!("the output includes {}", quoted(found)),
         None => format!("expected {} in {}", any_of(&answer), quoted(prediction)),
     }
@@ -52,7 +55,11 @@ pub(in crate::metrics) fn one_of(
     let accepted = values_or(values, &answer).unwrap_or_default();
     match score > 0.0 {
         true => format!("{} is one of the accepted strings", quoted(text.trim())),
-        false => format!("expected {}, found {}", any_of(&accepted), quoted(text.trim())),
+        false => format!(
+            "expected {}, found {}",
+            any_of(&accepted),
+            quoted(text.trim())
+        ),
     }
 }
 
@@ -66,8 +73,11 @@ pub(in crate::metrics) fn contains_all(
 ) -> String {
     let text = search.of(text);
     let searched = values_or(values, &answer).unwrap_or_default();
-    let missing: Vec<&str> =
-        searched.iter().copied().filter(|value| !text.contains(value)).collect();
+    let missing: Vec<&str> = searched
+        .iter()
+        .copied()
+        .filter(|value| !text.contains(value))
+        .collect();
     match score > 0.0 {
         true => format!("the output contains {}", list(&searched)),
         false => format!("missing: {}", list(&missing)),
@@ -84,7 +94,10 @@ pub(in crate::metrics) fn contains_any(
 ) -> String {
     let found = search.of(text);
     let searched = values_or(values, &answer).unwrap_or_default();
-    match searched.iter().find(|value| score > 0.0 && found.contains(value)) {
+    match searched
+        .iter()
+        .find(|value| score > 0.0 && found.contains(value))
+    {
         Some(found) => format!("the output contains {}", quoted(found)),
         None => format!("expected {} in {}", any_of(&searched), quoted(text)),
     }
@@ -107,7 +120,11 @@ pub(in crate::metrics) fn pattern(
         (true, _) => "the pattern matches, but none of its groups does".to_owned(),
         (_, true) => format!("extracted {}", list(&extracted)),
         (_, false) => {
-            format!("extracted {}, expected {scope}{}", list(&extracted), any_of(&answer))
+            format!(
+                "extracted {}, expected {scope}{}",
+                list(&extracted),
+                any_of(&answer)
+            )
         }
     }
 }
@@ -118,10 +135,15 @@ pub(in crate::metrics) fn choice(
     prediction: &str,
     _: f64,
 ) -> String {
-    let expected = expected_labels(&answer, choices).unwrap_or_default().join(", ");
+    let expected = expected_labels(&answer, choices)
+        .unwrap_or_default()
+        .join(", ");
     match selected_choices(prediction, choices) {
         none if none.is_empty() => {
-            format!("expected {expected}, found no choice in {}", quoted(prediction))
+            format!(
+                "expected {expected}, found no choice in {}",
+                quoted(prediction)
+            )
         }
         found => format!("expected {expected}, found {}", found.join(", ")),
     }

@@ -58,17 +58,27 @@ fn more(shown: String, count: usize) -> String {
 /// Joins the parts that are not empty: `a; b`.
 fn joined<const N: usize>(parts: [String; N]) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
-    parts.reduce(|joined, part| joined + "; " + &part).unwrap_or_default()
+    parts
+        .reduce(|joined, part| joined + "; " + &part)
+        .unwrap_or_default()
 }
 
 /// Returns `label: items`, or an empty string if the list is empty.
 fn labelled<T: AsRef<str>>(label: &str, items: &[T]) -> String {
-    if items.is_empty() { String::new() } else { format!("{label}: {}", list(items)) }
+    if items.is_empty() {
+        String::new()
+    } else {
+        format!("{label}: {}", list(items))
+    }
 }
 
 /// Returns a count with its noun: `1 word`, `2 words`.
 fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
 }
 
 /// Returns a number with at most four decimals.
@@ -90,14 +100,24 @@ struct Words<'a> {
 impl<'a> Words<'a> {
     fn new<T: AsRef<str>>(expected: &'a [T], predicted: &'a [T]) -> Self {
         let pairs = expected.iter().zip(predicted);
-        let same = pairs.take_while(|(one, other)| one.as_ref() == other.as_ref()).count();
+        let same = pairs
+            .take_while(|(one, other)| one.as_ref() == other.as_ref())
+            .count();
         let rest = (&expected[same..], &predicted[same..]);
         let (missing, extra) = (without(rest.0, rest.1), without(rest.1, rest.0));
-        Self { expected: expected.len(), predicted: predicted.len(), missing, extra }
+        Self {
+            expected: expected.len(),
+            predicted: predicted.len(),
+            missing,
+            extra,
+        }
     }
 
     /// Returns the F1 of the words in common.
-    #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of words stay far below 2^53"
+    )]
     fn f1(&self) -> f64 {
         let both = (self.expected + self.predicted).max(1);
         2.0 * (self.expected - self.missing.len()) as f64 / both as f64
@@ -105,15 +125,26 @@ impl<'a> Words<'a> {
 
     /// Returns the counts, and the words that are missing or extra.
     fn describe(&self) -> String {
-        let Self { expected, predicted, missing, extra } = self;
-        let words = if *expected == 1 { " word expected, " } else { " words expected, " };
+        let Self {
+            expected,
+            predicted,
+            missing,
+            extra,
+        } = self;
+        let words = if *expected == 1 {
+            " word expected, "
+        } else {
+            " words expected, "
+        };
         let both = expected - missing.len();
         let listed = missing.iter().chain(extra).take(2 * MAX_ITEMS);
         let length = listed.map(|word| word.len().min(80) + 8).sum::<usize>();
         let mut text = String::with_capacity(length + 64);
-        for (number, what) in
-            [(*expected, words), (*predicted, " predicted, "), (both, " in common")]
-        {
+        for (number, what) in [
+            (*expected, words),
+            (*predicted, " predicted, "),
+            (both, " in common"),
+        ] {
             // Writing to a string cannot fail.
             let _ = write!(text, "{number}");
             text.push_str(what);
@@ -159,11 +190,20 @@ fn first_difference(expected: &str, found: &str) -> String {
     if expected == found {
         return String::new();
     }
-    let same = expected.chars().zip(found.chars()).take_while(|(a, b)| a == b);
-    let (same, start) = same.fold((0, 0), |(same, start), (a, _)| (same + 1, start + a.len_utf8()));
+    let same = expected
+        .chars()
+        .zip(found.chars())
+        .take_while(|(a, b)| a == b);
+    let (same, start) = same.fold((0, 0), |(same, start), (a, _)| {
+        (same + 1, start + a.len_utf8())
+    });
     let rest = |text: &str| match &text[start..] {
         "" => "the end".to_owned(),
-        rest => quoted(rest.char_indices().nth(20).map_or(rest, |(end, _)| &rest[..end])),
+        rest => quoted(
+            rest.char_indices()
+                .nth(20)
+                .map_or(rest, |(end, _)| &rest[..end]),
+        ),
     };
     format!(
         "first difference at character {}: expected {}, found {}",
@@ -192,8 +232,14 @@ mod tests {
         let many: Vec<String> = (0..12).map(|number| number.to_string()).collect();
         assert!(list(&many).ends_with("\"9\" and 2 more"));
         assert_eq!(any_of(&["a", "b"]), r#""a" or "b""#);
-        assert_eq!([counted(1, "word"), counted(0, "word")], ["1 word", "0 words"]);
-        assert_eq!([number(2.0 / 3.0), number(1.0), number(0.0)], ["0.6667", "1", "0"]);
+        assert_eq!(
+            [counted(1, "word"), counted(0, "word")],
+            ["1 word", "0 words"]
+        );
+        assert_eq!(
+            [number(2.0 / 3.0), number(1.0), number(0.0)],
+            ["0.6667", "1", "0"]
+        );
     }
 
     #[test]

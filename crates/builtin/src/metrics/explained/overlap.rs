@@ -25,7 +25,10 @@ pub(in crate::metrics) fn bleu(counts: &[u64]) -> Option<String> {
             true => String::new(),
             false => format!("n-gram precisions {}", precisions.join(", ")),
         },
-        format!("brevity penalty {}", number(BleuOptions::brevity_penalty(counts))),
+        format!(
+            "brevity penalty {}",
+            number(BleuOptions::brevity_penalty(counts))
+        ),
         format!("{predicted} words predicted, {expected} expected"),
     ]))
 }
@@ -34,7 +37,11 @@ pub(in crate::metrics) fn chrf(counts: &[u64], char_order: usize) -> Option<Stri
     let (precision, recall) = ChrfOptions::precision_and_recall(counts)?;
     let sizes = counts.first_chunk::<3>().filter(|_| char_order > 0);
     Some(joined([
-        format!("mean n-gram precision {}, recall {}", number(precision), number(recall)),
+        format!(
+            "mean n-gram precision {}, recall {}",
+            number(precision),
+            number(recall)
+        ),
         sizes.map_or_else(String::new, |[predicted, expected, shared]| {
             format!("{predicted} characters predicted, {expected} expected, {shared} in common")
         }),
@@ -55,7 +62,11 @@ pub(in crate::metrics) fn rouge(
     let expected = options.words(reference);
     let words = Words::new(&expected, &ours);
     let order = words.missing.is_empty() && words.extra.is_empty() && score < 1.0;
-    let order = if order && words.expected > 0 { "; the same words in another order" } else { "" };
+    let order = if order && words.expected > 0 {
+        "; the same words in another order"
+    } else {
+        ""
+    };
     let closest = match answer.len() {
         1 => String::new(),
         _ => format!("closest to {}: ", quoted(reference)),

@@ -15,9 +15,16 @@ pub(in crate::metrics) fn format(
         (require_valid_json, "is valid JSON"),
         (!required_fields.is_empty(), "has the required fields"),
     ];
-    let checks: Vec<&str> =
-        checks.iter().filter(|(is_checked, _)| *is_checked).map(|(_, check)| *check).collect();
-    let checks = if checks.is_empty() { "is not checked".to_owned() } else { checks.join(" and ") };
+    let checks: Vec<&str> = checks
+        .iter()
+        .filter(|(is_checked, _)| *is_checked)
+        .map(|(_, check)| *check)
+        .collect();
+    let checks = if checks.is_empty() {
+        "is not checked".to_owned()
+    } else {
+        checks.join(" and ")
+    };
     (score > 0.0).then(|| format!("the output {checks}"))
 }
 

@@ -16,7 +16,11 @@ use crate::retrieval::{Relevant, Retrieved};
 use crate::text::EntityCounts;
 
 pub(in crate::metrics) fn expected_and_found(expected: &str, found: &str) -> String {
-    format!("expected {}, found {}", quoted(expected.trim()), quoted(found.trim()))
+    format!(
+        "expected {}, found {}",
+        quoted(expected.trim()),
+        quoted(found.trim())
+    )
 }
 
 pub(in crate::metrics) fn entity_f1(
@@ -52,7 +56,11 @@ pub(in crate::metrics) fn entity_type_accuracy(
         Some(given) => quoted(given),
         None => format!("{} (no type)", quoted(missing)),
     };
-    format!("expected {}, found {}", of(expected_entity_type), of(entity_type))
+    format!(
+        "expected {}, found {}",
+        of(expected_entity_type),
+        of(entity_type)
+    )
 }
 
 /// A failure has its reason.
@@ -60,7 +68,10 @@ pub(in crate::metrics) fn answer_present(
     answer: Option<StrOrList<'_>>,
     score: f64,
 ) -> Option<String> {
-    let characters = answer?.iter().map(|answer| answer.trim().chars().count()).sum();
+    let characters = answer?
+        .iter()
+        .map(|answer| answer.trim().chars().count())
+        .sum();
     (score > 0.0).then(|| format!("the answer has {}", counted(characters, "character")))
 }
 
@@ -70,7 +81,10 @@ pub(in crate::metrics) fn sources_used(
     score: f64,
 ) -> Option<String> {
     let sources = sources_used?;
-    let named: Vec<_> = sources.iter().filter(|source| !source.trim().is_empty()).collect();
+    let named: Vec<_> = sources
+        .iter()
+        .filter(|source| !source.trim().is_empty())
+        .collect();
     (score > 0.0).then(|| labelled("sources", &named))
 }
 
@@ -136,5 +150,8 @@ fn unlike<'a>(
     similarity: f64,
 ) -> Vec<&'a str> {
     let pairs = texts.iter().zip(resembling(texts, others, similarity));
-    pairs.filter(|(_, is_like)| !is_like).map(|(text, _)| &**text).collect()
+    pairs
+        .filter(|(_, is_like)| !is_like)
+        .map(|(text, _)| &**text)
+        .collect()
 }

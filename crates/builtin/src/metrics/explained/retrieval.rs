@@ -13,17 +13,27 @@ pub(in crate::metrics) fn ranks(
     depth: Option<usize>,
 ) -> String {
     let mut seen = HashSet::new();
-    let ranked = retrieved.iter().zip(1_usize..).take(depth.unwrap_or(usize::MAX));
-    let found: Vec<(&str, usize)> =
-        ranked.filter(|(id, _)| relevant.grade(id) > 0.0 && seen.insert(*id)).collect();
+    let ranked = retrieved
+        .iter()
+        .zip(1_usize..)
+        .take(depth.unwrap_or(usize::MAX));
+    let found: Vec<(&str, usize)> = ranked
+        .filter(|(id, _)| relevant.grade(id) > 0.0 && seen.insert(*id))
+        .collect();
     let all = relevant.ids();
-    let missing: Vec<&str> = all.iter().copied().filter(|id| !seen.contains(id)).collect();
+    let missing: Vec<&str> = all
+        .iter()
+        .copied()
+        .filter(|id| !seen.contains(id))
+        .collect();
     let shown: Vec<String> = found
         .iter()
         .take(MAX_ITEMS)
         .map(|(id, rank)| format!("{} at rank {rank}", quoted(id)))
         .collect();
-    let among = depth.map(|depth| format!(" among the first {depth}")).unwrap_or_default();
+    let among = depth
+        .map(|depth| format!(" among the first {depth}"))
+        .unwrap_or_default();
     let documents = counted(all.len(), "relevant document");
     let found = match found.len() {
         0 => String::new(),

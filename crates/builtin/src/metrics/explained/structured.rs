@@ -8,16 +8,32 @@ use crate::messages::escape;
 use crate::metrics::structured::Compared;
 
 pub(in crate::metrics) fn json_field_accuracy(compared: &Compared<'_>) -> String {
-    let Compared { gold, pred, report, invalid } = compared;
+    let Compared {
+        gold,
+        pred,
+        report,
+        invalid,
+    } = compared;
     let counts = report.counts;
     let wrong = report.fields().filter(|(_, share)| *share < 1.0);
-    let wrong: Vec<String> = wrong.map(|(path, _)| difference(gold, pred, path)).collect();
-    let shown = wrong.iter().take(MAX_ITEMS).cloned().collect::<Vec<_>>().join(", ");
+    let wrong: Vec<String> = wrong
+        .map(|(path, _)| difference(gold, pred, path))
+        .collect();
+    let shown = wrong
+        .iter()
+        .take(MAX_ITEMS)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     joined([
-        invalid
-            .as_ref()
-            .map_or_else(String::new, |error| format!("`pred.answer` is not valid JSON: {error}")),
-        format!("{} of {} correct", counts.correct, counted(usize(counts.expected), "field")),
+        invalid.as_ref().map_or_else(String::new, |error| {
+            format!("`pred.answer` is not valid JSON: {error}")
+        }),
+        format!(
+            "{} of {} correct",
+            counts.correct,
+            counted(usize(counts.expected), "field")
+        ),
         match wrong.is_empty() {
             true => String::new(),
             false => format!("wrong: {}", more(shown, wrong.len())),

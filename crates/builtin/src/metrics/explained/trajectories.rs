@@ -33,7 +33,10 @@ pub(in crate::metrics) fn with_malformed_args(
     explanation: Option<String>,
 ) -> Option<String> {
     let malformed: Vec<String> = called.malformed_args().collect();
-    let shown = more(malformed[..malformed.len().min(MAX_ITEMS)].join("; "), malformed.len());
+    let shown = more(
+        malformed[..malformed.len().min(MAX_ITEMS)].join("; "),
+        malformed.len(),
+    );
     Some(joined([explanation.unwrap_or_default(), shown])).filter(|it| !it.is_empty())
 }
 
@@ -46,11 +49,20 @@ pub(in crate::metrics) fn difference(
         TrajectoryDifference::Messages { called, expected } => {
             format!("{}, expected {expected}", counted(*called, "message"))
         }
-        TrajectoryDifference::Role { message, called, expected } => {
+        TrajectoryDifference::Role {
+            message,
+            called,
+            expected,
+        } => {
             let [expected, called] = [expected, called].map(|role| role.as_str());
             format!("message {message}: expected the role `{expected}`, found `{called}`")
         }
-        TrajectoryDifference::Call { message, call, called, expected } => {
+        TrajectoryDifference::Call {
+            message,
+            call,
+            called,
+            expected,
+        } => {
             let place = match message {
                 Some(message) => format!("call {call} of message {message}"),
                 None => format!("call {call}"),
@@ -80,7 +92,10 @@ fn unmatched(calls: &UnmatchedCalls<'_>, rules: &ArgsRules) -> String {
     let mut is_extra = vec![true; calls.extra.len()];
     let (mut differing, mut missing) = (Vec::new(), Vec::new());
     for &expected in &calls.missing {
-        match extra_of.get_mut(&*expected.name).and_then(VecDeque::pop_front) {
+        match extra_of
+            .get_mut(&*expected.name)
+            .and_then(VecDeque::pop_front)
+        {
             Some(at) => {
                 is_extra[at] = false;
                 differing.push((calls.extra[at], expected));
@@ -88,10 +103,16 @@ fn unmatched(calls: &UnmatchedCalls<'_>, rules: &ArgsRules) -> String {
             None => missing.push(expected),
         }
     }
-    let extra = calls.extra.iter().zip(is_extra).filter(|(_, is_extra)| *is_extra);
+    let extra = calls
+        .extra
+        .iter()
+        .zip(is_extra)
+        .filter(|(_, is_extra)| *is_extra);
     let extra: Vec<&ToolCall> = extra.map(|(call, _)| *call).collect();
     let shown = differing.iter().take(MAX_ITEMS);
-    let shown: Vec<String> = shown.map(|(one, other)| of_tool(one, other, rules)).collect();
+    let shown: Vec<String> = shown
+        .map(|(one, other)| of_tool(one, other, rules))
+        .collect();
     joined([
         more(shown.join("; "), differing.len()),
         list("missing", &missing),
@@ -103,7 +124,11 @@ fn list(label: &str, calls: &[&ToolCall]) -> String {
     if calls.is_empty() {
         return String::new();
     }
-    let shown: Vec<String> = calls.iter().take(MAX_ITEMS).map(|call| written(call)).collect();
+    let shown: Vec<String> = calls
+        .iter()
+        .take(MAX_ITEMS)
+        .map(|call| written(call))
+        .collect();
     more(format!("{label}: {}", shown.join(", ")), calls.len())
 }
 
@@ -127,8 +152,10 @@ fn of_tool(called: &ToolCall, expected: &ToolCall, rules: &ArgsRules) -> String 
             (!is_same).then(|| (path.clone(), one, other))
         }),
         rule => {
-            let is_compared =
-                [!matches!(rule, ArgsRule::Superset), !matches!(rule, ArgsRule::Subset)];
+            let is_compared = [
+                !matches!(rule, ArgsRule::Superset),
+                !matches!(rule, ArgsRule::Subset),
+            ];
             differing_argument(&called.args, &expected.args, is_compared)
         }
     };
@@ -136,7 +163,10 @@ fn of_tool(called: &ToolCall, expected: &ToolCall, rules: &ArgsRules) -> String 
     match differing {
         Some((path, one, other)) => {
             let [expected, called] = [other, one].map(|value| value.map_or_else(none, found));
-            format!("`{tool}`: argument `{}`: expected {expected}, found {called}", name(&path))
+            format!(
+                "`{tool}`: argument `{}`: expected {expected}, found {called}",
+                name(&path)
+            )
         }
         // Arguments that are not objects, or calls that have a partner each in another matching.
         None => format!("expected {}, found {}", written(expected), written(called)),
@@ -150,22 +180,25 @@ fn differing_argument<'a>(
     expected: &'a Value,
     is_compared: [bool; 2],
 ) -> Option<(String, Option<&'a Value>, Option<&'a Value>)> {
-    let (Value::Object(ours), Value::Object(theirs)) = (called, expected) else { return None };
+    let (Value::Object(ours), Value::Object(theirs)) = (called, expected) else {
+        return None;
+    };
     let mut keys: Vec<&String> = ours.keys().chain(theirs.keys()).collect();
     keys.sort_unstable();
     keys.dedup();
-    keys.into_iter().find_map(|key| match (ours.get(key), theirs.get(key)) {
-        (Some(one), Some(other)) if same_value(one, other) => None,
-        (Some(one), Some(other)) => match differing_argument(one, other, [true, true]) {
-            Some((path, one, other)) => Some((format!("{key}.{path}"), one, other)),
-            None => Some((key.clone(), Some(one), Some(other))),
-        },
-        (one, other) => {
-            let [of_call, of_expected] = is_compared;
-            let counts = (one.is_some() && of_call) || (other.is_some() && of_expected);
-            counts.then(|| (key.clone(), one, other))
-        }
-    })
+    keys.into_iter()
+        .find_map(|key| match (ours.get(key), theirs.get(key)) {
+            (Some(one), Some(other)) if same_value(one, other) => None,
+            (Some(one), Some(other)) => match differing_argument(one, other, [true, true]) {
+                Some((path, one, other)) => Some((format!("{key}.{path}"), one, other)),
+                None => Some((key.clone(), Some(one), Some(other))),
+            },
+            (one, other) => {
+                let [of_call, of_expected] = is_compared;
+                let counts = (one.is_some() && of_call) || (other.is_some() && of_expected);
+                counts.then(|| (key.clone(), one, other))
+            }
+        })
 }
 
 /// Writes a call with its first arguments: `` `book(city="Rome", nights=2)` ``.
@@ -175,8 +208,9 @@ fn written(call: &ToolCall) -> String {
             let mut args: Vec<_> = args.iter().collect();
             args.sort_unstable_by_key(|(key, _)| *key);
             let shown = args.iter().take(MAX_ARGS);
-            let mut shown: Vec<String> =
-                shown.map(|(key, value)| format!("{}={}", name(key), short(value))).collect();
+            let mut shown: Vec<String> = shown
+                .map(|(key, value)| format!("{}={}", name(key), short(value)))
+                .collect();
             if args.len() > MAX_ARGS {
                 shown.push("..".to_owned());
             }
@@ -210,7 +244,11 @@ pub(in crate::metrics) fn trajectory_f1(
     expected: &Trajectory,
 ) -> String {
     let is_best = counts.common == counts.called && counts.common == counts.expected;
-    let order = if is_best { String::new() } else { expected_and_found(called, expected) };
+    let order = if is_best {
+        String::new()
+    } else {
+        expected_and_found(called, expected)
+    };
     bounded(joined([in_common(counts), order]))
 }
 
@@ -219,7 +257,12 @@ pub(in crate::metrics) fn tool_correctness(
     expected: &Trajectory,
     options: ToolCorrectnessOptions,
 ) -> String {
-    let rules = if options.arguments { ArgsRule::Exact } else { ArgsRule::Ignore }.into();
+    let rules = if options.arguments {
+        ArgsRule::Exact
+    } else {
+        ArgsRule::Ignore
+    }
+    .into();
     let calls = UnmatchedCalls::new(&called.tool_calls(), &expected.tool_calls(), &rules);
     let mut calls = calls.unwrap_or_default();
     if options.order != CallOrder::Exact && !expected.tool_calls().is_empty() {
@@ -235,27 +278,47 @@ pub(in crate::metrics) fn tool_correctness(
 }
 
 fn in_common(counts: CallCounts) -> String {
-    let CallCounts { common, called, expected } = counts;
-    format!("{} expected, {called} made, {common} in common", counted(expected, "call"))
+    let CallCounts {
+        common,
+        called,
+        expected,
+    } = counts;
+    format!(
+        "{} expected, {called} made, {common} in common",
+        counted(expected, "call")
+    )
 }
 
 fn expected_and_found(called: &Trajectory, expected: &Trajectory) -> String {
     let [expected, called] = [expected, called].map(|trajectory| {
         let tools = trajectory.tool_calls().names();
-        if tools.is_empty() { "no call".to_owned() } else { names(tools.into_iter()) }
+        if tools.is_empty() {
+            "no call".to_owned()
+        } else {
+            names(tools.into_iter())
+        }
     });
     format!("expected {expected}; found {called}")
 }
 
 /// Describes a loop.
 pub(in crate::metrics) fn call_loop(found: &CallLoop<'_>) -> String {
-    let CallLoop { calls, times, first } = found;
+    let CallLoop {
+        calls,
+        times,
+        first,
+    } = found;
     match &calls[..] {
-        [call] => format!("{times} times, the first as call {first}: {}", written(call)),
+        [call] => format!(
+            "{times} times, the first as call {first}: {}",
+            written(call)
+        ),
         calls => {
             let shown: Vec<String> = calls.iter().take(MAX_ITEMS).map(|it| written(it)).collect();
             let shown = more(shown.join(", "), calls.len());
-            bounded(format!("{times} times in a row from call {first} on: {shown}"))
+            bounded(format!(
+                "{times} times in a row from call {first} on: {shown}"
+            ))
         }
     }
 }

@@ -59,9 +59,15 @@ pub use strings::{
 /// # Errors
 /// The list is empty, or contains an empty string.
 fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
-    match strings.iter().any(|string| string.as_ref().trim().is_empty()) {
+    match strings
+        .iter()
+        .any(|string| string.as_ref().trim().is_empty())
+    {
         _ if strings.is_empty() => Err(format!("expected at least one string in {of}, found none")),
-        true => Err(format!("expected a string that is not empty in {of}, found {:?}", "")),
+        true => Err(format!(
+            "expected a string that is not empty in {of}, found {:?}",
+            ""
+        )),
         false => Ok(()),
     }
 }

@@ -47,7 +47,9 @@ pub fn pattern(
         let group = Searchable::new(group.trim(), case_sensitive, false);
         answer.iter().any(|answer| group.equals(answer.trim()))
     };
-    let groups = pattern.captures(prediction, case_sensitive)?.unwrap_or_default();
+    let groups = pattern
+        .captures(prediction, case_sensitive)?
+        .unwrap_or_default();
     let mut groups = groups.into_iter().flatten().peekable();
     Ok(match match_all {
         true => groups.peek().is_some() && groups.all(is_answer),

@@ -80,6 +80,13 @@ pub fn matches(
     numeric: bool,
 ) -> Result<bool, String> {
     searched(&answer, "`gold.answer`")?;
-    let options = MatchOptions { location, case_sensitive, whole_words, numeric };
-    Ok(answer.iter().any(|answer| options.matches(prediction, answer)))
+    let options = MatchOptions {
+        location,
+        case_sensitive,
+        whole_words,
+        numeric,
+    };
+    Ok(answer
+        .iter()
+        .any(|answer| options.matches(prediction, answer)))
 }

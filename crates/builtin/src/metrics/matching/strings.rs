@@ -25,7 +25,11 @@ pub(in crate::metrics) fn values_or<'a>(
 }
 
 fn valid(values: &[String]) -> Result<(), String> {
-    if values.is_empty() { Ok(()) } else { searched(values, "`values`") }
+    if values.is_empty() {
+        Ok(())
+    } else {
+        searched(values, "`values`")
+    }
 }
 
 /// Whether the output is one of the accepted strings, apart from white space around it.
@@ -59,7 +63,9 @@ pub fn one_of(
     field: &str,
 ) -> Result<bool, String> {
     let text = Searchable::new(text.trim(), case_sensitive, false);
-    Ok(values_or(values, &answer)?.iter().any(|value| text.equals(value.trim())))
+    Ok(values_or(values, &answer)?
+        .iter()
+        .any(|value| text.equals(value.trim())))
 }
 
 /// How the output is searched for strings.
@@ -110,7 +116,9 @@ pub fn contains_all(
     field: &str,
 ) -> Result<bool, String> {
     let text = search.of(text);
-    Ok(values_or(values, &answer)?.iter().all(|value| text.contains(value)))
+    Ok(values_or(values, &answer)?
+        .iter()
+        .all(|value| text.contains(value)))
 }
 
 /// Whether the output contains at least one of the strings.
@@ -141,7 +149,9 @@ pub fn contains_any(
     field: &str,
 ) -> Result<bool, String> {
     let text = search.of(text);
-    Ok(values_or(values, &answer)?.iter().any(|value| text.contains(value)))
+    Ok(values_or(values, &answer)?
+        .iter()
+        .any(|value| text.contains(value)))
 }
 
 /// Whether the output is valid JSON.

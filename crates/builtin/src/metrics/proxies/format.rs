@@ -51,7 +51,9 @@ pub fn format(
         return Ok(Check::fail("the output is empty"));
     }
     let json = require_valid_json.then(|| json_error(text)).flatten();
-    Ok(Check::unless(json.or_else(|| missing_fields(text, required_fields))))
+    Ok(Check::unless(
+        json.or_else(|| missing_fields(text, required_fields)),
+    ))
 }
 
 fn json_error(text: &str) -> Option<String> {
@@ -68,7 +70,10 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
         Ok(object) => object,
         Err(error) => return Some(format!("the output is not a JSON object: {error}")),
     };
-    let missing: Vec<&str> =
-        fields.iter().map(String::as_str).filter(|field| !object.contains_key(*field)).collect();
+    let missing: Vec<&str> = fields
+        .iter()
+        .map(String::as_str)
+        .filter(|field| !object.contains_key(*field))
+        .collect();
     (!missing.is_empty()).then(|| format!("the output lacks the fields `{}`", missing.join("`, `")))
 }

@@ -52,10 +52,21 @@ pub fn keyword(
 ) -> Result<FeedbackMetric, Unscored> {
     validate(required, forbidden).map_err(Unscored::Because)?;
     let text = Searchable::new(text, case_sensitive, whole_words);
-    let found: Vec<&String> = forbidden.iter().filter(|word| text.contains(word)).collect();
-    let missing: Vec<&String> = required.iter().filter(|word| !text.contains(word)).collect();
+    let found: Vec<&String> = forbidden
+        .iter()
+        .filter(|word| text.contains(word))
+        .collect();
+    let missing: Vec<&String> = required
+        .iter()
+        .filter(|word| !text.contains(word))
+        .collect();
     Ok(FeedbackMetric::new(
-        value(required.len(), missing.len(), found.is_empty(), partial_credit),
+        value(
+            required.len(),
+            missing.len(),
+            found.is_empty(),
+            partial_credit,
+        ),
         feedback(&missing, &found),
     ))
 }
@@ -86,12 +97,20 @@ fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: 
 
 fn feedback(missing: &[&String], forbidden: &[&String]) -> String {
     let quoted = |words: &[&String]| {
-        words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ")
+        words
+            .iter()
+            .map(|word| format!("{word:?}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     match (missing.is_empty(), forbidden.is_empty()) {
         (true, true) => "all required keywords are present and no forbidden one is".to_owned(),
         (false, true) => format!("missing: {}", quoted(missing)),
         (true, false) => format!("forbidden: {}", quoted(forbidden)),
-        (false, false) => format!("forbidden: {}; missing: {}", quoted(forbidden), quoted(missing)),
+        (false, false) => format!(
+            "forbidden: {}; missing: {}",
+            quoted(forbidden),
+            quoted(missing)
+        ),
     }
 }

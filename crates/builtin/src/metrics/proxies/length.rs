@@ -58,13 +58,24 @@ pub fn length(
     #[param(default = "answer")]
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
-    let bounds = bounds([min_chars, max_chars], [min_words, max_words], [min_tokens, max_tokens]);
+    let bounds = bounds(
+        [min_chars, max_chars],
+        [min_words, max_words],
+        [min_tokens, max_tokens],
+    );
     validate(&bounds).map_err(Unscored::Because)?;
-    let scores = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.score(text));
+    let scores = bounds
+        .iter()
+        .filter(|bounds| bounds.is_set())
+        .map(|bounds| bounds.score(text));
     let (score, feedback) = scores
         .reduce(|lowest, next| if next.0 < lowest.0 { next } else { lowest })
         .unwrap_or((1.0, String::new()));
-    let score = if partial_credit || score >= 1.0 { score } else { 0.0 };
+    let score = if partial_credit || score >= 1.0 {
+        score
+    } else {
+        0.0
+    };
     Ok(FeedbackMetric::new(score, feedback))
 }
 
@@ -84,7 +95,12 @@ fn bounds(
 ) -> [Bounds; 3] {
     let unbounded = [chars, words, tokens].iter().flatten().all(Option::is_none);
     let chars = if unbounded { [Some(1), None] } else { chars };
-    let bounds = |unit, count, [min, max]: [Option<u64>; 2]| Bounds { unit, count, min, max };
+    let bounds = |unit, count, [min, max]: [Option<u64>; 2]| Bounds {
+        unit,
+        count,
+        min,
+        max,
+    };
     [
         bounds("characters", count_chars as fn(&str) -> usize, chars),
         bounds("words", count_words, words),
@@ -119,9 +135,10 @@ impl Bounds {
                 found as f64 / min as f64,
                 format!("expected at least {min} {unit}, found {found}"),
             ),
-            (_, Some(max)) if found > max => {
-                (max as f64 / found as f64, format!("expected at most {max} {unit}, found {found}"))
-            }
+            (_, Some(max)) if found > max => (
+                max as f64 / found as f64,
+                format!("expected at most {max} {unit}, found {found}"),
+            ),
             _ => (1.0, format!("{found} {unit}")),
         }
     }
@@ -132,7 +149,9 @@ fn validate(bounds: &[Bounds]) -> Result<(), String> {
         if let (Some(min), Some(max)) = (min, max)
             && min > max
         {
-            return Err(format!("the minimum of {min} {unit} exceeds the maximum of {max}"));
+            return Err(format!(
+                "the minimum of {min} {unit} exceeds the maximum of {max}"
+            ));
         }
     }
     Ok(())

@@ -63,9 +63,10 @@ impl Requires for Syntax {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let configured = match self.language.language() {
             // Fails if this build has no parser for the language.
-            Ok(Some(language)) => {
-                language.first_error("").map(|_| ()).map_err(|error| error.to_string())
-            }
+            Ok(Some(language)) => language
+                .first_error("")
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
             Err(unknown) => Err(unknown),
             Ok(None) if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
             Ok(None) => Err(NOTHING_TO_CHECK.to_owned()),

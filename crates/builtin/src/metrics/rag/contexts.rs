@@ -63,7 +63,10 @@ pub fn context_recall_by_id(
 /// Returns the numbers of retrieved contexts that are relevant, and of all; `None` without relevant contexts.
 fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, usize)> {
     let distinct: HashSet<&str> = retrieved.iter().collect();
-    let found = distinct.iter().filter(|id| relevant.grade(id) > 0.0).count();
+    let found = distinct
+        .iter()
+        .filter(|id| relevant.grade(id) > 0.0)
+        .count();
     (relevant.relevant() > 0).then_some((found, distinct.len()))
 }
 
@@ -136,7 +139,10 @@ requires_valid! {
 
 /// Returns strings in the form in which they are compared.
 pub(in crate::metrics) fn texts<'a>(texts: &'a StrOrList<'_>) -> Vec<Cow<'a, str>> {
-    texts.iter().map(|text| NormalForm::Nfc.apply(text)).collect()
+    texts
+        .iter()
+        .map(|text| NormalForm::Nfc.apply(text))
+        .collect()
 }
 
 /// Returns for each text whether one of the others resembles it.
@@ -148,7 +154,9 @@ pub(in crate::metrics) fn resembling<'a>(
     let resembles = move |text: &str, other: &str| {
         EditDistance::Levenshtein.similarity(text, other) >= similarity
     };
-    texts.iter().map(move |text| others.iter().any(|other| resembles(text, other)))
+    texts
+        .iter()
+        .map(move |text| others.iter().any(|other| resembles(text, other)))
 }
 
 /// Fails if there are too many strings or characters to compare.
@@ -157,10 +165,19 @@ fn bounded(retrieved: &[Cow<'_, str>], reference: &[Cow<'_, str>]) -> Result<(),
     bounded_comparisons("contexts", retrieved.len(), reference.len(), instead)?;
     let characters = |side: &[Cow<'_, str>]| side.iter().map(|text| text.chars().count()).sum();
     let (ours, theirs) = (characters(retrieved), characters(reference));
-    bounded_pairs("characters of contexts", ours, theirs, "retrieve fewer or shorter contexts")
+    bounded_pairs(
+        "characters of contexts",
+        ours,
+        theirs,
+        "retrieve fewer or shorter contexts",
+    )
 }
 
 /// Returns `count / of`, and 0 if `of` is 0.
 pub(crate) fn share_of(count: usize, of: usize) -> f64 {
-    if of == 0 { 0.0 } else { count as f64 / of as f64 }
+    if of == 0 {
+        0.0
+    } else {
+        count as f64 / of as f64
+    }
 }

@@ -37,9 +37,13 @@ pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &
 
 /// The document's pairs of intents that are easily confused.
 fn related_intents() -> Vec<(String, String)> {
-    [("statistical", "exploration"), ("entity_lookup", "relational"), ("temporal", "entity_lookup")]
-        .map(|(a, b)| (a.to_owned(), b.to_owned()))
-        .into()
+    [
+        ("statistical", "exploration"),
+        ("entity_lookup", "relational"),
+        ("temporal", "entity_lookup"),
+    ]
+    .map(|(a, b)| (a.to_owned(), b.to_owned()))
+    .into()
 }
 
 /// Intent accuracy with partial credit for related intents.
@@ -81,7 +85,11 @@ pub fn intent_accuracy_with_fallback(
         let (a, b) = (label(a), label(b));
         (a == expected && b == intent) || (b == expected && a == intent)
     };
-    if related.iter().any(is_pair) { credit } else { 0.0 }
+    if related.iter().any(is_pair) {
+        credit
+    } else {
+        0.0
+    }
 }
 
 requires_valid! {
@@ -128,13 +136,21 @@ pub fn entity_f1(
     bounded_comparisons("entities", ours, theirs, "provide fewer entities")?;
     let characters = |side: &[&str]| side.iter().map(|entity| entity.chars().count()).sum();
     let (ours, theirs) = (characters(&predicted), characters(&expected));
-    bounded_pairs("characters of entities", ours, theirs, "provide fewer or shorter entities")?;
+    bounded_pairs(
+        "characters of entities",
+        ours,
+        theirs,
+        "provide fewer or shorter entities",
+    )?;
     let counts = match distinct {
         true => EntityCounts::of_distinct(&predicted, &expected, similarity),
         false => EntityCounts::of(&predicted, &expected, similarity),
     };
     let sums = [counts.found, counts.expected, counts.predicted];
-    Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, CountFormula::EntityF1)))
+    Ok(WithCorpus::new(
+        counts.f1(),
+        CorpusCounts::new(sums, CountFormula::EntityF1),
+    ))
 }
 
 requires_valid! {

@@ -6,7 +6,11 @@ use crate::shipped::*;
 
 /// The built-in metrics that need a feature, the feature, and whether it is enabled.
 pub(super) const FEATURES: &[(&[&str], &str, bool)] = &[
-    (&["sandbox", "test_pass", "verification_delta"], "sandbox", cfg!(feature = "sandbox")),
+    (
+        &["sandbox", "test_pass", "verification_delta"],
+        "sandbox",
+        cfg!(feature = "sandbox"),
+    ),
     (&["tool_params_schema"], "schema", cfg!(feature = "schema")),
     (
         &[

@@ -69,10 +69,16 @@ impl CreateError {
             }
             _ => None,
         };
-        Self::Param { error: Box::new(error), nearest }
+        Self::Param {
+            error: Box::new(error),
+            nearest,
+        }
     }
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
+    nearest
+        .as_ref()
+        .map(|nearest| format!("; did you mean `{nearest}`?"))
+        .unwrap_or_default()
 }

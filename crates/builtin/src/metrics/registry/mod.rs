@@ -69,13 +69,11 @@ pub enum Entry {
 
 impl Registry {
     /// Returns a registry without metrics.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns a registry of the built-in metrics.
-    #[must_use]
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         let mut builtin = HashMap::new();
@@ -104,7 +102,11 @@ impl Registry {
                 Some(instance) => Ok(Arc::new(settings::apply(metric, M::SPEC, instance)?)),
             }
         };
-        let entry = Entry::Configurable { spec: M::SPEC, configure, defaults: M::param_texts };
+        let entry = Entry::Configurable {
+            spec: M::SPEC,
+            configure,
+            defaults: M::param_texts,
+        };
         self.insert(M::SPEC.name, entry)
     }
 
@@ -179,7 +181,10 @@ impl Registry {
     pub fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<&Entry>)> {
         let groups = GROUPS.iter().map(|(name, _)| (*name, Some(*name)));
         groups.chain([("other", None)]).filter_map(|(name, group)| {
-            let members = self.entries.iter().filter(|(name, _)| self.group(name) == group);
+            let members = self
+                .entries
+                .iter()
+                .filter(|(name, _)| self.group(name) == group);
             let members: Vec<_> = members.map(|(_, entry)| entry).collect();
             (!members.is_empty()).then_some((name, members))
         })
@@ -193,7 +198,11 @@ impl Registry {
     fn missing_feature(&self, name: &str) -> Option<&'static str> {
         let has_builtin = !self.builtin.is_empty();
         let needs = |(names, _, enabled): &&(&[&str], _, _)| !enabled && names.contains(&name);
-        FEATURES.iter().find(needs).filter(|_| has_builtin).map(|(_, feature, _)| *feature)
+        FEATURES
+            .iter()
+            .find(needs)
+            .filter(|_| has_builtin)
+            .map(|(_, feature, _)| *feature)
     }
 
     /// Returns the metric of this name, or an error that suggests one.
@@ -270,7 +279,11 @@ mod tests {
                 assert_eq!(error, (!enabled).then_some(message));
             }
         }
-        let unknown = Registry::new().find("heritage_rag").err().unwrap().to_string();
+        let unknown = Registry::new()
+            .find("heritage_rag")
+            .err()
+            .unwrap()
+            .to_string();
         assert_eq!(unknown, "unknown metric `heritage_rag`");
     }
 
@@ -278,12 +291,20 @@ mod tests {
     fn parameters_are_checked_when_a_metric_is_created() {
         let mut params = Params::default();
         params.insert("thresold", "0.8");
-        let error = Registry::builtin().create("f1", &params).err().unwrap().to_string();
+        let error = Registry::builtin()
+            .create("f1", &params)
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.starts_with("metric `f1`"), "{error}");
         assert!(error.ends_with("; did you mean `threshold`?"), "{error}");
         let mut params = Params::default();
         params.insert("strict", "maybe");
-        let error = Registry::builtin().create("f1", &params).err().unwrap().to_string();
+        let error = Registry::builtin()
+            .create("f1", &params)
+            .err()
+            .unwrap()
+            .to_string();
         assert_eq!(
             error,
             "metric `f1`: parameter `strict` should be `true` or `false`; found `maybe`"

@@ -37,16 +37,31 @@ pub(super) fn settings(
     declared: &MetricSpec<'_>,
 ) -> Result<(Option<InstanceSettings>, Params), ParamError> {
     let mut rest = params.clone();
-    let mut take = |name| if has_param(declared, name) { None } else { rest.remove(name) };
+    let mut take = |name| {
+        if has_param(declared, name) {
+            None
+        } else {
+            rest.remove(name)
+        }
+    };
     let (threshold, strict, cost) = (take("threshold"), take("strict"), take("cost"));
     let name = declared.name;
     let settings = InstanceSettings {
-        threshold: read(name, "threshold", threshold, "a number, as in 0.8", f64::from_str)?,
+        threshold: read(
+            name,
+            "threshold",
+            threshold,
+            "a number, as in 0.8",
+            f64::from_str,
+        )?,
         strict: read(name, "strict", strict, "`true` or `false`", bool::from_str)?,
         cost_msats: read(name, "cost", cost, COST, parse_msats)?,
     };
     rest.cost_msats = settings.cost_msats;
-    Ok(((settings != InstanceSettings::default()).then_some(settings), rest))
+    Ok((
+        (settings != InstanceSettings::default()).then_some(settings),
+        rest,
+    ))
 }
 
 /// Applies the settings to a metric.
@@ -58,11 +73,13 @@ pub(super) fn apply<M>(
     declared: MetricSpec<'static>,
     settings: InstanceSettings,
 ) -> Result<Instance<M>, ParamError> {
-    Instance::new(metric, declared, settings).checked().map_err(|error| ParamError::Setting {
-        metric: declared.name.to_owned(),
-        setting: error.setting(),
-        reason: error.to_string(),
-    })
+    Instance::new(metric, declared, settings)
+        .checked()
+        .map_err(|error| ParamError::Setting {
+            metric: declared.name.to_owned(),
+            setting: error.setting(),
+            reason: error.to_string(),
+        })
 }
 
 /// Applies the settings to a metric that was created in code.
@@ -75,7 +92,11 @@ pub(super) fn adjust(
 ) -> Result<Arc<dyn Metric>, ParamError> {
     let spec = metric.spec();
     let rejected = |setting, reason| {
-        Err(ParamError::Setting { metric: spec.name.to_owned(), setting, reason })
+        Err(ParamError::Setting {
+            metric: spec.name.to_owned(),
+            setting,
+            reason,
+        })
     };
     if spec.strict && settings.strict == Some(false) {
         return rejected("strict", IS_STRICT.to_owned());
@@ -105,9 +126,13 @@ impl Adjusted {
             RowAnswer::Scored(scored) => scored,
             counted @ RowAnswer::Counted { .. } => return Ok(counted),
         };
-        let cost =
-            self.settings.cost_msats.filter(|_| scored.score.cost_msats == declared.cost_msats);
-        Ok(scored.validated_again(cost, &self.settings.shown(declared))?.into())
+        let cost = self
+            .settings
+            .cost_msats
+            .filter(|_| scored.score.cost_msats == declared.cost_msats);
+        Ok(scored
+            .validated_again(cost, &self.settings.shown(declared))?
+            .into())
     }
 }
 
@@ -116,7 +141,9 @@ impl Metric for Adjusted {
     dsrs_metrics::forward_metric!(<Example, Prediction> |this| this.metric);
 
     fn cost_estimate(&self) -> u64 {
-        self.settings.cost_msats.unwrap_or_else(|| self.metric.cost_estimate())
+        self.settings
+            .cost_msats
+            .unwrap_or_else(|| self.metric.cost_estimate())
     }
 
     async fn evaluate(
@@ -179,7 +206,11 @@ fn read<T, E: Display>(
             expected: expected.to_owned(),
             found: text,
             // The errors of the standard library add nothing.
-            reason: if setting == "cost" { error.to_string() } else { String::new() },
+            reason: if setting == "cost" {
+                error.to_string()
+            } else {
+                String::new()
+            },
         }),
     }
 }
@@ -235,7 +266,9 @@ mod tests {
     }
 
     fn score_of(metric: &Arc<dyn Metric>) -> (f64, u64) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let (gold, pred) = (Example::default(), Prediction::default());
         let score = runtime.block_on(metric.evaluate(&gold, &pred)).unwrap();
         (score.value, score.cost_msats)
@@ -244,7 +277,11 @@ mod tests {
     #[test]
     fn settings_apply_to_a_metric_that_was_created_in_code() {
         let half = || -> Arc<dyn Metric> {
-            Arc::new(metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0).with_cost_msats(7))
+            Arc::new(
+                metric_fn("half", |_, _| 0.5)
+                    .with_range(0.0, 1.0)
+                    .with_cost_msats(7),
+            )
         };
         let strict = |threshold| InstanceSettings {
             threshold: Some(threshold),
@@ -256,16 +293,24 @@ mod tests {
             let metric = adjust(half(), strict(threshold)).unwrap();
             assert_eq!(score_of(&metric), (value, 9));
             let spec = metric.spec();
-            assert_eq!((spec.threshold, spec.strict, spec.cost_msats), (Some(threshold), true, 9));
+            assert_eq!(
+                (spec.threshold, spec.strict, spec.cost_msats),
+                (Some(threshold), true, 9)
+            );
         }
         let error = adjust(half(), strict(1.5)).err().unwrap().to_string();
         assert_eq!(
             error,
             "metric `half`: `threshold`: expected a threshold in the range 0.0..=1.0, found 1.5; write one within it"
         );
-        let is_strict =
-            metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0).with_threshold(0.5).strict();
-        let error = adjust(Arc::new(is_strict), strict(0.6)).err().unwrap().to_string();
+        let is_strict = metric_fn("half", |_, _| 0.5)
+            .with_range(0.0, 1.0)
+            .with_threshold(0.5)
+            .strict();
+        let error = adjust(Arc::new(is_strict), strict(0.6))
+            .err()
+            .unwrap()
+            .to_string();
         assert!(
             error.starts_with("metric `half`: `threshold`: expected a metric that is not strict")
         );

@@ -59,7 +59,13 @@ impl Command<'_> {
         if self.command.trim().is_empty() {
             return Err("`command` is empty; set it to the command line to run".to_owned());
         }
-        let Limits { cpu_secs, memory_mb, processes, disk_mb, .. } = self.settings.limits;
+        let Limits {
+            cpu_secs,
+            memory_mb,
+            processes,
+            disk_mb,
+            ..
+        } = self.settings.limits;
         at_least("timeout_secs", self.timeout_secs, 1)?;
         at_least("limits.cpu_secs", cpu_secs.unwrap_or(1), 1)?;
         at_least("limits.memory_mb", memory_mb, 1)?;
@@ -72,15 +78,18 @@ impl Command<'_> {
             ));
         }
         self.validate_check()?;
-        self.settings.readable.iter().try_for_each(|path| match Path::new(path) {
-            relative if !relative.is_absolute() => {
-                Err(format!("`readable`: expected an absolute path, found `{path}`"))
-            }
-            missing if !missing.exists() => {
-                Err(format!("`readable`: the path `{path}` does not exist"))
-            }
-            _ => Ok(()),
-        })
+        self.settings
+            .readable
+            .iter()
+            .try_for_each(|path| match Path::new(path) {
+                relative if !relative.is_absolute() => Err(format!(
+                    "`readable`: expected an absolute path, found `{path}`"
+                )),
+                missing if !missing.exists() => {
+                    Err(format!("`readable`: the path `{path}` does not exist"))
+                }
+                _ => Ok(()),
+            })
     }
 
     /// The command of the check stage, if there are two stages.
@@ -121,14 +130,24 @@ impl Command<'_> {
         let job = Arc::new(self.preflight_job());
         all.push(Requirement::check(metric, move || {
             let (isolation, job) = (isolation.clone(), Arc::clone(&job));
-            async move { isolation.preflight(&job).await.map_err(|error| error.to_string()) }
+            async move {
+                isolation
+                    .preflight(&job)
+                    .await
+                    .map_err(|error| error.to_string())
+            }
         }));
     }
 
     /// Describes why the command did not terminate with the expected exit code, or returns `None`
     /// if it did. The description contains neither times nor paths, so that it is reproducible.
     pub(super) fn failure(&self, results: &StageResults, expected: i32) -> Option<String> {
-        let Limits { output_kb, memory_mb, file_mb, .. } = self.settings.limits;
+        let Limits {
+            output_kb,
+            memory_mb,
+            file_mb,
+            ..
+        } = self.settings.limits;
         let report = &results.report;
         let reason = match report.termination {
             Termination::Exited(code) if code == expected => return None,
@@ -140,10 +159,17 @@ impl Command<'_> {
                 format!("left more than {file_mb} MiB of files, or too many of them")
             }
         };
-        let stage = results.stage.map(|stage| format!("{stage}: ")).unwrap_or_default();
+        let stage = results
+            .stage
+            .map(|stage| format!("{stage}: "))
+            .unwrap_or_default();
         let failure = format!("{stage}{reason}\n{}", results.output());
         let program = results.program_failure.as_deref().unwrap_or_default();
-        Some(format!("{}\n{program}", failure.trim_end()).trim_end().to_owned())
+        Some(
+            format!("{}\n{program}", failure.trim_end())
+                .trim_end()
+                .to_owned(),
+        )
     }
 }
 
@@ -196,6 +222,10 @@ pub(super) use command_metric;
 pub(super) fn tail(output: &str) -> &str {
     const MAX_CHARS: usize = 2000;
     let output = output.trim_end();
-    let start = output.char_indices().rev().nth(MAX_CHARS - 1).map_or(0, |(at, _)| at);
+    let start = output
+        .char_indices()
+        .rev()
+        .nth(MAX_CHARS - 1)
+        .map_or(0, |(at, _)| at);
     &output[start..]
 }

@@ -71,7 +71,11 @@ pub async fn sandbox(
     #[param(default = 30)]
     timeout_secs: u64,
 ) -> Result<Explained<Check>, Unscored> {
-    let command = Command { command, timeout_secs, settings };
+    let command = Command {
+        command,
+        timeout_secs,
+        settings,
+    };
     let results = command.run(example, pred).await?;
     let score = Check::unless(command.failure(&results, expected_exit_code));
     let passed = || format!("exit code {expected_exit_code}\n{}", results.output());

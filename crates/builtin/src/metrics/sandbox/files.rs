@@ -73,7 +73,11 @@ impl FileSource {
                 }
             }
             Self::Field(side, name) => {
-                let row = if *side == Side::Gold { &example.data } else { &pred.data };
+                let row = if *side == Side::Gold {
+                    &example.data
+                } else {
+                    &pred.data
+                };
                 content.push_str(&fields::written(fields::value(row, *side, name)?));
             }
         }
@@ -83,7 +87,10 @@ impl FileSource {
 
 /// The JSON form of a [`FileSource`].
 #[derive(Deserialize, Serialize)]
-#[serde(untagged, expecting = "expected a field, an object with `text`, or a list of these")]
+#[serde(
+    untagged,
+    expecting = "expected a field, an object with `text`, or a list of these"
+)]
 enum JsonSource {
     Field(String),
     Text { text: String },
@@ -133,7 +140,9 @@ impl SandboxFiles {
 
     /// The first file with a field of the prediction, as path and field.
     pub(super) fn field_of_prediction(&self) -> Option<(&str, &str)> {
-        self.0.iter().find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
+        self.0
+            .iter()
+            .find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
     }
 
     /// The files of one row, as path and content: first those that are read-only, since they
@@ -148,7 +157,11 @@ impl SandboxFiles {
             let mut content = String::new();
             source.append_to(&mut content, example, pred)?;
             let is_writable = source.field_of_prediction().is_some();
-            let files = if is_writable { &mut writable } else { &mut read_only };
+            let files = if is_writable {
+                &mut writable
+            } else {
+                &mut read_only
+            };
             files.push((path.clone(), content));
         }
         Ok((read_only, writable))
@@ -160,7 +173,12 @@ type Contents = Vec<(String, String)>;
 
 impl<P: Into<String>> FromIterator<(P, FileSource)> for SandboxFiles {
     fn from_iter<I: IntoIterator<Item = (P, FileSource)>>(files: I) -> Self {
-        Self(files.into_iter().map(|(path, source)| (path.into(), source)).collect())
+        Self(
+            files
+                .into_iter()
+                .map(|(path, source)| (path.into(), source))
+                .collect(),
+        )
     }
 }
 

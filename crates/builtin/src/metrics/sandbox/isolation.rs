@@ -30,7 +30,6 @@ impl Isolation {
     }
 
     /// No isolation: the command has all permissions of the current process. See [`Unconfined`].
-    #[must_use]
     pub fn none_because_i_trust_the_code() -> Self {
         Self::with_provider(Unconfined::run_without_isolation_because_i_trust_the_code())
     }

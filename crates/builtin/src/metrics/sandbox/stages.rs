@@ -27,7 +27,11 @@ impl StageResults {
     /// Returns the last part of the output, where errors usually are.
     pub(super) fn output(&self) -> &str {
         let Report { stdout, stderr, .. } = &self.report;
-        tail(if stderr.trim().is_empty() { stdout } else { stderr })
+        tail(if stderr.trim().is_empty() {
+            stdout
+        } else {
+            stderr
+        })
     }
 }
 
@@ -47,17 +51,33 @@ impl Command<'_> {
             files,
             read_only,
             folder: (!self.settings.folder.is_empty()).then(|| (&*self.settings.folder).into()),
-            requires: program_of(self.command).map(str::to_owned).into_iter().collect(),
+            requires: program_of(self.command)
+                .map(str::to_owned)
+                .into_iter()
+                .collect(),
             ..self.job()
         };
         match self.check_command() {
             Some(check) => {
-                self.run_stages(job, check, self.settings.check_files.of_row(example, pred)?.0)
-                    .await
+                self.run_stages(
+                    job,
+                    check,
+                    self.settings.check_files.of_row(example, pred)?.0,
+                )
+                .await
             }
             None => {
-                let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
-                Ok(StageResults { report, stage: None, program_failure: None })
+                let report = self
+                    .settings
+                    .isolation
+                    .run(&job)
+                    .await
+                    .map_err(Unscored::because)?;
+                Ok(StageResults {
+                    report,
+                    stage: None,
+                    program_failure: None,
+                })
             }
         }
     }
@@ -73,14 +93,30 @@ impl Command<'_> {
         let dir = dir.map_err(|error| io("creating a directory", &error))?;
         let files = dir.path().join(FILES);
         fs::create_dir(&files).map_err(|error| io("creating a directory", &error))?;
-        let program = Job { keep: Some(files), ..program };
-        let report = self.settings.isolation.run(&program).await.map_err(Unscored::because)?;
+        let program = Job {
+            keep: Some(files),
+            ..program
+        };
+        let report = self
+            .settings
+            .isolation
+            .run(&program)
+            .await
+            .map_err(Unscored::because)?;
         let Termination::Exited(code) = report.termination else {
-            return Ok(StageResults { report, stage: Some("program"), program_failure: None });
+            return Ok(StageResults {
+                report,
+                stage: Some("program"),
+                program_failure: None,
+            });
         };
         write_result(dir.path(), code, &report)
             .map_err(|error| io("writing the output", &error))?;
-        let results = StageResults { report, stage: Some("program"), program_failure: None };
+        let results = StageResults {
+            report,
+            stage: Some("program"),
+            program_failure: None,
+        };
         let program_failure = self.failure(&results, 0);
         let job = Job {
             command: check.to_owned(),
@@ -89,15 +125,27 @@ impl Command<'_> {
             program: Some(dir.path().to_owned()),
             ..self.job()
         };
-        let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
-        Ok(StageResults { report, stage: Some("check"), program_failure })
+        let report = self
+            .settings
+            .isolation
+            .run(&job)
+            .await
+            .map_err(Unscored::because)?;
+        Ok(StageResults {
+            report,
+            stage: Some("check"),
+            program_failure,
+        })
     }
 
     /// Returns the settings shared by all rows and both stages.
     fn job(&self) -> Job {
         Job {
             readable: self.settings.readable.iter().map(Into::into).collect(),
-            limits: Limits { time_secs: self.timeout_secs, ..self.settings.limits.clone() },
+            limits: Limits {
+                time_secs: self.timeout_secs,
+                ..self.settings.limits.clone()
+            },
             ..Job::default()
         }
     }

@@ -54,7 +54,11 @@ pub async fn test_pass(
     #[param(default = 120)]
     timeout_secs: u64,
 ) -> Result<Explained<FeedbackMetric>, Unscored> {
-    let command = Command { command, timeout_secs, settings };
+    let command = Command {
+        command,
+        timeout_secs,
+        settings,
+    };
     let results = command.run(example, pred).await?;
     let failure = command.failure(&results, 0);
     let output = tail(&results.report.stdout).to_owned();
@@ -86,7 +90,12 @@ async fn count(results: StageResults) -> Result<Tests, Unscored> {
         return Ok(Tests::Crashed);
     }
     let parse = move || {
-        let Report { stdout, stderr, termination, .. } = &results.report;
+        let Report {
+            stdout,
+            stderr,
+            termination,
+            ..
+        } = &results.report;
         match counts::parse_streams(&[stdout, stderr]) {
             Some(counts) => Tests::Counted(counts),
             None if *termination == Termination::Exited(0) => {
@@ -95,7 +104,9 @@ async fn count(results: StageResults) -> Result<Tests, Unscored> {
             None => Tests::Crashed,
         }
     };
-    on_thread("parsing test results", parse).await.map_err(Unscored::because)
+    on_thread("parsing test results", parse)
+        .await
+        .map_err(Unscored::because)
 }
 
 fn score(tests: &Tests, failure: Option<String>, partial_credit: bool) -> FeedbackMetric {
@@ -110,7 +121,11 @@ fn score(tests: &Tests, failure: Option<String>, partial_credit: bool) -> Feedba
             return FeedbackMetric::new(0.0, feedback.trim_end().to_owned());
         }
     };
-    let Counts { passed, failed, skipped } = counts;
+    let Counts {
+        passed,
+        failed,
+        skipped,
+    } = counts;
     let summary = format!("{passed} passed, {failed} failed, {skipped} skipped");
     let all_passed = failed == 0 && passed > 0 && failure.is_none();
     let value = match (all_passed, partial_credit) {
@@ -179,7 +194,11 @@ pub async fn verification_delta(
     #[param(default = 120)]
     timeout_secs: u64,
 ) -> Result<MetricScore, Unscored> {
-    let command = Command { command, timeout_secs, settings };
+    let command = Command {
+        command,
+        timeout_secs,
+        settings,
+    };
     let results = command.run(example, pred).await?;
     let failure = command.failure(&results, 0).unwrap_or_default();
     let (after, crash) = match count(results).await? {
@@ -204,7 +223,10 @@ fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
     };
     let delta = i128::from(after) - i128::from(before);
     let details = format!("Tests before: {before}, after: {after}, delta: {delta}{crash}");
-    MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500)
+    MetricScore::new(value)
+        .with_confidence(0.9)
+        .with_details(details)
+        .with_cost_msats(500)
 }
 
 command_metric!(TestPass, TestPassBuilder, |_| Ok(()));

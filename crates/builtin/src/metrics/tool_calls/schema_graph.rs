@@ -30,10 +30,17 @@ pub(super) struct Node {
 impl Node {
     /// The subschemas that this one leads to, on the same value or on any. Of each list, only one is evaluated.
     pub(super) fn below(&self, on_same_value: bool) -> impl Iterator<Item = &[Index]> {
-        let members = self.properties.values().chain(&self.patterns).chain(&self.other_members);
+        let members = self
+            .properties
+            .values()
+            .chain(&self.patterns)
+            .chain(&self.other_members);
         let items = self.names.iter().chain(&self.prefix).chain(&self.items);
         let others = members.chain(items).filter(move |_| !on_same_value);
-        self.in_place.iter().map(Vec::as_slice).chain(others.map(std::slice::from_ref))
+        self.in_place
+            .iter()
+            .map(Vec::as_slice)
+            .chain(others.map(std::slice::from_ref))
     }
 }
 
@@ -72,7 +79,10 @@ impl<'s> Reader<'s> {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.identifiers(item, base)),
             Value::Object(members) => {
-                let id = members.get("$id").or(members.get("id")).and_then(Value::as_str);
+                let id = members
+                    .get("$id")
+                    .or(members.get("id"))
+                    .and_then(Value::as_str);
                 if id.is_some_and(|id| !id.starts_with('#')) {
                     base = value;
                 }
@@ -106,28 +116,35 @@ impl<'s> Reader<'s> {
                     node.in_place.push(vec![self.index(schema)]);
                 }
                 ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
-                    node.in_place.extend(schemas.iter().map(|schema| vec![self.index(schema)]));
+                    node.in_place
+                        .extend(schemas.iter().map(|schema| vec![self.index(schema)]));
                 }
                 ("dependentSchemas" | "dependencies", Value::Object(schemas)) => {
-                    node.in_place.extend(schemas.values().map(|schema| vec![self.index(schema)]));
+                    node.in_place
+                        .extend(schemas.values().map(|schema| vec![self.index(schema)]));
                 }
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
                     let targets = self.targets(value, reference);
-                    node.in_place.push(targets.into_iter().map(|it| self.index(it)).collect());
+                    node.in_place
+                        .push(targets.into_iter().map(|it| self.index(it)).collect());
                 }
                 ("properties", Value::Object(schemas)) => {
-                    let named = schemas.iter().map(|(name, it)| (name.clone(), self.index(it)));
+                    let named = schemas
+                        .iter()
+                        .map(|(name, it)| (name.clone(), self.index(it)));
                     node.properties.extend(named);
                 }
                 ("patternProperties", Value::Object(schemas)) => {
-                    node.patterns.extend(schemas.values().map(|schema| self.index(schema)));
+                    node.patterns
+                        .extend(schemas.values().map(|schema| self.index(schema)));
                 }
                 ("additionalProperties" | "unevaluatedProperties", schema) => {
                     node.other_members.push(self.index(schema));
                 }
                 ("propertyNames", schema) => node.names = Some(self.index(schema)),
                 ("items" | "prefixItems", Value::Array(schemas)) => {
-                    node.prefix.extend(schemas.iter().map(|schema| self.index(schema)));
+                    node.prefix
+                        .extend(schemas.iter().map(|schema| self.index(schema)));
                 }
                 ("items" | "additionalItems" | "contains" | "unevaluatedItems", schema) => {
                     node.items.push(self.index(schema));
@@ -144,12 +161,19 @@ impl<'s> Reader<'s> {
     fn targets(&self, from: &'s Value, reference: &str) -> Vec<&'s Value> {
         let (resource, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let fragment = decoded(fragment);
-        let own = self.bases.get(&std::ptr::from_ref(from)).copied().unwrap_or(self.root);
+        let own = self
+            .bases
+            .get(&std::ptr::from_ref(from))
+            .copied()
+            .unwrap_or(self.root);
         let named = match resource {
             "" => vec![own],
-            id => {
-                self.resources.iter().filter(|it| name(it.0) == name(id)).map(|it| it.1).collect()
-            }
+            id => self
+                .resources
+                .iter()
+                .filter(|it| name(it.0) == name(id))
+                .map(|it| it.1)
+                .collect(),
         };
         let exact = self.within(&named, &fragment);
         let is_meta_schema = ["http://json-schema.org/", "https://json-schema.org/"]
@@ -160,8 +184,12 @@ impl<'s> Reader<'s> {
         }
         // The root has this name if it has no identifier.
         let is_root = resource.starts_with("json-schema:");
-        let every: Vec<&Value> =
-            self.resources.iter().map(|it| it.1).chain(is_root.then_some(self.root)).collect();
+        let every: Vec<&Value> = self
+            .resources
+            .iter()
+            .map(|it| it.1)
+            .chain(is_root.then_some(self.root))
+            .collect();
         self.within(&every, &fragment)
     }
 
@@ -170,11 +198,17 @@ impl<'s> Reader<'s> {
     fn within(&self, resources: &[&'s Value], fragment: &str) -> Vec<&'s Value> {
         match fragment {
             "" => resources.to_vec(),
-            path if path.starts_with('/') => {
-                resources.iter().filter_map(|resource| resource.pointer(path)).collect()
-            }
+            path if path.starts_with('/') => resources
+                .iter()
+                .filter_map(|resource| resource.pointer(path))
+                .collect(),
             _ if resources.is_empty() => Vec::new(),
-            anchor => self.anchors.iter().filter(|it| it.0 == anchor).map(|it| it.1).collect(),
+            anchor => self
+                .anchors
+                .iter()
+                .filter(|it| it.0 == anchor)
+                .map(|it| it.1)
+                .collect(),
         }
     }
 }
@@ -190,7 +224,10 @@ fn decoded(fragment: &str) -> String {
     let mut parts = fragment.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
-        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+        match part
+            .get(..2)
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+        {
             Some(byte) => bytes.extend([&[byte], &part.as_bytes()[2..]].concat()),
             None => bytes.extend([b"%", part.as_bytes()].concat()),
         }

@@ -48,7 +48,10 @@ impl SchemaWork {
     /// A message, if a single value could take too much work.
     pub(super) fn of(schema: &Value) -> Result<Self, String> {
         let nodes = read(schema);
-        let mut work = Self { nodes, is_small: false };
+        let mut work = Self {
+            nodes,
+            is_small: false,
+        };
         let mut levels = vec![None; work.nodes.len()];
         for node in 0..work.nodes.len() {
             match work.count(node, true, &mut levels, 0) {
@@ -66,7 +69,9 @@ impl SchemaWork {
             }
         }
         let mut totals = vec![None; work.nodes.len()];
-        work.is_small = work.count(0, false, &mut totals, 0).is_some_and(|total| total <= SMALL);
+        work.is_small = work
+            .count(0, false, &mut totals, 0)
+            .is_some_and(|total| total <= SMALL);
         Ok(work)
     }
 
@@ -91,7 +96,9 @@ impl SchemaWork {
         for targets in self.nodes[node].below(on_same_value) {
             let mut most = 0;
             for &target in targets {
-                most = self.count(target, on_same_value, known, depth + 1)?.max(most);
+                most = self
+                    .count(target, on_same_value, known, depth + 1)?
+                    .max(most);
             }
             count = count.saturating_add(most);
         }
@@ -109,12 +116,17 @@ impl SchemaWork {
             return Ok(());
         }
         let max = FREE.max(values(value).saturating_mul(PER_VALUE));
-        let mut visit = Visit { nodes: &self.nodes, known: HashMap::new(), steps: 0, max };
+        let mut visit = Visit {
+            nodes: &self.nodes,
+            known: HashMap::new(),
+            steps: 0,
+            max,
+        };
         match visit.evaluations(0, value, 0) {
             Some(evaluations) if evaluations <= max => Ok(()),
-            _ => {
-                Err(format!("the validation would take more than {max} evaluations of subschemas"))
-            }
+            _ => Err(format!(
+                "the validation would take more than {max} evaluations of subschemas"
+            )),
         }
     }
 }
@@ -150,7 +162,11 @@ impl<'w> Visit<'w> {
         }
         self.known.insert(pair, u64::MAX);
         let nodes = self.nodes;
-        let Node { in_place, has_unevaluated, .. } = &nodes[node];
+        let Node {
+            in_place,
+            has_unevaluated,
+            ..
+        } = &nodes[node];
         let mut count = 0_u64;
         for targets in in_place {
             let mut most = 0;
@@ -159,7 +175,9 @@ impl<'w> Visit<'w> {
             }
             count = count.saturating_add(most);
         }
-        count = count.saturating_mul(if *has_unevaluated { 2 } else { 1 }).saturating_add(1);
+        count = count
+            .saturating_mul(if *has_unevaluated { 2 } else { 1 })
+            .saturating_add(1);
         count = count.saturating_add(match value {
             Value::Object(members) => self.members(&nodes[node], members, depth + 1)?,
             Value::Array(items) => self.items(&nodes[node], items, depth + 1)?,
@@ -173,7 +191,11 @@ impl<'w> Visit<'w> {
         let mut count = 0_u64;
         for (name, value) in members {
             let named = node.properties.get(name);
-            let others = if named.is_none() { node.other_members.as_slice() } else { &[] };
+            let others = if named.is_none() {
+                node.other_members.as_slice()
+            } else {
+                &[]
+            };
             for &child in named.into_iter().chain(&node.patterns).chain(others) {
                 count = count.saturating_add(self.evaluations(child, value, depth)?);
             }
@@ -217,7 +239,9 @@ impl PatternBudget {
                     self.pattern(pattern)?;
                 }
                 if let Some(Value::Object(patterns)) = members.get("patternProperties") {
-                    patterns.keys().try_for_each(|pattern| self.pattern(pattern))?;
+                    patterns
+                        .keys()
+                        .try_for_each(|pattern| self.pattern(pattern))?;
                 }
                 members.values().try_for_each(|member| self.take(member))
             }
@@ -248,7 +272,10 @@ mod tests {
         let reference = |at: usize| json!({ "$ref": format!("#/definitions/a{at}") });
         let definitions: Map<String, Value> = (0..levels)
             .map(|at| {
-                (format!("a{at}"), json!({ applicator: [reference(at + 1), reference(at + 1)] }))
+                (
+                    format!("a{at}"),
+                    json!({ applicator: [reference(at + 1), reference(at + 1)] }),
+                )
             })
             .chain([(format!("a{levels}"), json!({ "type": "string" }))])
             .collect();
@@ -260,7 +287,10 @@ mod tests {
         for applicator in ["anyOf", "allOf", "oneOf"] {
             assert!(SchemaWork::of(&doubling(applicator, 8)).is_ok());
             let error = SchemaWork::of(&doubling(applicator, 60)).err().unwrap();
-            assert!(error.contains("more than 10000 evaluations of one value"), "{error}");
+            assert!(
+                error.contains("more than 10000 evaluations of one value"),
+                "{error}"
+            );
         }
         let named = json!({
             "$id": "http://example.org/root",
@@ -272,7 +302,10 @@ mod tests {
             "$ref": "a",
         });
         let error = SchemaWork::of(&named).err().unwrap();
-        assert!(error.contains("more than 10000 evaluations of one value"), "{error}");
+        assert!(
+            error.contains("more than 10000 evaluations of one value"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -289,7 +322,10 @@ mod tests {
         assert!(error.contains("more than 1000000 evaluations"), "{error}");
         // A recursive schema without doubling: any depth and any length.
         let list = SchemaWork::of(&json!({ "items": { "$ref": "#" } })).unwrap();
-        assert_eq!(list.check(&(0..100).fold(json!([]), |inner, _| json!([inner, 1]))), Ok(()));
+        assert_eq!(
+            list.check(&(0..100).fold(json!([]), |inner, _| json!([inner, 1]))),
+            Ok(())
+        );
         assert_eq!(list.check(&Value::from(vec![0; 300_000])), Ok(()));
     }
 

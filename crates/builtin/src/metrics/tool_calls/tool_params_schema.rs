@@ -72,22 +72,33 @@ pub fn tool_params_schema(
     #[param(default)]
     schemas: &ToolSchemas,
 ) -> Result<Check, Unscored> {
-    let own = own.map(ToolSchemas::from_json).transpose().map_err(Unscored::because)?;
+    let own = own
+        .map(ToolSchemas::from_json)
+        .transpose()
+        .map_err(Unscored::because)?;
     let schemas = own.as_ref().unwrap_or(schemas);
     if schemas.0.is_empty() {
         return Err(Unscored::because(
             "no schemas; set `schemas`, or add `gold.schemas` to the row",
         ));
     }
-    let Some(Tool { validator, work, .. }) = schemas.0.get(tool) else {
+    let Some(Tool {
+        validator, work, ..
+    }) = schemas.0.get(tool)
+    else {
         let tools: Vec<&str> = schemas.0.keys().map(String::as_str).collect();
         let tools = bounded(tools.join("`, `"));
-        let message = format!("unknown tool `{}`; expected one of `{tools}`", bounded(tool));
+        let message = format!(
+            "unknown tool `{}`; expected one of `{tools}`",
+            bounded(tool)
+        );
         return Ok(Check::fail(message));
     };
     let params = parsed(params.unwrap_or(&Value::Null));
     if depth::is_too_deep(&params) {
-        return Err(Unscored::Because(format!("field `pred.params` contains {TooDeep}")));
+        return Err(Unscored::Because(format!(
+            "field `pred.params` contains {TooDeep}"
+        )));
     }
     match work.check(&params) {
         Ok(()) => validate(validator, &params),
@@ -118,12 +129,18 @@ fn validate(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
             _ => break,
         }
     }
-    Ok(Check::unless((!messages.is_empty()).then(|| messages.join("; "))))
+    Ok(Check::unless(
+        (!messages.is_empty()).then(|| messages.join("; ")),
+    ))
 }
 
 fn describe(error: &ValidationError<'_>) -> String {
     let pointer = error.instance_path().as_str();
-    let location = if pointer.is_empty() { "the parameters" } else { pointer };
+    let location = if pointer.is_empty() {
+        "the parameters"
+    } else {
+        pointer
+    };
     bounded(format_args!("{location}: {error}"))
 }
 
@@ -134,9 +151,16 @@ fn bounded(message: impl fmt::Display) -> String {
     impl fmt::Write for Bounded {
         fn write_str(&mut self, part: &str) -> fmt::Result {
             let left = part.len().min(MAX_MESSAGE_BYTES - self.0.len());
-            let end = (0..=left).rev().find(|&at| part.is_char_boundary(at)).unwrap_or(0);
+            let end = (0..=left)
+                .rev()
+                .find(|&at| part.is_char_boundary(at))
+                .unwrap_or(0);
             self.0.push_str(&part[..end]);
-            if end < part.len() { Err(fmt::Error) } else { Ok(()) }
+            if end < part.len() {
+                Err(fmt::Error)
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -180,8 +204,9 @@ impl ToolSchemas {
         schemas: impl IntoIterator<Item = (N, &'s Value)>,
     ) -> Result<Self, InvalidSchema> {
         let mut patterns = PatternBudget::default();
-        let compiled =
-            schemas.into_iter().map(|(tool, schema)| compile(tool.into(), schema, &mut patterns));
+        let compiled = schemas
+            .into_iter()
+            .map(|(tool, schema)| compile(tool.into(), schema, &mut patterns));
         Ok(Self(Arc::new(compiled.collect::<Result<_, _>>()?)))
     }
 
@@ -212,13 +237,22 @@ fn compiled(schema: &Value, budget: &mut PatternBudget) -> Result<Tool, String> 
     budget.take(schema)?;
     let work = SchemaWork::of(schema)?;
     let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
-    let options =
-        jsonschema::options().should_validate_formats(false).with_pattern_options(patterns);
+    let options = jsonschema::options()
+        .should_validate_formats(false)
+        .with_pattern_options(patterns);
     match options.build(schema) {
-        Ok(validator) => Ok(Tool { schema: schema.clone(), validator, work }),
+        Ok(validator) => Ok(Tool {
+            schema: schema.clone(),
+            validator,
+            work,
+        }),
         Err(error) => {
             let pointer = error.instance_path().as_str();
-            let location = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
+            let location = if pointer.is_empty() {
+                String::new()
+            } else {
+                format!("{pointer}: ")
+            };
             Err(bounded(format_args!("{location}{error}")))
         }
     }
@@ -226,7 +260,9 @@ fn compiled(schema: &Value, budget: &mut PatternBudget) -> Result<Tool, String> 
 
 impl fmt::Debug for ToolSchemas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ToolSchemas").field(&self.0.keys().collect::<Vec<_>>()).finish()
+        f.debug_tuple("ToolSchemas")
+            .field(&self.0.keys().collect::<Vec<_>>())
+            .finish()
     }
 }
 

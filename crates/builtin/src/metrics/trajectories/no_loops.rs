@@ -42,7 +42,12 @@ pub fn no_loops(
     #[param(default = &[])]
     allowed: &[String],
 ) -> bool {
-    LoopLimits { max_same, max_cycles }.find(&counted(trajectory, allowed)).is_none()
+    LoopLimits {
+        max_same,
+        max_cycles,
+    }
+    .find(&counted(trajectory, allowed))
+    .is_none()
 }
 
 fn counted<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCalls<'t> {

@@ -35,7 +35,11 @@ pub fn tool_call_f1(
     #[pred] trajectory: &Trajectory,
     #[gold("trajectory")] expected: &ExpectedTrajectory,
 ) -> Scores {
-    scores(CallCounts::in_any_order(&trajectory.tool_calls(), &expected.tool_calls(), true))
+    scores(CallCounts::in_any_order(
+        &trajectory.tool_calls(),
+        &expected.tool_calls(),
+        true,
+    ))
 }
 
 /// F1 of the names of the called tools, in [0, 1], with precision and recall.
@@ -113,7 +117,12 @@ pub fn tool_correctness(
     #[param(default = false)]
     outputs: bool,
 ) -> Result<f64, TooManyCalls> {
-    ToolCorrectnessOptions { order, arguments, outputs }.score(trajectory, expected)
+    ToolCorrectnessOptions {
+        order,
+        arguments,
+        outputs,
+    }
+    .score(trajectory, expected)
 }
 
 fn scores(counts: CallCounts) -> Scores {
@@ -134,7 +143,11 @@ fn ordered_counts(
         _ => {
             let is_same = called.names() == expected.names();
             let common = if is_same { called.len() } else { 0 };
-            Ok(CallCounts { common, called: called.len(), expected: expected.len() })
+            Ok(CallCounts {
+                common,
+                called: called.len(),
+                expected: expected.len(),
+            })
         }
     }
 }

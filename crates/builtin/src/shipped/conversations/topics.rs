@@ -23,7 +23,11 @@ pub struct CompletenessOfConversation {
     #[input(pred, desc = "the conversation")]
     conversation: Trajectory,
     /// List the intentions of the user: each thing that the user wants to know or to have done, once, in a full sentence.
-    #[step(from(conversation), cost = "100 msat", desc = "the intentions of the user")]
+    #[step(
+        from(conversation),
+        cost = "100 msat",
+        desc = "the intentions of the user"
+    )]
     intentions: Vec<String>,
     #[output(each = intentions, empty = abstain)]
     verdicts: Vec<Fulfilment>,
@@ -77,7 +81,11 @@ pub struct AdherenceToTopics {
     #[param(default = TopicScore::F1, in_prompt = false)]
     headline: TopicScore,
     /// List the topics that the user brings up, each once.
-    #[step(from(conversation), cost = "100 msat", desc = "the topics of the conversation")]
+    #[step(
+        from(conversation),
+        cost = "100 msat",
+        desc = "the topics of the conversation"
+    )]
     topics: Vec<String>,
     #[output(each = topics, empty = abstain)]
     verdicts: Vec<TopicVerdict>,
@@ -85,7 +93,10 @@ pub struct AdherenceToTopics {
 
 fn topic_adherence(topics: &[TopicVerdict], headline: TopicScore) -> f64 {
     let count = |answered, allowed| {
-        topics.iter().filter(|it| it.answered == answered && it.allowed == allowed).count()
+        topics
+            .iter()
+            .filter(|it| it.answered == answered && it.allowed == allowed)
+            .count()
     };
     let (hits, wrong, missed) = (count(true, true), count(true, false), count(false, true));
     match headline {

@@ -72,7 +72,11 @@ pub struct FaithfulnessOfTurn {
     conversation: Trajectory,
     /// Break the last message down into claims. Each claim is one fact, in a full sentence that is understandable alone: write names
     /// in place of pronouns. Leave out what states no fact, such as greetings, questions and offers.
-    #[step(from(conversation), cost = "100 msat", desc = "the claims of the last message")]
+    #[step(
+        from(conversation),
+        cost = "100 msat",
+        desc = "the claims of the last message"
+    )]
     claims: Vec<String>,
     #[output(each = claims, empty = abstain)]
     verdicts: Vec<ClaimVerdict>,

@@ -111,7 +111,11 @@ pub struct EntityRecallOfContexts {
     #[input(pred = "context", desc = "the retrieved contexts")]
     contexts: Vec<String>,
     /// List the entities in the reference answer, each once: people, organizations, places, events, works, dates, and amounts.
-    #[step(from(reference), cost = "100 msat", desc = "the entities in the reference answer")]
+    #[step(
+        from(reference),
+        cost = "100 msat",
+        desc = "the entities in the reference answer"
+    )]
     entities: Vec<String>,
     #[output(each = entities, empty = abstain, cites = contexts)]
     mentions: Vec<EntityMentions>,

@@ -70,7 +70,11 @@ pub struct CorrectnessOfClaims {
     claims: Vec<String>,
     /// Break the reference answer down into claims, with the given atomicity and coverage. Each claim is a full sentence that is
     /// understandable alone.
-    #[step(from(reference), cost = "100 msat", desc = "the claims of the reference answer")]
+    #[step(
+        from(reference),
+        cost = "100 msat",
+        desc = "the claims of the reference answer"
+    )]
     reference_claims: Vec<String>,
     #[output(each = claims, empty = 0.0)]
     verdicts: Vec<ClaimVerdict>,

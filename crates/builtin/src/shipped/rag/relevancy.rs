@@ -70,8 +70,13 @@ pub async fn answer_relevancy(
     panel: judge::Panel,
 ) -> Judged<f64> {
     let judge = QuestionsOfAnswerJudge { panel };
-    let input = QuestionsOfAnswerInput { answer: answer.into() };
-    rescored(&judge, &input, |written| similarity(embedder, &question, written)).await
+    let input = QuestionsOfAnswerInput {
+        answer: answer.into(),
+    };
+    rescored(&judge, &input, |written| {
+        similarity(embedder, &question, written)
+    })
+    .await
 }
 
 /// The mean cosine of the question and of those that a judge wrote; 0 for a noncommittal answer.
@@ -82,10 +87,19 @@ async fn similarity(
 ) -> Result<Rescored, JudgeError> {
     if written.get("noncommittal") == Some(&Value::Bool(true)) {
         let details = "the answer is noncommittal".to_owned();
-        return Ok(Rescored { value: 0.0, cost_msats: 0, details });
+        return Ok(Rescored {
+            value: 0.0,
+            cost_msats: 0,
+            details,
+        });
     }
     let names = ["question_1", "question_2", "question_3"];
-    let written = names.map(|name| written.get(name).and_then(Value::as_str).unwrap_or_default());
+    let written = names.map(|name| {
+        written
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    });
     let [first, second, third] = written;
     let embeddings = judge::embed(embedder, &[question, first, second, third]).await?;
     let cosine = |at: usize| {
@@ -108,13 +122,18 @@ impl Requires for AnswerRelevancy {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.panel.invalid_setting(&Self::SPEC));
         let mut required = Vec::new();
-        let judge = QuestionsOfAnswerJudge { panel: self.panel.clone() };
+        let judge = QuestionsOfAnswerJudge {
+            panel: self.panel.clone(),
+        };
         Requires::requirements(&judge, &mut required);
         all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
     }
 
     fn max_cost(&self, declared_msats: u64) -> u64 {
-        self.panel.max_cost(<QuestionsOfAnswerJudge as Judge>::signature(), declared_msats)
+        self.panel.max_cost(
+            <QuestionsOfAnswerJudge as Judge>::signature(),
+            declared_msats,
+        )
     }
 }
 

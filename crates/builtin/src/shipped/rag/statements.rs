@@ -26,7 +26,11 @@ pub struct FaithfulnessOfAnswer {
     contexts: Vec<String>,
     /// Break the answer down into statements. Each statement is one fact, in a full sentence that is understandable alone: write
     /// names in place of pronouns. Leave out what states no fact, such as greetings and remarks about the answer itself.
-    #[step(from(question, answer), cost = "100 msat", desc = "the statements of the answer")]
+    #[step(
+        from(question, answer),
+        cost = "100 msat",
+        desc = "the statements of the answer"
+    )]
     statements: Vec<String>,
     #[output(each = statements, empty = abstain, cites = contexts)]
     verdicts: Vec<StatementSupport>,
@@ -90,7 +94,11 @@ pub struct NoiseInAnswer {
     reference_statements: Vec<String>,
     /// Break the answer down into statements. Each statement is one fact, in a full sentence that is understandable alone: write
     /// names in place of pronouns.
-    #[step(from(question, answer), cost = "100 msat", desc = "the statements of the answer")]
+    #[step(
+        from(question, answer),
+        cost = "100 msat",
+        desc = "the statements of the answer"
+    )]
     statements: Vec<String>,
     #[output(each = reference_statements, empty = abstain, cites = contexts)]
     reference_verdicts: Vec<StatementSupport>,

@@ -52,20 +52,32 @@ pub(super) fn combine(
     if let Node::Weighted(weighted) = node
         && let Some(value) = weighted.plain_sum(results)
     {
-        return Resolved::Value(Value { value, passed: None });
+        return Resolved::Value(Value {
+            value,
+            passed: None,
+        });
     }
-    Combine { on_missing, results, missing }.node(node)
+    Combine {
+        on_missing,
+        results,
+        missing,
+    }
+    .node(node)
 }
 
 #[inline]
 pub(super) fn resolved(result: &ComponentResult) -> Resolved {
     if let Some(value) = result.plain() {
-        return Resolved::Value(Value { value, passed: result.passed() });
+        return Resolved::Value(Value {
+            value,
+            passed: result.passed(),
+        });
     }
     match result.as_outcome() {
-        Some(Outcome::Scored(scored)) => {
-            Resolved::Value(Value { value: scored.score.value, passed: scored.passed })
-        }
+        Some(Outcome::Scored(scored)) => Resolved::Value(Value {
+            value: scored.score.value,
+            passed: scored.passed,
+        }),
         Some(Outcome::Gated { .. }) => Resolved::Gated,
         _ => Resolved::Missing,
     }
@@ -102,22 +114,32 @@ impl Combine<'_> {
             Node::Any(parts) => self.verdict(parts, false, |any, passed| any | passed),
             Node::Min(parts) => self.extreme(parts, f64::min),
             Node::Max(parts) => self.extreme(parts, f64::max),
-            Node::Gate { proxies, at_least, truths, range } => {
-                self.gate(proxies, *at_least, truths, *range)
-            }
+            Node::Gate {
+                proxies,
+                at_least,
+                truths,
+                range,
+            } => self.gate(proxies, *at_least, truths, *range),
             Node::Invert(part, range) => self.child(part).and_then(|value| {
                 let Value { value, .. } = value.ok_or(Stop::Missing)?;
                 let value = within(*range, range.min + range.max - value);
-                Ok(Value { value, passed: None })
+                Ok(Value {
+                    value,
+                    passed: None,
+                })
             }),
             Node::AtLeast(part, bound) => match self.node(&part.node) {
-                Resolved::Value(Value { value, .. }) => {
-                    Ok(Value { value, passed: Some(value >= *bound) })
-                }
+                Resolved::Value(Value { value, .. }) => Ok(Value {
+                    value,
+                    passed: Some(value >= *bound),
+                }),
                 other => return other,
             },
             Node::Decision(decision) => self.decision(decision),
-            Node::Number(value) => Ok(Value { value: *value, passed: None }),
+            Node::Number(value) => Ok(Value {
+                value: *value,
+                passed: None,
+            }),
         };
         value.map_or_else(Resolved::from, Resolved::Value)
     }
@@ -142,9 +164,10 @@ impl Combine<'_> {
             Resolved::Value(value) => Ok(Some(value)),
             // The rule for missing scores does not apply to a row that a gate rejected.
             Resolved::Gated => Err(Stop::Gated),
-            Resolved::Missing => {
-                self.on_missing.replacement(child.worst).map_err(|IsMissing| Stop::Missing)
-            }
+            Resolved::Missing => self
+                .on_missing
+                .replacement(child.worst)
+                .map_err(|IsMissing| Stop::Missing),
         }
     }
 
@@ -189,7 +212,10 @@ impl Combine<'_> {
             false => scaled(sum, weighted.sum(&mut weights))?,
         };
         let value = weighted.range.map_or(value, |range| within(range, value));
-        Ok(Value { value, passed: None })
+        Ok(Value {
+            value,
+            passed: None,
+        })
     }
 
     fn verdict(
@@ -202,7 +228,10 @@ impl Combine<'_> {
         self.present(parts.iter().map(|child| (child, ())), |value, ()| {
             passed = decide(passed, value.passed == Some(true));
         })?;
-        Ok(Value { value: f64::from(u8::from(passed)), passed: Some(passed) })
+        Ok(Value {
+            value: f64::from(u8::from(passed)),
+            passed: Some(passed),
+        })
     }
 
     fn extreme(&mut self, parts: &[Child], pick: fn(f64, f64) -> f64) -> Result<Value, Stop> {
@@ -210,7 +239,10 @@ impl Combine<'_> {
         self.present(parts.iter().map(|child| (child, ())), |value, ()| {
             picked = Some(picked.map_or(value.value, |picked| pick(picked, value.value)));
         })?;
-        Ok(Value { value: picked.unwrap_or(0.0), passed: None })
+        Ok(Value {
+            value: picked.unwrap_or(0.0),
+            passed: None,
+        })
     }
 
     /// Returns `Ok` if the proxies accept the row.
@@ -222,7 +254,9 @@ impl Combine<'_> {
             return Ok(());
         }
         let names: Vec<&str> = proxies.iter().map(|proxy| proxy.name.as_str()).collect();
-        *self.missing = Missing::Gated { by: names.join(", ") };
+        *self.missing = Missing::Gated {
+            by: names.join(", "),
+        };
         Err(Stop::Gated)
     }
 
@@ -244,7 +278,10 @@ impl Combine<'_> {
             _ => {
                 let value = mean(&mut values);
                 let value = range.map_or(value, |range| within(range, value));
-                Ok(Value { value, passed: None })
+                Ok(Value {
+                    value,
+                    passed: None,
+                })
             }
         }
     }
@@ -256,7 +293,11 @@ fn zeros(len: usize) -> Few {
 
 /// A weighted sum, divided by the sum of its weights. There is no value if all weights are 0.
 fn scaled(sum: f64, weights: f64) -> Result<f64, Stop> {
-    if weights > 0.0 { Ok(sum / weights) } else { Err(Stop::Missing) }
+    if weights > 0.0 {
+        Ok(sum / weights)
+    } else {
+        Err(Stop::Missing)
+    }
 }
 
 fn mean(values: &mut [f64]) -> f64 {

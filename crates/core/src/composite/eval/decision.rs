@@ -38,7 +38,9 @@ impl Decision {
             let (_, to) = branch.ok_or(NoAnswer::NoBranch { answer })?;
             Ok(Taken { answer, to })
         };
-        answer.and_then(branch).map_err(|reason| Missing::NoAnswer(self.node, reason))
+        answer
+            .and_then(branch)
+            .map_err(|reason| Missing::NoAnswer(self.node, reason))
     }
 }
 
@@ -52,7 +54,10 @@ impl Combine<'_> {
         })?;
         let value = self.child(taken.to)?;
         let Value { value, .. } = value.ok_or(Stop::Missing)?;
-        Ok(Value { value, passed: None })
+        Ok(Value {
+            value,
+            passed: None,
+        })
     }
 }
 
@@ -66,7 +71,9 @@ pub(super) fn path(node: &Node, names: &[&str], results: &[ComponentResult]) -> 
 fn each_tree(node: &Node, names: &[&str], results: &[ComponentResult], lines: &mut Vec<String>) {
     let (mut node, mut steps) = (node, Vec::new());
     while let Node::Decision(decision) = node {
-        let Ok(taken) = decision.taken(results) else { break };
+        let Ok(taken) = decision.taken(results) else {
+            break;
+        };
         steps.push(format!("{}: {}", names[decision.node], taken.answer));
         node = &taken.to.node;
     }
@@ -107,7 +114,11 @@ mod tests {
     enum Plain {
         Number(f64),
         Metric(usize),
-        Ask { node: usize, yes: Box<Plain>, no: Box<Plain> },
+        Ask {
+            node: usize,
+            yes: Box<Plain>,
+            no: Box<Plain>,
+        },
     }
 
     impl Plain {
@@ -142,8 +153,15 @@ mod tests {
 
         fn node(&self) -> Node {
             let child = |to: &Self| {
-                let worst = Value { value: 0.0, passed: None };
-                Child { node: to.node(), worst, name: String::new() }
+                let worst = Value {
+                    value: 0.0,
+                    passed: None,
+                };
+                Child {
+                    node: to.node(),
+                    worst,
+                    name: String::new(),
+                }
             };
             match self {
                 Self::Number(number) => Node::Number(*number),
@@ -162,8 +180,9 @@ mod tests {
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
         for _ in 0..20_000 {
             let plain = Plain::random(&mut random, 5);
-            let values: Vec<f64> =
-                (0..COMPONENTS).map(|_| f64::from(u8::from(random.below(2) == 1))).collect();
+            let values: Vec<f64> = (0..COMPONENTS)
+                .map(|_| f64::from(u8::from(random.below(2) == 1)))
+                .collect();
             let mut expected = BTreeSet::new();
             let value = plain.value(&values, &mut expected);
 
@@ -175,7 +194,11 @@ mod tests {
             {
                 for index in ready {
                     assert!(asked.insert(index), "each component is asked once");
-                    let number = Number { value: values[index], cost_msats: 1, passed: None };
+                    let number = Number {
+                        value: values[index],
+                        cost_msats: 1,
+                        passed: None,
+                    };
                     results[index] = ComponentResult::of_number(number);
                 }
             }
@@ -190,15 +213,34 @@ mod tests {
 
     #[test]
     fn the_path_of_a_tree_behind_a_gate_is_shown() {
-        let worst = Value { value: 0.0, passed: None };
-        let child = |node| Child { node, worst, name: String::new() };
+        let worst = Value {
+            value: 0.0,
+            passed: None,
+        };
+        let child = |node| Child {
+            node,
+            worst,
+            name: String::new(),
+        };
         let [yes, no] = [1.0, 0.0].map(|number| Box::new(Plain::Number(number)));
         let truths = vec![child(Plain::Ask { node: 1, yes, no }.node())];
         let proxies = vec![child(Node::Leaf(0))];
-        let gate = Node::Gate { proxies, at_least: 0.5, truths, range: None };
-        let number = Number { value: 1.0, cost_msats: 0, passed: None };
+        let gate = Node::Gate {
+            proxies,
+            at_least: 0.5,
+            truths,
+            range: None,
+        };
+        let number = Number {
+            value: 1.0,
+            cost_msats: 0,
+            passed: None,
+        };
         let results = [number, number].map(ComponentResult::of_number);
-        assert_eq!(path(&gate, &["open", "good"], &results).as_deref(), Some("good: yes"));
+        assert_eq!(
+            path(&gate, &["open", "good"], &results).as_deref(),
+            Some("good: yes")
+        );
         assert!(Tree::new(gate).has_decisions);
     }
 }

@@ -43,10 +43,15 @@ pub(super) fn answer<'a, G: Sync, P: Sync>(
         && let Node::Weighted(weighted) = &run.tree.node
         && let Some(value) = weighted.sum_of_numbers(numbers)
     {
-        let cost = numbers.iter().fold(0, |cost: u64, it| cost.saturating_add(it.cost_msats));
+        let cost = numbers
+            .iter()
+            .fold(0, |cost: u64, it| cost.saturating_add(it.cost_msats));
         return Scored::of_components(value, (cost, 1.0), None, run.name, run.spec).into();
     }
-    let results = numbers.iter().map(|number| ComponentResult::of_number(*number)).collect();
+    let results = numbers
+        .iter()
+        .map(|number| ComponentResult::of_number(*number))
+        .collect();
     Row::new(run, results, call.is_explained()).finish().into()
 }
 
@@ -95,7 +100,9 @@ fn go_on<'a, G: Sync, P: Sync>(
     numbers: &[Number],
     other: Other<'a>,
 ) -> Answer<'a> {
-    let known = numbers.iter().map(|number| ComponentResult::of_number(*number));
+    let known = numbers
+        .iter()
+        .map(|number| ComponentResult::of_number(*number));
     let open = std::iter::repeat_with(ComponentResult::default);
     let results = known.chain(open).take(leaves.len()).collect();
     let index = numbers.len();

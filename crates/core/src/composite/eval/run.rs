@@ -106,7 +106,13 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     pub(super) fn new(run: Run<'a>, results: Box<[ComponentResult]>, is_explained: bool) -> Self {
-        Self { run, results, is_explained, missing: Missing::Leaf(0), is_decided: false }
+        Self {
+            run,
+            results,
+            is_explained,
+            missing: Missing::Leaf(0),
+            is_decided: false,
+        }
     }
 
     /// Evaluates the components without a result. `pending` are the components whose future is already awaited.
@@ -137,7 +143,9 @@ impl<'a> Row<'a> {
         loop {
             // One handler catches the panics of all components; `current` is the component that panicked.
             let evaluate = || self.evaluate(leaves, call, &current, pending);
-            let Err(panic) = panic::catch(false, evaluate) else { return };
+            let Err(panic) = panic::catch(false, evaluate) else {
+                return;
+            };
             let index = current.replace(NO_COMPONENT);
             if index == NO_COMPONENT {
                 // Not a component: the composite's own code.
@@ -155,7 +163,14 @@ impl<'a> Row<'a> {
         pending: &mut Vec<Pending<'a>>,
     ) {
         loop {
-            let Self { run: Run { tree, on_missing, .. }, results, missing, .. } = self;
+            let Self {
+                run: Run {
+                    tree, on_missing, ..
+                },
+                results,
+                missing,
+                ..
+            } = self;
             let Ok(ready) = next(&tree.node, *on_missing, results, missing) else {
                 self.is_decided = true;
                 return;
@@ -210,17 +225,30 @@ impl<'a> Row<'a> {
         if self.is_decided {
             return Err(self.error());
         }
-        let Self { run, results, missing, .. } = &mut self;
+        let Self {
+            run,
+            results,
+            missing,
+            ..
+        } = &mut self;
         match combine(&run.tree.node, run.on_missing, results, missing) {
             Resolved::Value(Value { value, .. }) => {
-                let Self { run, results, is_explained, .. } = self;
+                let Self {
+                    run,
+                    results,
+                    is_explained,
+                    ..
+                } = self;
                 let numbers = component_results::numbers(&results);
                 // Results that are numbers only are in the numbers of the composite.
                 let is_read = is_explained || !results.iter().all(ComponentResult::is_plain);
                 if is_explained && run.tree.has_decisions {
                     return with_path(&run, value, numbers, results);
                 }
-                let components = is_read.then(|| Components { names: run.components, results });
+                let components = is_read.then(|| Components {
+                    names: run.components,
+                    results,
+                });
                 Scored::of_components(value, numbers, components, run.name, run.spec)
             }
             Resolved::Gated | Resolved::Missing => Err(self.error()),
@@ -247,7 +275,10 @@ impl<'a> Row<'a> {
             Missing::Gated { by } => return MetricErrorKind::Gated { by: by.clone() },
             Missing::NoAnswer(index, reason) => {
                 let component = self.run.components[*index].to_owned();
-                return MetricErrorKind::MissingComponent { component, reason: reason.to_string() };
+                return MetricErrorKind::MissingComponent {
+                    component,
+                    reason: reason.to_string(),
+                };
             }
             Missing::Leaf(index) => *index,
         };
@@ -258,12 +289,14 @@ impl<'a> Row<'a> {
                 MetricErrorKind::Abstained
             }
             Some(Outcome::Gated { by }) => MetricErrorKind::Gated { by: by.clone() },
-            Some(Outcome::Skipped { budget, .. }) => {
-                MetricErrorKind::OverBudget { budget_msats: *budget }
-            }
+            Some(Outcome::Skipped { budget, .. }) => MetricErrorKind::OverBudget {
+                budget_msats: *budget,
+            },
             outcome => {
                 let described = |outcome: &Outcome| {
-                    outcome.error().unwrap_or_else(|| format!("it {}", outcome.name()))
+                    outcome
+                        .error()
+                        .unwrap_or_else(|| format!("it {}", outcome.name()))
                 };
                 let reason = outcome.map_or_else(String::new, described);
                 let component = self.run.components[index].to_owned();
@@ -282,7 +315,10 @@ fn with_path(
     results: Box<[ComponentResult]>,
 ) -> Result<Scored> {
     let path = path(&run.tree.node, run.components, &results);
-    let components = Components { names: run.components, results };
+    let components = Components {
+        names: run.components,
+        results,
+    };
     let mut scored = Scored::of_components(value, numbers, Some(components), run.name, run.spec)?;
     scored.score.details = path;
     Ok(scored)

@@ -18,7 +18,14 @@ pub(super) fn next(
     missing: &mut Missing,
 ) -> Result<Vec<usize>, Stop> {
     let (ready, unfinished, estimated) = (Vec::new(), 0, 0);
-    let mut search = Search { on_missing, results, missing, ready, unfinished, estimated };
+    let mut search = Search {
+        on_missing,
+        results,
+        missing,
+        ready,
+        unfinished,
+        estimated,
+    };
     search.node(node)?;
     let mut ready = search.ready;
     ready.sort_unstable();
@@ -41,7 +48,12 @@ impl Search<'_> {
     fn node(&mut self, node: &Node) -> Result<(), Stop> {
         match node {
             Node::Leaf(index) => self.leaf(*index),
-            Node::Gate { proxies, at_least, truths, .. } => self.gate(proxies, *at_least, truths),
+            Node::Gate {
+                proxies,
+                at_least,
+                truths,
+                ..
+            } => self.gate(proxies, *at_least, truths),
             Node::Decision(decision) => self.decision(decision),
             _ => self.parts(node.operands()),
         }
@@ -83,8 +95,19 @@ impl Search<'_> {
             // The gate may open.
             return self.parts(truths.iter());
         }
-        let Self { on_missing, results, missing, .. } = self;
-        match (Combine { on_missing: *on_missing, results, missing }).opens(proxies, at_least) {
+        let Self {
+            on_missing,
+            results,
+            missing,
+            ..
+        } = self;
+        match (Combine {
+            on_missing: *on_missing,
+            results,
+            missing,
+        })
+        .opens(proxies, at_least)
+        {
             Ok(()) => self.parts(truths.iter()),
             // All proxies are missing, but the composite may have a value without this gate.
             Err(Stop::Missing) => Ok(()),

@@ -16,7 +16,12 @@ pub(in crate::composite) enum Node {
     Any(Vec<Child>),
     Min(Vec<Child>),
     Max(Vec<Child>),
-    Gate { proxies: Vec<Child>, at_least: f64, truths: Vec<Child>, range: Option<ScoreRange> },
+    Gate {
+        proxies: Vec<Child>,
+        at_least: f64,
+        truths: Vec<Child>,
+        range: Option<ScoreRange>,
+    },
     Invert(Box<Child>, ScoreRange),
     AtLeast(Box<Child>, f64),
     Decision(Decision),
@@ -60,20 +65,38 @@ impl Weighted {
             a.name.cmp(&b.name).then(a_weight.total_cmp(b_weight))
         };
         order.sort_by(|a, b| compare(*a, *b));
-        let is_ambiguous = order.windows(2).any(|pair| compare(pair[0], pair[1]).is_eq());
+        let is_ambiguous = order
+            .windows(2)
+            .any(|pair| compare(pair[0], pair[1]).is_eq());
         let mut places = vec![0; parts.len()];
-        order.into_iter().enumerate().for_each(|(place, part)| places[part] = place);
+        order
+            .into_iter()
+            .enumerate()
+            .for_each(|(place, part)| places[part] = place);
         let terms = parts.into_iter().zip(places);
-        let terms = terms.map(|((child, weight), place)| Term { child, weight, place });
+        let terms = terms.map(|((child, weight), place)| Term {
+            child,
+            weight,
+            place,
+        });
         let terms: Vec<Term> = terms.collect();
         let plain = if is_ambiguous { None } else { plain(&terms) };
-        Self { terms, is_ambiguous, plain, range }
+        Self {
+            terms,
+            is_ambiguous,
+            plain,
+            range,
+        }
     }
 
     /// Returns the sum of the terms by position, with zero for missing ones.
     #[inline]
     pub(super) fn sum(&self, terms: &mut [f64]) -> f64 {
-        if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
+        if self.is_ambiguous {
+            stable_sum(terms)
+        } else {
+            terms.iter().sum()
+        }
     }
 
     /// Returns the sum if every term is a component with a plain score: the common case, with the same result as the
@@ -137,8 +160,15 @@ impl Node {
 
 fn plain(terms: &[Term]) -> Option<Box<[(usize, f64)]>> {
     let mut plain = vec![(0, 0.0); terms.len()];
-    for Term { child, weight, place } in terms {
-        let Node::Leaf(index) = child.node else { return None };
+    for Term {
+        child,
+        weight,
+        place,
+    } in terms
+    {
+        let Node::Leaf(index) = child.node else {
+            return None;
+        };
         plain[*place] = (index, *weight);
     }
     Some(plain.into())
@@ -165,6 +195,10 @@ pub(in crate::composite) struct Tree {
 impl Tree {
     pub(in crate::composite) fn new(node: Node) -> Self {
         let (has_stages, has_decisions) = (node.has_stages(), node.has_decisions());
-        Self { node, has_stages, has_decisions }
+        Self {
+            node,
+            has_stages,
+            has_decisions,
+        }
     }
 }

@@ -18,18 +18,29 @@ pub(in crate::composite) struct Leaves<L> {
 
 impl<L> Leaves<L> {
     pub(in crate::composite) fn new(on_missing: OnMissing) -> Self {
-        Self { all: Vec::new(), on_missing, inverted: false }
+        Self {
+            all: Vec::new(),
+            on_missing,
+            inverted: false,
+        }
     }
 
     /// Returns the worst value of an operand: the minimum of its range, or the maximum if it is inverted.
     fn worst(&self, derived: &Derived) -> Value {
         let end = |range: ScoreRange| if self.inverted { range.max } else { range.min };
-        Value { value: derived.range.map_or(0.0, end), passed: Some(self.inverted) }
+        Value {
+            value: derived.range.map_or(0.0, end),
+            passed: Some(self.inverted),
+        }
     }
 
     /// Returns the properties of a combination, whose operands may be omitted with `OnMissing::Skip`.
     fn known(&self, combined: Derived, parts: &[Derived]) -> Derived {
-        if self.on_missing == OnMissing::Skip { combined.or_fewer(parts) } else { combined }
+        if self.on_missing == OnMissing::Skip {
+            combined.or_fewer(parts)
+        } else {
+            combined
+        }
     }
 }
 
@@ -40,7 +51,9 @@ pub(in crate::composite) fn resolve<L: Leaf>(
 ) -> Result<(Node, Derived), Mistake> {
     match part {
         Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
-            Err(Mistake::Corpus { component: component.spec().name.to_owned() })
+            Err(Mistake::Corpus {
+                component: component.spec().name.to_owned(),
+            })
         }
         Shape::Leaf(component) => {
             let (index, derived) = leaf(component, leaves);
@@ -51,16 +64,30 @@ pub(in crate::composite) fn resolve<L: Leaf>(
         Shape::Any(parts) => verdicts("any", parts, leaves, Node::Any),
         Shape::Min(parts) => {
             let (children, known) = children("min", parts, leaves)?;
-            Ok((Node::Min(children), leaves.known(Derived::min(&known), &known)))
+            Ok((
+                Node::Min(children),
+                leaves.known(Derived::min(&known), &known),
+            ))
         }
         Shape::Max(parts) => {
             let (children, known) = children("max", parts, leaves)?;
-            Ok((Node::Max(children), leaves.known(Derived::max(&known), &known)))
+            Ok((
+                Node::Max(children),
+                leaves.known(Derived::max(&known), &known),
+            ))
         }
-        Shape::Gate { proxies, at_least, truths } => gate(proxies, at_least, truths, leaves),
+        Shape::Gate {
+            proxies,
+            at_least,
+            truths,
+        } => gate(proxies, at_least, truths, leaves),
         Shape::Invert(part) => invert(*part, leaves),
         Shape::AtLeast(part, bound) => at_least(*part, bound, leaves),
-        Shape::Decision { node, reads, branches } => {
+        Shape::Decision {
+            node,
+            reads,
+            branches,
+        } => {
             let (node, known) = leaf(node, leaves);
             decision((node, known), reads, branches, leaves)
         }
@@ -70,7 +97,10 @@ pub(in crate::composite) fn resolve<L: Leaf>(
 
 /// Returns the range of a component, which every combination needs.
 fn range_of(derived: &Derived, name: &str, within: &'static str) -> Result<ScoreRange, Mistake> {
-    let unknown = || Mistake::UnknownRange { component: name.to_owned(), within };
+    let unknown = || Mistake::UnknownRange {
+        component: name.to_owned(),
+        within,
+    };
     derived.range.ok_or_else(unknown)
 }
 
@@ -97,24 +127,45 @@ fn decision<L: Leaf>(
         siblings("tree", &[&branch])?;
         let (node, derived) = resolve(branch, leaves)?;
         range_of(&derived, &name, "tree")?;
-        children.push((answers, Child { node, worst: leaves.worst(&derived), name }));
+        children.push((
+            answers,
+            Child {
+                node,
+                worst: leaves.worst(&derived),
+                name,
+            },
+        ));
         known.push(derived);
     }
-    let decision = Decision { node, reads, branches: children };
-    Ok((Node::Decision(decision), Derived::decision(&known_node, &known)))
+    let decision = Decision {
+        node,
+        reads,
+        branches: children,
+    };
+    Ok((
+        Node::Decision(decision),
+        Derived::decision(&known_node, &known),
+    ))
 }
 
 /// Checks that the name is in snake case, as `#[metric]` requires.
 pub(in crate::composite) fn name(name: &str) -> Result<(), Mistake> {
     let is_snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
-    if starts && name.chars().all(is_snake) { Ok(()) } else { Err(Mistake::Name) }
+    if starts && name.chars().all(is_snake) {
+        Ok(())
+    } else {
+        Err(Mistake::Name)
+    }
 }
 
 /// Checks the top-level expression: it must be higher-is-better, and its bound must be the composite's threshold.
 pub(in crate::composite) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), Mistake> {
     if let Shape::AtLeast(part, _) = expression {
-        return Err(Mistake::UselessBound { component: part.name(), within: "the composite" });
+        return Err(Mistake::UselessBound {
+            component: part.name(),
+            within: "the composite",
+        });
     }
     siblings("the composite", &[expression])
 }
@@ -125,13 +176,20 @@ fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), Mi
         return Err(Mistake::Empty { within });
     }
     for (position, part) in parts.iter().enumerate() {
-        let Some(found) = part.component() else { continue };
+        let Some(found) = part.component() else {
+            continue;
+        };
         if !Derived::of(&found.spec()).higher_is_better {
-            return Err(Mistake::LowerIsBetter { component: part.name() });
+            return Err(Mistake::LowerIsBetter {
+                component: part.name(),
+            });
         }
         let twice = |other: &&Shape<L>| other.component().is_some_and(|other| other.is(found));
         if parts[..position].iter().any(twice) {
-            return Err(Mistake::Twice { component: part.name(), within });
+            return Err(Mistake::Twice {
+                component: part.name(),
+                within,
+            });
         }
     }
     Ok(())
@@ -150,12 +208,19 @@ fn children<L: Leaf>(
         if let (Shape::AtLeast(..), "weighted" | "min" | "max" | "proxy" | "truth") =
             (&part, within)
         {
-            return Err(Mistake::UselessBound { component: part.name(), within });
+            return Err(Mistake::UselessBound {
+                component: part.name(),
+                within,
+            });
         }
         let name = part.name();
         let (node, derived) = resolve(part, leaves)?;
         range_of(&derived, &name, within)?;
-        nodes.push(Child { node, worst: leaves.worst(&derived), name });
+        nodes.push(Child {
+            node,
+            worst: leaves.worst(&derived),
+            name,
+        });
         known.push(derived);
     }
     Ok((nodes, known))
@@ -167,7 +232,10 @@ fn weighted<L: Leaf>(
 ) -> Result<(Node, Derived), Mistake> {
     for (part, weight) in &parts {
         if !is_weight(*weight) {
-            return Err(Mistake::BadWeight { component: part.name(), weight: *weight });
+            return Err(Mistake::BadWeight {
+                component: part.name(),
+                weight: *weight,
+            });
         }
     }
     let (parts, weights): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
@@ -175,7 +243,9 @@ fn weighted<L: Leaf>(
     let parts: Vec<_> = known.into_iter().zip(weights.iter().copied()).collect();
     if let Some(sum) = wrong_sum(&parts) {
         // Twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
-        return Err(Mistake::WeightsSum { sum: (sum * 1e12).round() / 1e12 });
+        return Err(Mistake::WeightsSum {
+            sum: (sum * 1e12).round() / 1e12,
+        });
     }
     let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
     let derived = leaves.known(Derived::weighted(&parts), &known);
@@ -190,8 +260,14 @@ fn verdicts<L: Leaf>(
     node: fn(Vec<Child>) -> Node,
 ) -> Result<(Node, Derived), Mistake> {
     let (children, known) = children(within, parts, leaves)?;
-    if let Some((child, _)) = children.iter().zip(&known).find(|(_, known)| !known.has_verdict()) {
-        return Err(Mistake::NoVerdict { component: child.name.clone() });
+    if let Some((child, _)) = children
+        .iter()
+        .zip(&known)
+        .find(|(_, known)| !known.has_verdict())
+    {
+        return Err(Mistake::NoVerdict {
+            component: child.name.clone(),
+        });
     }
     Ok((node(children), Derived::verdict(&known)))
 }
@@ -208,7 +284,10 @@ fn gate<L: Leaf>(
     leaves.inverted = inverted;
     let (truths, known_truths) = children("truth", truths, leaves)?;
     let misplaced = |children: &[Child], known: &[Derived], tier: MetricTier| {
-        let wrong = children.iter().zip(known).find(|(_, known)| known.tier != tier);
+        let wrong = children
+            .iter()
+            .zip(known)
+            .find(|(_, known)| known.tier != tier);
         wrong.map(|(child, _)| child.name.clone())
     };
     if let Some(component) = misplaced(&proxies, &known_proxies, MetricTier::Proxy) {
@@ -223,7 +302,15 @@ fn gate<L: Leaf>(
         &leaves.known(Derived::mean(&known_proxies), &known_proxies),
     )?;
     let derived = leaves.known(Derived::mean(&known_truths), &known_truths);
-    Ok((Node::Gate { proxies, at_least, truths, range: derived.range }, derived))
+    Ok((
+        Node::Gate {
+            proxies,
+            at_least,
+            truths,
+            range: derived.range,
+        },
+        derived,
+    ))
 }
 
 fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Derived), Mistake> {
@@ -234,7 +321,11 @@ fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Deri
     let worst = leaves.worst(&derived);
     leaves.inverted = !leaves.inverted;
     let range = range_of(&derived, &component, "invert")?;
-    let child = Child { node, worst, name: component };
+    let child = Child {
+        node,
+        worst,
+        name: component,
+    };
     Ok((Node::Invert(Box::new(child), range), derived.invert()))
 }
 
@@ -246,8 +337,15 @@ fn at_least<L: Leaf>(
     let component = part.name();
     let (node, derived) = resolve(part, leaves)?;
     bound_fits(&component, bound, &derived)?;
-    let child = Child { node, worst: leaves.worst(&derived), name: component };
-    Ok((Node::AtLeast(Box::new(child), bound), derived.at_least(bound)))
+    let child = Child {
+        node,
+        worst: leaves.worst(&derived),
+        name: component,
+    };
+    Ok((
+        Node::AtLeast(Box::new(child), bound),
+        derived.at_least(bound),
+    ))
 }
 
 fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), Mistake> {
@@ -255,9 +353,20 @@ fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), 
     let range = derived.range.unwrap_or(ScoreRange::UNIT);
     match derived.bound(threshold) {
         Bound::Fits => Ok(()),
-        Bound::NotFinite => Err(Mistake::ThresholdNotFinite { component, threshold }),
-        Bound::Outside => Err(Mistake::ThresholdOutside { component, threshold, range }),
-        Bound::CannotFail => Err(Mistake::ThresholdCannotFail { component, threshold, range }),
+        Bound::NotFinite => Err(Mistake::ThresholdNotFinite {
+            component,
+            threshold,
+        }),
+        Bound::Outside => Err(Mistake::ThresholdOutside {
+            component,
+            threshold,
+            range,
+        }),
+        Bound::CannotFail => Err(Mistake::ThresholdCannotFail {
+            component,
+            threshold,
+            range,
+        }),
     }
 }
 
@@ -277,7 +386,12 @@ impl Declaration {
         derived: &Derived,
         components: &[MetricSpec<'_>],
     ) -> Result<MetricSpec<'static>, Mistake> {
-        let Self { threshold, tier, strict, .. } = *self;
+        let Self {
+            threshold,
+            tier,
+            strict,
+            ..
+        } = *self;
         self.check_limits(derived, total_cost(components))?;
         self.check_verdict(derived)?;
         Ok(derived.spec("", components, tier, threshold, strict))
@@ -298,7 +412,9 @@ impl Declaration {
 
     fn check_verdict(&self, derived: &Derived) -> Result<(), Mistake> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
-            return Err(Mistake::ThresholdOnBool { within: "the composite" });
+            return Err(Mistake::ThresholdOnBool {
+                within: "the composite",
+            });
         }
         match self.threshold {
             Some(threshold) => bound_fits("the composite", threshold, derived),

@@ -3,7 +3,6 @@
 use crate::spec::MetricSpec;
 
 /// Returns the largest expected cost of all components together, in millisatoshis.
-#[must_use]
 pub const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
     let mut total: u64 = 0;
     let mut index = 0;
@@ -16,7 +15,6 @@ pub const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
 
 /// Returns the largest cost of a path, in millisatoshis, where `paths` has the components on each path and `costs` the costs of
 /// all components.
-#[must_use]
 pub const fn dearest(costs: &[u64], paths: &[&[usize]]) -> u64 {
     let (mut dearest, mut path) = (0, 0);
     while path < paths.len() {

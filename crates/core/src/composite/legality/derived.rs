@@ -32,11 +32,14 @@ pub(super) enum Bound {
 
 impl Derived {
     /// Derives the properties of a single metric.
-    #[must_use]
     pub const fn of(spec: &MetricSpec<'_>) -> Self {
         Self {
             kind: spec.kind,
-            range: if spec.strict { Some(ScoreRange::UNIT) } else { spec.range },
+            range: if spec.strict {
+                Some(ScoreRange::UNIT)
+            } else {
+                spec.range
+            },
             tier: spec.tier,
             threshold: match spec.higher_is_better() {
                 true if spec.strict => Some(1.0),
@@ -54,11 +57,16 @@ impl Derived {
 
     const fn number(range: Option<ScoreRange>, tier: MetricTier) -> Self {
         let kind = ScoreKind::Number;
-        Self { kind, range, tier, threshold: None, higher_is_better: true }
+        Self {
+            kind,
+            range,
+            tier,
+            threshold: None,
+            higher_is_better: true,
+        }
     }
 
     /// Derives the properties of a weighted mean.
-    #[must_use]
     pub const fn weighted(parts: &[(Self, f64)]) -> Self {
         let mut index = 0;
         let mut is_truth = false;
@@ -79,7 +87,6 @@ impl Derived {
     }
 
     /// Derives the properties of `all` and `any`.
-    #[must_use]
     pub const fn verdict(parts: &[Self]) -> Self {
         Self {
             kind: ScoreKind::Bool,
@@ -91,13 +98,11 @@ impl Derived {
     }
 
     /// Derives the properties of the smallest value.
-    #[must_use]
     pub const fn min(parts: &[Self]) -> Self {
         Self::extreme(parts, false)
     }
 
     /// Derives the properties of the largest value.
-    #[must_use]
     pub const fn max(parts: &[Self]) -> Self {
         Self::extreme(parts, true)
     }
@@ -122,7 +127,6 @@ impl Derived {
     }
 
     /// Derives the properties of a mean, as of a gate's proxies and truths. A single component is returned unchanged.
-    #[must_use]
     pub const fn mean(parts: &[Self]) -> Self {
         if let [only] = parts {
             return *only;
@@ -141,18 +145,26 @@ impl Derived {
             }
             index += 1;
         }
-        let range = if known { Some(ScoreRange { min, max }) } else { None };
+        let range = if known {
+            Some(ScoreRange { min, max })
+        } else {
+            None
+        };
         Self::number(range, highest_tier(parts))
     }
 
     /// Derives the properties of a number at the end of a decision tree.
-    #[must_use]
     pub const fn constant(number: f64) -> Self {
-        Self::number(Some(ScoreRange { min: number, max: number }), MetricTier::Proxy)
+        Self::number(
+            Some(ScoreRange {
+                min: number,
+                max: number,
+            }),
+            MetricTier::Proxy,
+        )
     }
 
     /// Derives the properties of a node of a decision tree with its branches: the range includes the range of each branch.
-    #[must_use]
     pub const fn decision(node: &Self, branches: &[Self]) -> Self {
         let is_truth = node.is_truth() || matches!(highest_tier(branches), MetricTier::Truth);
         let range = match branches {
@@ -164,7 +176,6 @@ impl Derived {
 
     /// Widens the range of a combination whose components may be omitted: a single one may remain, so the
     /// range includes the range of each component.
-    #[must_use]
     pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
         let mut index = 0;
         while index < parts.len() {
@@ -181,20 +192,21 @@ impl Derived {
     }
 
     /// Derives the properties of the value mirrored in its range.
-    #[must_use]
     pub const fn invert(self) -> Self {
         Self::number(self.range, self.tier)
     }
 
     /// Derives the properties with a smallest value that is a pass.
-    #[must_use]
     pub const fn at_least(self, bound: f64) -> Self {
-        Self { kind: ScoreKind::Number, threshold: Some(bound), ..self }
+        Self {
+            kind: ScoreKind::Number,
+            threshold: Some(bound),
+            ..self
+        }
     }
 
     /// Returns the composite's spec from the derived properties and the declared tier and threshold. A gate with a
     /// single truth has the truth's threshold.
-    #[must_use]
     pub const fn spec<'a>(
         &self,
         name: &'a str,
@@ -210,7 +222,11 @@ impl Derived {
         let mut spec = MetricSpec::new(name).with_tier(tier).with_kind(self.kind);
         spec.cost_msats = total_cost(components);
         spec.range = self.range;
-        spec.threshold = if threshold.is_some() { threshold } else { self.threshold };
+        spec.threshold = if threshold.is_some() {
+            threshold
+        } else {
+            self.threshold
+        };
         spec.strict = strict;
         spec.is_async = is_async(components);
         spec.code = code_of_components(components);
@@ -267,11 +283,19 @@ pub(super) const fn wrong_sum(parts: &[(Derived, f64)]) -> Option<f64> {
         index += 1;
     }
     let sum = sum_in_order(parts, Term::Weight);
-    if (sum - 1.0).abs() > WEIGHT_TOLERANCE { Some(sum) } else { None }
+    if (sum - 1.0).abs() > WEIGHT_TOLERANCE {
+        Some(sum)
+    } else {
+        None
+    }
 }
 
 const fn tier(is_truth: bool) -> MetricTier {
-    if is_truth { MetricTier::Truth } else { MetricTier::Proxy }
+    if is_truth {
+        MetricTier::Truth
+    } else {
+        MetricTier::Proxy
+    }
 }
 
 const fn highest_tier(parts: &[Derived]) -> MetricTier {
@@ -353,17 +377,32 @@ mod tests {
         let mut reversed = parts;
         reversed.reverse();
         let sum = sum_in_order(&parts, Term::Weight);
-        assert_eq!(sum.to_bits(), sum_in_order(&reversed, Term::Weight).to_bits());
+        assert_eq!(
+            sum.to_bits(),
+            sum_in_order(&reversed, Term::Weight).to_bits()
+        );
         assert_eq!(wrong_sum(&parts), None);
-        assert_eq!(wrong_sum(&parts[..5]).map(|sum| (sum * 10.0).round()), Some(8.0));
+        assert_eq!(
+            wrong_sum(&parts[..5]).map(|sum| (sum * 10.0).round()),
+            Some(8.0)
+        );
     }
 
     #[test]
     fn terms_are_added_from_the_smallest_to_the_largest() {
         // From the largest, the sum is 1e16 + 4.
-        for weights in [[1e16, 1.5, 1.0], [1.5, 1e16, 1.0], [1.0, 1.5, 1e16], [1.0, 1e16, 1.0]] {
+        for weights in [
+            [1e16, 1.5, 1.0],
+            [1.5, 1e16, 1.0],
+            [1.0, 1.5, 1e16],
+            [1.0, 1e16, 1.0],
+        ] {
             let parts = weights.map(|weight| (part(0.0, 1.0), weight));
-            assert_eq!(sum_in_order(&parts, Term::Weight), 1e16 + 2.0, "{weights:?}");
+            assert_eq!(
+                sum_in_order(&parts, Term::Weight),
+                1e16 + 2.0,
+                "{weights:?}"
+            );
         }
     }
 }

@@ -20,7 +20,10 @@ pub struct FieldList<const N: usize> {
 
 impl<const N: usize> FieldList<N> {
     const fn new() -> Self {
-        Self { all: [FieldSpec::new("", "", false); N], len: 0 }
+        Self {
+            all: [FieldSpec::new("", "", false); N],
+            len: 0,
+        }
     }
 
     const fn push(&mut self, field: FieldSpec<'static>) {
@@ -29,14 +32,12 @@ impl<const N: usize> FieldList<N> {
     }
 
     /// Returns the fields.
-    #[must_use]
     pub const fn as_slice(&self) -> &[FieldSpec<'static>] {
         self.all.split_at(self.len).0
     }
 }
 
 /// Returns the number of fields that components read on one side, with duplicates.
-#[must_use]
 pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     let (mut count, mut spec) = (0, 0);
     while spec < specs.len() {
@@ -48,7 +49,6 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
 
 /// Returns the fields that a component reads on one side, with the names that its parameters `texts` configure. A
 /// parameter that selects the whole row has no field.
-#[must_use]
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
     side: Side,
@@ -59,7 +59,10 @@ pub const fn configured<const N: usize>(
     while field < fields(spec, side).len() {
         let name = name(spec, side, field, texts);
         if !same(name, WHOLE) {
-            configured.push(FieldSpec { name, ..fields(spec, side)[field] });
+            configured.push(FieldSpec {
+                name,
+                ..fields(spec, side)[field]
+            });
         }
         field += 1;
     }
@@ -101,7 +104,6 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
 
 /// Returns the fields of one side without duplicates. A field has the type in the first component that reads it. It is
 /// required if any component requires it, and may be missing unless a component rejects a row without it.
-#[must_use]
 pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
     let mut union = FieldList::new();
     let mut spec = 0;
@@ -132,8 +134,10 @@ mod tests {
     #[test]
     fn the_fields_of_a_composite_are_those_of_its_components_once() {
         let field = |name, is_required| FieldSpec::new(name, "&str", is_required);
-        let (gold, pred) =
-            ([field("answer", true)], [field("text", false), field("context", true)]);
+        let (gold, pred) = (
+            [field("answer", true)],
+            [field("text", false), field("context", true)],
+        );
         let more = [field("context", false), field("text", true)];
         let one = with_fields(stars().with_params(&PARAMS), &gold, &pred);
         let specs = [
@@ -141,10 +145,15 @@ mod tests {
             with_fields(stars(), &gold, &more),
             with_fields(stars(), &[], &[field("id", false)]),
         ];
-        assert_eq!((count(&specs, Side::Gold), count(&specs, Side::Pred)), (2, 5));
+        assert_eq!(
+            (count(&specs, Side::Gold), count(&specs, Side::Pred)),
+            (2, 5)
+        );
         let names = |fields: &FieldList<5>| {
             let fields = fields.as_slice().iter();
-            fields.map(|field| (field.name, field.required)).collect::<Vec<_>>()
+            fields
+                .map(|field| (field.name, field.required))
+                .collect::<Vec<_>>()
         };
         assert_eq!(names(&union(&specs, Side::Gold)), [("answer", true)]);
         let all = [("text", true), ("context", true), ("id", false)];
@@ -152,12 +161,21 @@ mod tests {
 
         let configured = |side, texts: &[_]| names(&configured(&one, side, texts));
         assert_eq!(configured(Side::Gold, &[]), [("answer", true)]);
-        assert_eq!(configured(Side::Pred, &[]), [("text", false), ("context", true)]);
+        assert_eq!(
+            configured(Side::Pred, &[]),
+            [("text", false), ("context", true)]
+        );
         let texts = [("limit", "7"), ("field", "passages"), ("other", "reply")];
         assert_eq!(configured(Side::Gold, &texts), [("passages", true)]);
-        assert_eq!(configured(Side::Pred, &texts), [("reply", false), ("passages", true)]);
+        assert_eq!(
+            configured(Side::Pred, &texts),
+            [("reply", false), ("passages", true)]
+        );
         // `*` selects the whole prediction, which is not a field.
-        assert_eq!(configured(Side::Pred, &[("other", "*")]), [("context", true)]);
+        assert_eq!(
+            configured(Side::Pred, &[("other", "*")]),
+            [("context", true)]
+        );
     }
 
     fn with_fields(

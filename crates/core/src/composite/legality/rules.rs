@@ -22,7 +22,6 @@ const fn with_range(sentence: Sentence, range: Option<ScoreRange>) -> Sentence {
 }
 
 /// Every component must score single rows.
-#[must_use]
 pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
     if !derived.is_corpus() {
         return None;
@@ -32,7 +31,6 @@ pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
 }
 
 /// Every component must score single rows, and be higher-is-better.
-#[must_use]
 pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
     if let Some(sentence) = scores_rows(part, derived) {
         return Some(sentence);
@@ -46,7 +44,6 @@ pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
 }
 
 /// Every operand of `all` and `any` must have a verdict.
-#[must_use]
 pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
     // A lower-is-better operand breaks the rule before this one.
     if derived.has_verdict() || derived.is_corpus() || !derived.higher_is_better {
@@ -61,7 +58,6 @@ pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
 }
 
 /// A threshold must be one that some scores reach and others do not.
-#[must_use]
 pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> Option<Sentence> {
     // A lower-is-better operand breaks another rule first.
     if !derived.higher_is_better {
@@ -71,12 +67,16 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     let sentence = match derived.bound(bound) {
         Bound::Fits => return None,
         Bound::NotFinite => found.text(" is not finite; write a finite number"),
-        Bound::Outside => {
-            with_range(found.text(" is outside the range ").text(of).text(", "), derived.range)
-                .text("; write a threshold within it")
-        }
+        Bound::Outside => with_range(
+            found.text(" is outside the range ").text(of).text(", "),
+            derived.range,
+        )
+        .text("; write a threshold within it"),
         Bound::CannotFail => {
-            let found = found.text(" never fails: every score ").text(of).text(" is in ");
+            let found = found
+                .text(" never fails: every score ")
+                .text(of)
+                .text(" is in ");
             with_range(found, derived.range).text("; write a larger one")
         }
     };
@@ -85,7 +85,6 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
 
 /// Every component must have a range: it defines the range of the composite, the values of `invert`, and which
 /// thresholds can be reached.
-#[must_use]
 pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric breaks another rule.
     if derived.range.is_some() || derived.is_corpus() {
@@ -96,12 +95,14 @@ pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Se
 }
 
 /// The fields that a component reads must be known to the compiler.
-#[must_use]
 pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> Option<Sentence> {
     let mut index = 0;
     while index < spec.params.len() {
         if same(spec.params[index].name, param) && !spec.params[index].names.is_empty() {
-            let found = names(param).text(" names the field that ").name(part).text(" reads");
+            let found = names(param)
+                .text(" names the field that ")
+                .name(part)
+                .text(" reads");
             return Some(
                 found.text("; expected a string literal, since the compiler checks the field"),
             );
@@ -112,7 +113,6 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
 }
 
 /// An argument of a judge must be one of its parameters: the compiler does not see the settings of an instance.
-#[must_use]
 pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {
     let (mut index, mut is_judge) = (0, false);
     while index < spec.params.len() {
@@ -127,16 +127,19 @@ pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence>
         // The builder has no such method, which rustc reports.
         return None;
     }
-    let found =
-        says("a component of `#[metric]` has the ").text(argument).text(" of its declaration");
+    let found = says("a component of `#[metric]` has the ")
+        .text(argument)
+        .text(" of its declaration");
     Some(match same(argument, "threshold") {
-        true => found.text("; write `").text(spec.name).text(" >= 0.5` for another one"),
+        true => found
+            .text("; write `")
+            .text(spec.name)
+            .text(" >= 0.5` for another one"),
         false => found.text("; write it in `Composite::builder` for another one"),
     })
 }
 
 /// The proxies of a gate must be proxy metrics.
-#[must_use]
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
     if !derived.is_truth() {
         return None;
@@ -146,7 +149,6 @@ pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
 }
 
 /// The truths of a gate must be truth metrics.
-#[must_use]
 pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
     if derived.is_truth() {
         return None;
@@ -156,7 +158,6 @@ pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
 }
 
 /// A node of a decision tree with the branches `yes` and `no` must be true or false.
-#[must_use]
 pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric breaks another rule.
     if derived.is_bool() || derived.is_corpus() {
@@ -178,7 +179,6 @@ pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
 }
 
 /// A branch of a decision tree must be an answer of its node.
-#[must_use]
 pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Sentence> {
     if contains(reads.answers(), branch) {
         return None;
@@ -188,7 +188,6 @@ pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Senten
 }
 
 /// The branches of a node must be all answers.
-#[must_use]
 pub const fn branches_are_complete(
     node: &str,
     branches: &[&str],
@@ -209,8 +208,17 @@ pub const fn branches_are_complete(
     if answer == reads.answers().len() {
         return None;
     }
-    let found = list(says("missing branches of ").name(node).text(": "), reads.answers(), branches);
-    Some(found.text("; write `").text(reads.answers()[answer]).text(" => 0.0`"))
+    let found = list(
+        says("missing branches of ").name(node).text(": "),
+        reads.answers(),
+        branches,
+    );
+    Some(
+        found
+            .text("; write `")
+            .text(reads.answers()[answer])
+            .text(" => 0.0`"),
+    )
 }
 
 const fn contains(all: &[&str], name: &str) -> bool {
@@ -229,7 +237,11 @@ const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence
     let (mut index, mut is_first) = (0, true);
     while index < all.len() {
         if !contains(except, all[index]) {
-            sentence = if is_first { sentence } else { sentence.text(", ") };
+            sentence = if is_first {
+                sentence
+            } else {
+                sentence.text(", ")
+            };
             sentence = sentence.name(all[index]);
             is_first = false;
         }
@@ -239,21 +251,24 @@ const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence
 }
 
 /// A score at the end of a decision tree must be a finite number.
-#[must_use]
 pub const fn score_is_finite(branch: &str, score: f64) -> Option<Sentence> {
     if score.is_finite() {
         return None;
     }
-    let found = says("the score ").decimal(score).text(" of the branch ").name(branch);
+    let found = says("the score ")
+        .decimal(score)
+        .text(" of the branch ")
+        .name(branch);
     Some(found.text(" is not a finite number; write a number such as `0.5`"))
 }
 
 /// A decision tree must have different scores.
-#[must_use]
 pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
     match derived.range {
         Some(range) if range.min == range.max && range.min.is_finite() => {
-            let found = says("the score is ").decimal(range.min).text(" on every path");
+            let found = says("the score is ")
+                .decimal(range.min)
+                .text(" on every path");
             Some(found.text("; write different scores, or remove the tree"))
         }
         _ => None,
@@ -261,7 +276,6 @@ pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
 }
 
 /// A weight must be a finite number of at least 0.
-#[must_use]
 pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
     if is_weight(weight) {
         return None;
@@ -271,12 +285,17 @@ pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
 }
 
 /// The weights must sum to 1.
-#[must_use]
 pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
     match wrong_sum(parts) {
         Some(sum) => {
-            let found = says("the weights sum to ").decimal(sum).text("; they must sum to 1: ");
-            let (gap, what) = if sum < 1.0 { (1.0 - sum, "add ") } else { (sum - 1.0, "remove ") };
+            let found = says("the weights sum to ")
+                .decimal(sum)
+                .text("; they must sum to 1: ");
+            let (gap, what) = if sum < 1.0 {
+                (1.0 - sum, "add ")
+            } else {
+                (sum - 1.0, "remove ")
+            };
             Some(found.text(what).decimal(gap))
         }
         None => None,
@@ -284,7 +303,6 @@ pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
 }
 
 /// Two operands of one combinator must not have the same name.
-#[must_use]
 pub const fn differ(
     part: &str,
     spec: &MetricSpec<'_>,
@@ -294,14 +312,17 @@ pub const fn differ(
     if !same(spec.name, other.name) {
         return None;
     }
-    let found = names(part).text(" and ").name(before).text(" are both named ").name(spec.name);
+    let found = names(part)
+        .text(" and ")
+        .name(before)
+        .text(" are both named ")
+        .name(spec.name);
     Some(found.text(
         " in results; write one metric once, or give one of two metrics another `name = \"..\"`",
     ))
 }
 
 /// A declared tier must not be below the components'.
-#[must_use]
 pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Option<Sentence> {
     if matches!(declared, MetricTier::Truth) || !derived.is_truth() {
         return None;
@@ -312,13 +333,14 @@ pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Opt
 }
 
 /// The components together, or those of the dearest path, must not cost more than the budget.
-#[must_use]
 pub const fn is_within_budget(budget: u64, cost: u64) -> Option<Sentence> {
     if cost <= budget {
         return None;
     }
     let found = says("the components cost up to ").whole(cost as u128);
-    let found = found.text(" msat per row, but the budget is ").whole(budget as u128);
+    let found = found
+        .text(" msat per row, but the budget is ")
+        .whole(budget as u128);
     Some(
         found
             .text(" msat; write `budget = \"")
@@ -328,7 +350,6 @@ pub const fn is_within_budget(budget: u64, cost: u64) -> Option<Sentence> {
 }
 
 /// A composite that is a verdict takes no threshold.
-#[must_use]
 pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
     if !derived.is_bool() {
         return None;
@@ -337,7 +358,6 @@ pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
 }
 
 /// `strict` needs a threshold.
-#[must_use]
 pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
     if derived.has_verdict() {
         return None;

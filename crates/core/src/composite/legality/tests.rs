@@ -12,7 +12,9 @@ pub(super) fn stars() -> MetricSpec<'static> {
 }
 
 fn correct() -> MetricSpec<'static> {
-    MetricSpec::new("correct").with_kind(ScoreKind::Bool).with_range(0.0, 1.0)
+    MetricSpec::new("correct")
+        .with_kind(ScoreKind::Bool)
+        .with_range(0.0, 1.0)
 }
 
 fn truth() -> Derived {
@@ -68,9 +70,12 @@ fn a_component_scores_rows_and_is_higher_is_better() {
 
 #[test]
 fn an_operand_of_all_has_a_verdict() {
-    for derived in
-        [properties(correct()), properties(stars().with_threshold(2.0)), corpus(), lower()]
-    {
+    for derived in [
+        properties(correct()),
+        properties(stars().with_threshold(2.0)),
+        corpus(),
+        lower(),
+    ] {
         assert_message(has_verdict("it", &derived), "");
     }
     assert_message(
@@ -96,9 +101,15 @@ fn some_scores_reach_a_threshold_and_others_do_not() {
             0.5,
             "the threshold 0.5 is outside the range of it, 1.0..=5.0; write a threshold within it",
         ),
-        (f64::NAN, "the threshold NaN is not finite; write a finite number"),
+        (
+            f64::NAN,
+            "the threshold NaN is not finite; write a finite number",
+        ),
     ] {
-        assert_message(bound_fits("threshold", "of it", &properties(stars()), bound), expected);
+        assert_message(
+            bound_fits("threshold", "of it", &properties(stars()), bound),
+            expected,
+        );
         assert_message(bound_fits("threshold", "of it", &lower(), bound), "");
     }
     assert_eq!(without_range().bound(-7.0), Bound::Fits);
@@ -127,8 +138,16 @@ pub(super) const PARAMS: [ParamSpec<'static>; 3] = {
     };
     [
         param,
-        ParamSpec { name: "field", names: &[(Side::Gold, 0), (Side::Pred, 1)], ..param },
-        ParamSpec { name: "other", names: &[(Side::Pred, 0)], ..param },
+        ParamSpec {
+            name: "field",
+            names: &[(Side::Gold, 0), (Side::Pred, 1)],
+            ..param
+        },
+        ParamSpec {
+            name: "other",
+            names: &[(Side::Pred, 0)],
+            ..param
+        },
     ]
 };
 
@@ -148,7 +167,13 @@ fn a_parameter_that_names_a_field_is_known_to_the_compiler() {
 
 #[test]
 fn an_argument_of_a_judge_is_a_parameter() {
-    let judge = [ParamSpec { name: "max_concurrent_judges", ..PARAMS[0] }, PARAMS[0]];
+    let judge = [
+        ParamSpec {
+            name: "max_concurrent_judges",
+            ..PARAMS[0]
+        },
+        PARAMS[0],
+    ];
     let (judge, other) = (stars().with_params(&judge), stars().with_params(&PARAMS));
     assert_message(is_param(&judge, "limit"), "");
     assert_message(is_param(&judge, "max_concurrent_judges"), "");
@@ -177,8 +202,14 @@ fn proxies_of_a_gate_are_proxies_and_truths_are_truths() {
         "`stars` is a proxy metric, found among the truths of the gate; write it in `proxy(..)`, or outside of the gate",
     );
     assert_message(tier_is_high_enough(MetricTier::Truth, &truth()), "");
-    assert_message(tier_is_high_enough(MetricTier::Truth, &properties(stars())), "");
-    assert_message(tier_is_high_enough(MetricTier::Proxy, &properties(stars())), "");
+    assert_message(
+        tier_is_high_enough(MetricTier::Truth, &properties(stars())),
+        "",
+    );
+    assert_message(
+        tier_is_high_enough(MetricTier::Proxy, &properties(stars())),
+        "",
+    );
     assert_message(
         tier_is_high_enough(MetricTier::Proxy, &truth()),
         "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`",
@@ -257,7 +288,10 @@ fn weights_are_finite_and_sum_to_one() {
         "the weights sum to 1.25; they must sum to 1: remove 0.25",
     );
     assert_eq!(wrong_sum(&weights([0.5, 0.5 + 0.5e-9])), None);
-    assert_eq!(wrong_sum(&weights([0.5, 0.5 + 2e-9])), Some(0.5 + (0.5 + 2e-9)));
+    assert_eq!(
+        wrong_sum(&weights([0.5, 0.5 + 2e-9])),
+        Some(0.5 + (0.5 + 2e-9))
+    );
     assert_eq!(wrong_sum(&weights([1.0, 0.0])), None);
     assert_eq!(wrong_sum(&[]), Some(0.0));
 }
@@ -298,10 +332,20 @@ fn a_threshold_is_for_a_number_and_strict_for_a_threshold() {
 #[test]
 fn a_single_metric_is_described_by_its_spec() {
     let derived = properties(stars().with_threshold(2.0));
-    assert_eq!((range(&derived), derived.threshold), (Some((1.0, 5.0)), Some(2.0)));
+    assert_eq!(
+        (range(&derived), derived.threshold),
+        (Some((1.0, 5.0)), Some(2.0))
+    );
     let strict = properties(stars().with_threshold(2.0).with_strict());
-    assert_eq!((range(&strict), strict.threshold), (Some((0.0, 1.0)), Some(1.0)));
-    let derived = properties(stars().with_threshold(2.0).with_direction(Direction::LowerIsBetter));
+    assert_eq!(
+        (range(&strict), strict.threshold),
+        (Some((0.0, 1.0)), Some(1.0))
+    );
+    let derived = properties(
+        stars()
+            .with_threshold(2.0)
+            .with_direction(Direction::LowerIsBetter),
+    );
     assert_eq!((derived.threshold, derived.higher_is_better), (None, false));
 }
 
@@ -314,15 +358,30 @@ fn ranges_follow_from_the_parts() {
     assert_eq!(weighted(&[(open, 0.5), (unit, 0.5)]), None);
     assert_eq!(weighted(&[(unit, 0.5), (open, 0.5)]), None);
     for (parts, smallest, largest, mean) in [
-        (&[unit, stars][..], Some((0.0, 1.0)), Some((1.0, 5.0)), Some((0.5, 3.0))),
-        (&[stars, unit], Some((0.0, 1.0)), Some((1.0, 5.0)), Some((0.5, 3.0))),
+        (
+            &[unit, stars][..],
+            Some((0.0, 1.0)),
+            Some((1.0, 5.0)),
+            Some((0.5, 3.0)),
+        ),
+        (
+            &[stars, unit],
+            Some((0.0, 1.0)),
+            Some((1.0, 5.0)),
+            Some((0.5, 3.0)),
+        ),
         (
             &[in_range(0.0, 4.0), in_range(2.0, 8.0)],
             Some((0.0, 4.0)),
             Some((2.0, 8.0)),
             Some((1.0, 6.0)),
         ),
-        (&[stars], Some((1.0, 5.0)), Some((1.0, 5.0)), Some((1.0, 5.0))),
+        (
+            &[stars],
+            Some((1.0, 5.0)),
+            Some((1.0, 5.0)),
+            Some((1.0, 5.0)),
+        ),
         (&[unit, open], None, None, None),
         (&[open, unit], None, None, None),
         (&[], None, None, None),
@@ -332,10 +391,16 @@ fn ranges_follow_from_the_parts() {
         assert_eq!(range(&Derived::mean(parts)), mean);
     }
     assert_eq!(range(&stars.invert()), Some((1.0, 5.0)));
-    assert_eq!(range(&Derived::mean(&[stars, unit]).or_fewer(&[stars, unit])), Some((0.0, 5.0)));
+    assert_eq!(
+        range(&Derived::mean(&[stars, unit]).or_fewer(&[stars, unit])),
+        Some((0.0, 5.0))
+    );
     assert_eq!(range(&unit.or_fewer(&[open])), None);
     let branches = [in_range(2.0, 3.0), in_range(0.0, 1.0), in_range(4.0, 7.0)];
-    assert_eq!(range(&Derived::decision(&unit, &branches)), Some((0.0, 7.0)));
+    assert_eq!(
+        range(&Derived::decision(&unit, &branches)),
+        Some((0.0, 7.0))
+    );
     assert_eq!(range(&Derived::decision(&unit, &[])), None);
 }
 
@@ -348,7 +413,10 @@ fn a_combination_with_a_truth_is_a_truth() {
         ([proxy, truth], MetricTier::Truth),
         ([truth, proxy], MetricTier::Truth),
     ] {
-        assert_eq!(tier(Derived::weighted(&parts.map(|part| (part, 0.5)))), expected);
+        assert_eq!(
+            tier(Derived::weighted(&parts.map(|part| (part, 0.5)))),
+            expected
+        );
         assert_eq!(tier(Derived::verdict(&parts)), expected);
         assert_eq!(tier(Derived::min(&parts)), expected);
         assert_eq!(tier(Derived::mean(&parts)), expected);
@@ -359,15 +427,27 @@ fn a_combination_with_a_truth_is_a_truth() {
 
 #[test]
 fn the_spec_of_a_composite_has_its_declarations_and_the_properties_of_its_parts() {
-    let parts = [correct().with_cost_msats(2), stars().with_cost_msats(3).with_async()];
+    let parts = [
+        correct().with_cost_msats(2),
+        stars().with_cost_msats(3).with_async(),
+    ];
     let derived = Derived::min(&[properties(parts[0]), properties(parts[1])]).at_least(0.5);
     let spec = derived.spec("both", &parts, None, None, false);
-    assert_eq!((spec.name, spec.tier, spec.kind), ("both", MetricTier::Proxy, ScoreKind::Number));
-    assert_eq!((spec.cost_msats, spec.threshold, spec.strict), (5, Some(0.5), false));
+    assert_eq!(
+        (spec.name, spec.tier, spec.kind),
+        ("both", MetricTier::Proxy, ScoreKind::Number)
+    );
+    assert_eq!(
+        (spec.cost_msats, spec.threshold, spec.strict),
+        (5, Some(0.5), false)
+    );
     assert_eq!((spec.is_async, spec.range), (true, derived.range));
     let tier = Some(MetricTier::Truth);
     let spec = derived.spec("both", &parts[..1], tier, Some(0.75), true);
-    assert_eq!((spec.tier, spec.threshold, spec.strict), (MetricTier::Truth, Some(0.75), true));
+    assert_eq!(
+        (spec.tier, spec.threshold, spec.strict),
+        (MetricTier::Truth, Some(0.75), true)
+    );
     assert_eq!((spec.cost_msats, spec.is_async), (2, false));
     assert_eq!(Derived::verdict(&[]).kind, ScoreKind::Bool);
     assert_eq!(properties(correct()).at_least(0.5).kind, ScoreKind::Number);

@@ -25,7 +25,10 @@ fn a_list_has_at_most_as_many_items_as_its_limit() {
         assert_eq!(read(list(), &json!(items)), Ok(items));
     }
     let flaw = "`value` must have at most 2 items, found 3";
-    assert_eq!(read::<Vec<u8>>(list(), &json!([1, 2, 3])), Err(flaw.to_owned()));
+    assert_eq!(
+        read::<Vec<u8>>(list(), &json!([1, 2, 3])),
+        Err(flaw.to_owned())
+    );
 }
 
 /// From 2^53, a double may be another integer that was rounded.
@@ -42,7 +45,10 @@ fn an_integer_may_have_decimals_if_they_are_zero_and_it_is_below_2_to_the_53() {
     }
     for value in [json!(5.5), json!(9_007_199_254_740_992.0)] {
         let flaw = read::<i64>(integer(), &value).unwrap_err();
-        assert!(flaw.starts_with(&format!("`value` is the number {value}: ")), "{flaw}");
+        assert!(
+            flaw.starts_with(&format!("`value` is the number {value}: ")),
+            "{flaw}"
+        );
     }
 }
 

@@ -23,7 +23,6 @@ pub struct Label<'a>(Cow<'a, str>);
 
 impl Label<'_> {
     /// Returns the label.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.trim()
     }

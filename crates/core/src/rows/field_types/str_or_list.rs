@@ -44,7 +44,6 @@ impl<'a> StrOrList<'a> {
     }
 
     /// Returns the string if it is not in a list.
-    #[must_use]
     pub fn as_one(&self) -> Option<&str> {
         match &self.0 {
             Strings::One(string) => Some(string),
@@ -96,8 +95,12 @@ impl<'de> Visitor<'de> for StringsVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut strings: A) -> Result<Self::Value, A::Error> {
-        let Some(first) = next_string(&mut strings)? else { return Ok(Strings::Many(Vec::new())) };
-        let Some(second) = next_string(&mut strings)? else { return Ok(Strings::Single([first])) };
+        let Some(first) = next_string(&mut strings)? else {
+            return Ok(Strings::Many(Vec::new()));
+        };
+        let Some(second) = next_string(&mut strings)? else {
+            return Ok(Strings::Single([first]));
+        };
         let mut many = Vec::with_capacity(2 + strings.size_hint().unwrap_or(0).min(1024));
         many.extend([first, second]);
         while let Some(string) = next_string(&mut strings)? {
@@ -111,9 +114,9 @@ fn next_string<'de, A: SeqAccess<'de>>(strings: &mut A) -> Result<Option<Cow<'de
     match strings.next_element()? {
         None => Ok(None),
         Some(StrOrList(Strings::One(string))) => Ok(Some(string)),
-        Some(StrOrList(_)) => {
-            Err(serde::de::Error::custom("expected a string, found a nested list"))
-        }
+        Some(StrOrList(_)) => Err(serde::de::Error::custom(
+            "expected a string, found a nested list",
+        )),
     }
 }
 

@@ -20,7 +20,6 @@ pub struct StrOrNumber<'a>(Cow<'a, str>);
 
 impl StrOrNumber<'_> {
     /// Returns the string.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -36,7 +36,6 @@ impl LabelScore {
     }
 
     /// Returns the number of rows for each pair of labels.
-    #[must_use]
     pub fn pairs(&self) -> &LabelPairs {
         &self.pairs
     }
@@ -62,7 +61,11 @@ impl CorpusState for LabelScore {
     fn record(&self) -> Option<Value> {
         let (gold, predicted) = self.pairs.only()?;
         let labels = (gold.to_owned(), predicted.to_owned());
-        Record::Labels { formula: self.formula.clone(), labels }.to_value()
+        Record::Labels {
+            formula: self.formula.clone(),
+            labels,
+        }
+        .to_value()
     }
 }
 

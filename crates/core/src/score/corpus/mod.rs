@@ -85,7 +85,10 @@ impl CorpusCounts {
     /// assert_eq!(counts.score(), Some(0.75));
     /// ```
     pub fn new(counts: impl Into<Vec<u64>>, formula: impl CorpusFormula + 'static) -> Self {
-        Self { counts: counts.into(), formula: Arc::new(formula) }
+        Self {
+            counts: counts.into(),
+            formula: Arc::new(formula),
+        }
     }
 
     /// Adds the counts of other rows of the same metric. The order does not matter.
@@ -98,7 +101,8 @@ impl CorpusCounts {
     /// assert_eq!(corpus.counts(), [4, 8]);
     /// ```
     pub fn merge(&mut self, other: &Self) {
-        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
+        self.counts
+            .resize(self.counts.len().max(other.counts.len()), 0);
         for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
             *sum = sum.saturating_add(*count);
         }
@@ -111,7 +115,6 @@ impl CorpusCounts {
     /// let counts = CorpusCounts::new([3, 4], |_: &[u64]| None);
     /// assert_eq!(counts.counts(), [3, 4]);
     /// ```
-    #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -130,7 +133,6 @@ impl CorpusCounts {
     /// assert_eq!(CorpusCounts::new([1, 4], share).score(), Some(0.25));
     /// assert_eq!(CorpusCounts::new([0, 0], share).score(), None); // 0/0 is NaN
     /// ```
-    #[must_use]
     pub fn score(&self) -> Option<f64> {
         let score = self.formula.corpus_score(&self.counts)?;
         score.is_finite().then_some(score + 0.0)

@@ -65,9 +65,9 @@ impl CountFormula {
     /// Returns the number of counts of a row, if a metric has such parameters.
     fn width(&self) -> Option<usize> {
         match self {
-            Self::Bleu(bleu) => {
-                (1..=MAX_ORDER).contains(&bleu.max_order).then(|| 2 + 2 * bleu.max_order)
-            }
+            Self::Bleu(bleu) => (1..=MAX_ORDER)
+                .contains(&bleu.max_order)
+                .then(|| 2 + 2 * bleu.max_order),
             Self::Chrf(chrf) => {
                 let orders = [chrf.char_order, chrf.word_order];
                 let is_valid = orders.iter().all(|order| *order <= MAX_ORDER);
@@ -86,12 +86,23 @@ impl CorpusFormula for CountFormula {
             (Self::Bleu(bleu), counts) => bleu.corpus_score(counts),
             (Self::Chrf(chrf), counts) => chrf.corpus_score(counts),
             (Self::EditRate, &[edits, length]) => Some(EditCounts { edits, length }.rate()),
-            (Self::EntityF1, &[found, expected, predicted]) => {
-                Some(EntityCounts { found, expected, predicted }.f1())
-            }
-            (Self::FieldAccuracy, &[correct, expected, predicted, extra]) => {
-                Some(FieldCounts { correct, expected, predicted, extra }.accuracy())
-            }
+            (Self::EntityF1, &[found, expected, predicted]) => Some(
+                EntityCounts {
+                    found,
+                    expected,
+                    predicted,
+                }
+                .f1(),
+            ),
+            (Self::FieldAccuracy, &[correct, expected, predicted, extra]) => Some(
+                FieldCounts {
+                    correct,
+                    expected,
+                    predicted,
+                    extra,
+                }
+                .accuracy(),
+            ),
             _ => None,
         }
     }
@@ -129,15 +140,22 @@ impl Record {
     }
 
     pub(super) fn values<const N: usize>(formula: ValueFormula, values: [f64; N]) -> Option<Value> {
-        Self::Values { formula, values: values.to_vec() }.to_value()
+        Self::Values {
+            formula,
+            values: values.to_vec(),
+        }
+        .to_value()
     }
 
     /// Returns the contribution, unless no metric returns it.
     fn restore(self) -> Option<Counted> {
         match self {
-            Self::Labels { formula, labels: (gold, predicted) } => {
-                Some(Counted::new(LabelScore::of_pair(&gold, &predicted, formula)))
-            }
+            Self::Labels {
+                formula,
+                labels: (gold, predicted),
+            } => Some(Counted::new(LabelScore::of_pair(
+                &gold, &predicted, formula,
+            ))),
             Self::Values { formula, values } => formula.restore(&values),
             Self::Counts { formula, counts } => {
                 let is_valid = formula.width() == Some(counts.len())
@@ -203,7 +221,11 @@ mod tests {
             let (mut pairs, mut scores) = (ValuePairs::default(), ClassScores::default());
             pairs.add(share, 2.0);
             scores.add(is_true, share);
-            assert_eq!((stored(pairs), stored(scores)), (None, None), "one row has no ranks");
+            assert_eq!(
+                (stored(pairs), stored(scores)),
+                (None, None),
+                "one row has no ranks"
+            );
         }
         let labels = LabelScore::of_pair("cat", "dog", LabelFormula::Accuracy);
         assert_eq!(stored(labels), Some(0.0));
@@ -214,7 +236,10 @@ mod tests {
     fn counts_of_a_row_are_read_with_their_formula() {
         let (prediction, references) = ("the cat sat on the mat", ["the cat sat on a mat"]);
         let (bleu, chrf) = (BleuOptions::default(), ChrfOptions::default());
-        let plus_plus = ChrfOptions { word_order: 2, ..chrf };
+        let plus_plus = ChrfOptions {
+            word_order: 2,
+            ..chrf
+        };
         let of_bleu = CorpusCounts::new(bleu.counts(prediction, &references).unwrap(), bleu);
         let of_chrf = |chrf: ChrfOptions| {
             CorpusCounts::new(chrf.counts(prediction, &references).unwrap(), chrf)
@@ -227,7 +252,10 @@ mod tests {
             (CorpusCounts::new([1, 2, 2], CountFormula::EntityF1), 0.5),
         ] {
             let score = stored(counts).unwrap();
-            assert!((score - expected).abs() < 1e-6, "{score} instead of {expected}");
+            assert!(
+                (score - expected).abs() < 1e-6,
+                "{score} instead of {expected}"
+            );
         }
     }
 
@@ -235,11 +263,18 @@ mod tests {
     fn what_no_metric_contributes_is_not_read() {
         let calibration = |bins: u32, values: [f64; 2]| json!({ "formula": { "calibration": bins }, "values": values });
         let bleu = |max_order| {
-            let bleu = BleuOptions { max_order, ..BleuOptions::default() };
+            let bleu = BleuOptions {
+                max_order,
+                ..BleuOptions::default()
+            };
             json!({ "formula": { "bleu": bleu }, "counts": vec![1; 2 + 2 * max_order] })
         };
         let chrf = |char_order, word_order| {
-            let chrf = ChrfOptions { char_order, word_order, ..ChrfOptions::default() };
+            let chrf = ChrfOptions {
+                char_order,
+                word_order,
+                ..ChrfOptions::default()
+            };
             let counts = vec![1; 3 * (char_order + word_order)];
             json!({ "formula": { "chrf": chrf }, "counts": counts })
         };

@@ -16,14 +16,19 @@ fn scored(returned: impl MetricReturn) -> Scored {
 }
 
 fn judged(metadata: Value) -> Scored {
-    let Value::Object(metadata) = metadata else { panic!("{metadata}") };
+    let Value::Object(metadata) = metadata else {
+        panic!("{metadata}")
+    };
     Scored::of_judgement(MetricScore::new(0.5), None, metadata, &SPEC).unwrap()
 }
 
 /// The score of a composite of two components.
 fn composite(parts: [Scored; 2]) -> Scored {
     let results = parts.map(|part| ComponentResult::from(Ok::<RowAnswer, _>(part.into())));
-    let components = Components { names: &["a", "b"], results: results.into() };
+    let components = Components {
+        names: &["a", "b"],
+        results: results.into(),
+    };
     Scored::of_components(0.5, (0, 1.0), Some(components), "all", &SPEC).unwrap()
 }
 
@@ -33,14 +38,26 @@ fn a_score_is_plain_without_anything_and_simple_without_anything_but_an_explanat
     for (scored, is_plain, is_simple) in [
         (scored(0.5), true, true),
         (scored(MetricScore::new(0.5).with_cost_msats(3)), true, true),
-        (scored(MetricScore::new(0.5).with_confidence(0.5)), false, true),
-        (scored(MetricScore::new(0.5).with_details("why")), false, true),
+        (
+            scored(MetricScore::new(0.5).with_confidence(0.5)),
+            false,
+            true,
+        ),
+        (
+            scored(MetricScore::new(0.5).with_details("why")),
+            false,
+            true,
+        ),
         (scored(explained.clone()), false, true),
         (scored(explained.with_metadata("found", 1)), false, false),
         (scored(Scores::new("f1", 0.5)), false, false),
         (composite([scored(0.5), scored(0.5)]), false, false),
     ] {
-        assert_eq!((scored.is_plain(), scored.is_simple()), (is_plain, is_simple), "{scored:?}");
+        assert_eq!(
+            (scored.is_plain(), scored.is_simple()),
+            (is_plain, is_simple),
+            "{scored:?}"
+        );
     }
 }
 
@@ -49,7 +66,10 @@ fn the_details_of_a_composite_are_its_own_or_those_of_its_components_worst_first
     let part = |value, details: &str| scored(MetricScore::new(value).with_details(details));
     let both = || composite([part(0.75, "nearly"), part(0.25, "hardly")]);
     let details = both().into_score().details;
-    assert_eq!(details.as_deref(), Some("b (0.25): hardly\na (0.75): nearly"));
+    assert_eq!(
+        details.as_deref(),
+        Some("b (0.25): hardly\na (0.75): nearly")
+    );
     let details = both().explained("the path".to_owned()).into_score().details;
     assert_eq!(details.as_deref(), Some("the path"));
 }
@@ -70,7 +90,12 @@ fn a_composite_is_judged_offline_if_one_of_its_judges_is() {
 
 #[test]
 fn lost_judges_that_no_quorum_allows_take_precedence() {
-    let lost = |is_allowed, error: &str| Some(LostJudges { is_allowed, first_error: error.into() });
+    let lost = |is_allowed, error: &str| {
+        Some(LostJudges {
+            is_allowed,
+            first_error: error.into(),
+        })
+    };
     let [allowed, failed] = [lost(true, "refused"), lost(false, "no reply")];
     let part = |lost: &Option<LostJudges>| judged(json!({})).with_lost_judges(lost.clone());
     for (scored, expected) in [
@@ -99,11 +124,21 @@ fn feedback_stays_beside_named_scores_and_the_contribution_to_the_score_of_a_cor
     let explained = || FeedbackMetric::new(0.5, "why");
     let named = Scores::new("f1", 0.5);
     let named = Scored::of_parts(MetricScore::new(0.5), named, Some("why".to_owned()), &SPEC);
-    for scored in [scored(explained()), scored(explained().with_metadata("a", 1)), named.unwrap()] {
+    for scored in [
+        scored(explained()),
+        scored(explained().with_metadata("a", 1)),
+        named.unwrap(),
+    ] {
         assert_eq!(scored.feedback().as_deref(), Some("why"));
         let scored = scored.with_corpus(counts());
-        assert_eq!((scored.feedback().as_deref(), scored.corpus()), (Some("why"), Some(&counts())));
+        assert_eq!(
+            (scored.feedback().as_deref(), scored.corpus()),
+            (Some("why"), Some(&counts()))
+        );
     }
     let without = scored(MetricScore::new(0.5).with_details("why")).with_corpus(counts());
-    assert_eq!((without.feedback(), without.own_details()), (None, Some("why")));
+    assert_eq!(
+        (without.feedback(), without.own_details()),
+        (None, Some("why"))
+    );
 }

@@ -24,7 +24,9 @@ pub(super) fn results(
             Some(score) => results.push(result(run, facts, names, (metric, figures, score))),
             None => {
                 let metric = crate::messages::escape::name(metric);
-                notes.push(format!("metric `{metric}` is not exported, because it has no score"));
+                notes.push(format!(
+                    "metric `{metric}` is not exported, because it has no score"
+                ));
             }
         }
     }
@@ -49,7 +51,10 @@ fn result(
         ("skipped", figures.skipped),
         ("abstained", figures.abstained),
     ]);
-    details.insert("failure_score".to_owned(), run.failure_score().to_string().into());
+    details.insert(
+        "failure_score".to_owned(),
+        run.failure_score().to_string().into(),
+    );
     json!({
         "evaluation_result_id": result_id(names, metric),
         "evaluation_name": metric,
@@ -66,7 +71,10 @@ fn result(
 fn uncertainty(figures: &MetricFigures) -> Value {
     let mut known = Map::new();
     if let Some(stderr) = figures.uncertainty.stderr() {
-        known.insert("standard_error".to_owned(), json!({ "value": stderr, "method": "analytic" }));
+        known.insert(
+            "standard_error".to_owned(),
+            json!({ "value": stderr, "method": "analytic" }),
+        );
     }
     if let Some(ci95) = figures.uncertainty.ci95() {
         let interval = json!({
@@ -74,7 +82,10 @@ fn uncertainty(figures: &MetricFigures) -> Value {
         });
         known.insert("confidence_interval".to_owned(), interval);
     }
-    known.insert("num_samples".to_owned(), (figures.scored + figures.failed).into());
+    known.insert(
+        "num_samples".to_owned(),
+        (figures.scored + figures.failed).into(),
+    );
     known.into()
 }
 
@@ -87,7 +98,9 @@ fn metric_config(
     let is_verdict = figures.kind == ScoreKind::Bool;
     let range = match is_verdict {
         true => Some((0.0, 1.0)),
-        false => identity.and_then(MetricIdentity::range).map(|range| (range.min, range.max)),
+        false => identity
+            .and_then(MetricIdentity::range)
+            .map(|range| (range.min, range.max)),
     };
     // A failed row may count as a score outside the range, and then the mean may be outside too.
     let failure = run.failure_score();
@@ -108,12 +121,19 @@ fn metric_config(
         add("metric_unit", "proportion".into());
     }
     add("lower_is_better", facts.is_lower_better(metric).into());
-    add("score_type", if is_verdict { "binary" } else { "continuous" }.into());
+    add(
+        "score_type",
+        if is_verdict { "binary" } else { "continuous" }.into(),
+    );
     add("min_score", min);
     add("max_score", max);
-    let parameters = identity.map(MetricIdentity::parameters).into_iter().flatten();
-    let parameters: Map<_, _> =
-        parameters.map(|(name, value)| (name.clone(), Value::from(value.clone()))).collect();
+    let parameters = identity
+        .map(MetricIdentity::parameters)
+        .into_iter()
+        .flatten();
+    let parameters: Map<_, _> = parameters
+        .map(|(name, value)| (name.clone(), Value::from(value.clone())))
+        .collect();
     if !parameters.is_empty() {
         add("metric_parameters", parameters.into());
     }
@@ -123,7 +143,10 @@ fn metric_config(
             add("additional_details", json!({ "judge": OFFLINE_JUDGE }));
         }
         Annotator::Models(models) => {
-            let prompts = identity.map(MetricIdentity::prompts).unwrap_or_default().join(", ");
+            let prompts = identity
+                .map(MetricIdentity::prompts)
+                .unwrap_or_default()
+                .join(", ");
             add(
                 "llm_scoring",
                 json!({
@@ -157,14 +180,22 @@ fn judge(model: &str) -> Value {
 /// The result file does not contain who operates a model.
 fn unknown_deployment() -> Map<String, Value> {
     let fields = ["deployment_type", "model_availability"];
-    fields.map(|field| (field.to_owned(), "unknown".into())).into_iter().collect()
+    fields
+        .map(|field| (field.to_owned(), "unknown".into()))
+        .into_iter()
+        .collect()
 }
 
 fn source_data(facts: &Facts<'_>, names: &Names) -> Value {
-    let data = facts.manifest().map(|manifest| &*manifest.run.data).unwrap_or_default();
+    let data = facts
+        .manifest()
+        .map(|manifest| &*manifest.run.data)
+        .unwrap_or_default();
     let described = |file| serde_json::to_value(file).unwrap_or_default().to_string();
-    let files: BTreeMap<String, String> =
-        data.iter().map(|file| (file.name.clone(), described(file))).collect();
+    let files: BTreeMap<String, String> = data
+        .iter()
+        .map(|file| (file.name.clone(), described(file)))
+        .collect();
     let mut source = json!({ "dataset_name": names.dataset, "source_type": "other" });
     if let (false, Some(source)) = (files.is_empty(), source.as_object_mut()) {
         source.insert("additional_details".to_owned(), json!(files));
@@ -173,7 +204,10 @@ fn source_data(facts: &Facts<'_>, names: &Names) -> Value {
 }
 
 fn strings<const N: usize>(fields: [(&str, u64); N]) -> Map<String, Value> {
-    fields.map(|(name, count)| (name.to_owned(), count.to_string().into())).into_iter().collect()
+    fields
+        .map(|(name, count)| (name.to_owned(), count.to_string().into()))
+        .into_iter()
+        .collect()
 }
 
 /// The file of the run.
@@ -198,8 +232,11 @@ pub(super) fn document(
     evaluation_results: Vec<Value>,
     samples: Option<Samples>,
 ) -> Document {
-    let tags: BTreeMap<_, _> =
-        facts.tags().into_iter().filter(|(name, _)| !KNOWN_TAGS.contains(name)).collect();
+    let tags: BTreeMap<_, _> = facts
+        .tags()
+        .into_iter()
+        .filter(|(name, _)| !KNOWN_TAGS.contains(name))
+        .collect();
     let mut source_metadata = json!({
         "source_name": facts.label().unwrap_or("dsrs-metrics"),
         "source_type": "evaluation_run",
@@ -210,8 +247,10 @@ pub(super) fn document(
         fields.insert("additional_details".to_owned(), json!(tags));
     }
     let mut deployment = unknown_deployment();
-    for (tag, field) in [("deployment", "deployment_type"), ("availability", "model_availability")]
-    {
+    for (tag, field) in [
+        ("deployment", "deployment_type"),
+        ("availability", "model_availability"),
+    ] {
         if let Some(value) = facts.tag(tag) {
             deployment.insert(field.to_owned(), value.into());
         }
@@ -240,5 +279,11 @@ pub(super) fn document(
 }
 
 /// The tags that have a place of their own.
-const KNOWN_TAGS: [&str; 6] =
-    ["availability", "dataset", "deployment", "model", "organization", "relationship"];
+const KNOWN_TAGS: [&str; 6] = [
+    "availability",
+    "dataset",
+    "deployment",
+    "model",
+    "organization",
+    "relationship",
+];

@@ -45,10 +45,16 @@ pub(super) fn of_row(
         if let (Some(trajectory), Some(evaluation)) =
             (&sample.trajectory, evaluation.as_object_mut())
         {
-            let turns =
-                trajectory.messages().iter().filter(|it| it.role == Role::Assistant).count();
+            let turns = trajectory
+                .messages()
+                .iter()
+                .filter(|it| it.role == Role::Assistant)
+                .count();
             evaluation.insert("num_turns".to_owned(), turns.max(1).into());
-            evaluation.insert("tool_calls_count".to_owned(), trajectory.tool_calls().len().into());
+            evaluation.insert(
+                "tool_calls_count".to_owned(),
+                trajectory.tool_calls().len().into(),
+            );
         }
         add("evaluation", evaluation);
         if let Some(error) = &score.error {
@@ -67,7 +73,9 @@ fn is_correct(
     facts: &Facts<'_>,
     (metric, score): (&str, &ResultScore),
 ) -> bool {
-    let Some(value) = score.value else { return false };
+    let Some(value) = score.value else {
+        return false;
+    };
     if let Some(passed) = score.passed {
         return passed;
     }
@@ -92,12 +100,18 @@ fn common(names: &Names, row: &ResultRow, sample: &Sample) -> Map<String, Value>
         "sample_hash",
         sha256(format!("{}{}", sample.input, sample.target.concat()).as_bytes()).into(),
     );
-    add("input", json!({ "raw": sample.input, "reference": sample.target }));
+    add(
+        "input",
+        json!({ "raw": sample.input, "reference": sample.target }),
+    );
     add("answer_attribution", json!([]));
     match &sample.trajectory {
         Some(trajectory) => {
             let calls_tools = !trajectory.tool_calls().is_empty();
-            add("interaction_type", if calls_tools { "agentic" } else { "multi_turn" }.into());
+            add(
+                "interaction_type",
+                if calls_tools { "agentic" } else { "multi_turn" }.into(),
+            );
             add("messages", messages(trajectory));
         }
         None => {
@@ -129,29 +143,38 @@ fn common(names: &Names, row: &ResultRow, sample: &Sample) -> Map<String, Value>
 }
 
 fn messages(trajectory: &Trajectory) -> Value {
-    let messages = trajectory.messages().iter().enumerate().map(|(turn, message)| {
-        let mut written =
-            json!({ "turn_idx": turn, "role": message.role.as_str(), "content": message.text });
-        let Some(fields) = written.as_object_mut() else { return written };
-        let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
-            let id = call.id.clone().unwrap_or_else(|| format!("{turn}-{number}"));
-            let args: Map<_, _> = match &call.args {
-                Value::Object(args) => {
-                    let text =
-                        |(name, value): (&String, _)| (name.clone(), as_string(value).into());
-                    args.iter().map(text).collect()
-                }
-                malformed => Map::from_iter([("args".to_owned(), as_string(malformed).into())]),
+    let messages = trajectory
+        .messages()
+        .iter()
+        .enumerate()
+        .map(|(turn, message)| {
+            let mut written =
+                json!({ "turn_idx": turn, "role": message.role.as_str(), "content": message.text });
+            let Some(fields) = written.as_object_mut() else {
+                return written;
             };
-            json!({ "id": id, "name": call.name, "arguments": args })
+            let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
+                let id = call
+                    .id
+                    .clone()
+                    .unwrap_or_else(|| format!("{turn}-{number}"));
+                let args: Map<_, _> = match &call.args {
+                    Value::Object(args) => {
+                        let text =
+                            |(name, value): (&String, _)| (name.clone(), as_string(value).into());
+                        args.iter().map(text).collect()
+                    }
+                    malformed => Map::from_iter([("args".to_owned(), as_string(malformed).into())]),
+                };
+                json!({ "id": id, "name": call.name, "arguments": args })
+            });
+            if !message.tool_calls.is_empty() {
+                fields.insert("tool_calls".to_owned(), calls.collect());
+            }
+            if let Some(id) = &message.tool_call_id {
+                fields.insert("tool_call_id".to_owned(), json!([id]));
+            }
+            written
         });
-        if !message.tool_calls.is_empty() {
-            fields.insert("tool_calls".to_owned(), calls.collect());
-        }
-        if let Some(id) = &message.tool_call_id {
-            fields.insert("tool_call_id".to_owned(), json!([id]));
-        }
-        written
-    });
     messages.collect()
 }

@@ -24,9 +24,18 @@ const SCHEMA_VERSION: &str = "0.3.0";
 
 /// The tags with a value of the schema.
 const TAGS_WITH_VALUES: [(&str, &[&str]); 3] = [
-    ("relationship", &["first_party", "third_party", "collaborative", "other"]),
-    ("deployment", &["self_deployed", "externally_managed", "unknown"]),
-    ("availability", &["open_weights", "closed_weights", "unknown"]),
+    (
+        "relationship",
+        &["first_party", "third_party", "collaborative", "other"],
+    ),
+    (
+        "deployment",
+        &["self_deployed", "externally_managed", "unknown"],
+    ),
+    (
+        "availability",
+        &["open_weights", "closed_weights", "unknown"],
+    ),
 ];
 
 /// The names of the evaluation in both files, and their folder.
@@ -44,29 +53,47 @@ struct Names {
 impl Names {
     /// Returns an error with all facts that are missing.
     fn of(facts: &Facts<'_>) -> Result<Self, ExportError> {
-        let model = facts.tag("model").filter(|model| model.split('/').all(is_portable));
+        let model = facts
+            .tag("model")
+            .filter(|model| model.split('/').all(is_portable));
         let model = model.filter(|model| model.contains('/'));
         let organization = facts.tag("organization");
         let wanted = [
-            (model.is_none(), "--tag model=DEVELOPER/NAME, the model that was evaluated"),
-            (organization.is_none(), "--tag organization=NAME, who evaluated it"),
+            (
+                model.is_none(),
+                "--tag model=DEVELOPER/NAME, the model that was evaluated",
+            ),
+            (
+                organization.is_none(),
+                "--tag organization=NAME, who evaluated it",
+            ),
         ];
-        let missing: Vec<_> =
-            wanted.iter().filter_map(|(is_missing, tag)| is_missing.then_some(*tag)).collect();
+        let missing: Vec<_> = wanted
+            .iter()
+            .filter_map(|(is_missing, tag)| is_missing.then_some(*tag))
+            .collect();
         let (Some(model), Some(organization)) = (model, organization) else {
             let found = match facts.tag("model") {
                 Some(model) => format!(" (found the model `{}`)", escape::name(model)),
                 None => String::new(),
             };
-            let reason =
-                format!("missing facts of the run{found}; write {}", missing.join(", and "));
-            return Err(ExportError::Facts { format: "eee", reason });
+            let reason = format!(
+                "missing facts of the run{found}; write {}",
+                missing.join(", and ")
+            );
+            return Err(ExportError::Facts {
+                format: "eee",
+                reason,
+            });
         };
         for (tag, allowed) in TAGS_WITH_VALUES {
             if let Some(found) = facts.tag(tag).filter(|found| !allowed.contains(found)) {
                 let (found, allowed) = (escape::name(found), allowed.join(", "));
                 let reason = format!("invalid tag {tag}={found}; write one of: {allowed}");
-                return Err(ExportError::Facts { format: "eee", reason });
+                return Err(ExportError::Facts {
+                    format: "eee",
+                    reason,
+                });
             }
         }
         let dataset = facts.dataset();
@@ -76,15 +103,27 @@ impl Names {
             let reason = format!(
                 "invalid name of the data set `{found}`: expected the name of a folder; write --tag dataset=NAME"
             );
-            return Err(ExportError::Facts { format: "eee", reason });
+            return Err(ExportError::Facts {
+                format: "eee",
+                reason,
+            });
         }
         let evaluation_id = format!("{dataset}/{model}/{}", facts.ended_s());
         let (developer, name) = model.split_once('/').unwrap_or_default();
-        let folder =
-            Path::new("data").join(collection).join(developer).join(name.replace('/', "_"));
+        let folder = Path::new("data")
+            .join(collection)
+            .join(developer)
+            .join(name.replace('/', "_"));
         let uuid = facts.uuid(&["every_eval_ever", model, &dataset]);
         let (model, organization) = (model.to_owned(), organization.to_owned());
-        Ok(Self { evaluation_id, model, organization, dataset, folder, uuid })
+        Ok(Self {
+            evaluation_id,
+            model,
+            organization,
+            dataset,
+            folder,
+            uuid,
+        })
     }
 
     fn samples(&self) -> String {
@@ -95,13 +134,19 @@ impl Names {
 /// Whether all systems accept this as the name of a folder.
 fn is_portable(name: &str) -> bool {
     let is_reserved = |name: &str| {
-        let name = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
+        let name = name
+            .split('.')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_uppercase();
         ["CON", "PRN", "AUX", "NUL", "DATA"].contains(&&*name)
             || (name.len() == 4 && (name.starts_with("COM") || name.starts_with("LPT")))
     };
     !name.is_empty()
         && !name.ends_with(['.', ' '])
-        && !name.chars().any(|it| it.is_control() || "<>:\"/\\|?*".contains(it))
+        && !name
+            .chars()
+            .any(|it| it.is_control() || "<>:\"/\\|?*".contains(it))
         && !is_reserved(name)
 }
 
@@ -116,7 +161,10 @@ pub(super) fn write(
     let (results, without_score) = aggregate::results(run, facts, &names);
     if results.is_empty() {
         let reason = "no metric has a score".to_owned();
-        return Err(ExportError::Facts { format: "eee", reason });
+        return Err(ExportError::Facts {
+            format: "eee",
+            reason,
+        });
     }
     let target = folder.join(&names.folder);
     let file_error = |file: &Path| {
@@ -162,7 +210,10 @@ fn write_samples(
     names: &Names,
     path: &Path,
 ) -> Result<Option<(Samples, Option<String>)>, ExportError> {
-    let failed = |reason| ExportError::File { file: path.to_owned(), reason };
+    let failed = |reason| ExportError::File {
+        file: path.to_owned(),
+        reason,
+    };
     let out = OutputFile::create(path).map_err(failed)?;
     let (mut rows, mut hash, mut left_out) = (0, Sha256::new(), LeftOut::default());
     let (mut result, mut has_gold) = (Ok(()), true);
@@ -181,7 +232,11 @@ fn write_samples(
             Ok(())
         });
         // The file gets its name only if it is complete.
-        if has_gold && result.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+        if has_gold && result.is_ok() {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::Other.into())
+        }
     });
     result?;
     if !has_gold {

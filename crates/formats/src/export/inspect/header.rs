@@ -59,12 +59,17 @@ pub(super) fn header(run: &ExportedRun<'_>, facts: &Facts<'_>) -> Header {
     let rows = run.rows();
     let failed = manifest.map_or(0, |it| it.failed_rows);
     let [created, ended] = [facts.started.unwrap_or(facts.ended), facts.ended].map(|time| {
-        format!("{}+00:00", &humantime::format_rfc3339_seconds(time).to_string()[..19])
+        format!(
+            "{}+00:00",
+            &humantime::format_rfc3339_seconds(time).to_string()[..19]
+        )
     });
     let tags = facts.tags();
     let metadata = json!({ "label": facts.label(), "tags": tags, "file": stem(run.file) });
     let scorers = run.metrics.keys().map(|name| {
-        let options = facts.identity(name).map(|identity| identity.parameters().clone());
+        let options = facts
+            .identity(name)
+            .map(|identity| identity.parameters().clone());
         json!({ "name": name, "options": options.unwrap_or_default() })
     });
     let eval = json!({
@@ -89,7 +94,11 @@ pub(super) fn header(run: &ExportedRun<'_>, facts: &Facts<'_>) -> Header {
         results: Results {
             total_samples: rows,
             completed_samples: rows.saturating_sub(failed),
-            scores: run.metrics.keys().map(|name| score(run, facts, name)).collect(),
+            scores: run
+                .metrics
+                .keys()
+                .map(|name| score(run, facts, name))
+                .collect(),
         },
         stats: json!({ "started_at": created, "completed_at": ended, "model_usage": {} }),
     }
@@ -98,18 +107,31 @@ pub(super) fn header(run: &ExportedRun<'_>, facts: &Facts<'_>) -> Header {
 /// The results of a metric. inspect_ai leaves failed samples out of its means; here they count as the failure score.
 fn score(run: &ExportedRun<'_>, facts: &Facts<'_>, name: &str) -> Score {
     let figures = &run.metrics[name];
-    let mean = if figures.kind == ScoreKind::Bool { "accuracy" } else { "mean" };
-    let values = [(mean, figures.score), ("stderr", figures.uncertainty.stderr())];
+    let mean = if figures.kind == ScoreKind::Bool {
+        "accuracy"
+    } else {
+        "mean"
+    };
+    let values = [
+        (mean, figures.score),
+        ("stderr", figures.uncertainty.stderr()),
+    ];
     let value = |(name, value): (&'static str, Option<f64>)| {
         Some((name, json!({ "name": name, "value": value?, "params": {} })))
     };
-    let ci95 = figures.uncertainty.ci95().map(|interval| [interval.low, interval.high]);
+    let ci95 = figures
+        .uncertainty
+        .ci95()
+        .map(|interval| [interval.low, interval.high]);
     Score {
         name: name.to_owned(),
         scorer: name.to_owned(),
         scored_samples: figures.scored + figures.failed,
         unscored_samples: figures.gated + figures.skipped + figures.abstained,
-        params: facts.identity(name).map(|it| it.parameters().clone()).unwrap_or_default(),
+        params: facts
+            .identity(name)
+            .map(|it| it.parameters().clone())
+            .unwrap_or_default(),
         metrics: values.into_iter().filter_map(value).collect(),
         metadata: json!({
             "failed": figures.failed, "failure_score": run.failure_score(),

@@ -32,10 +32,14 @@ pub(super) fn write(
     let samples = sample::Samples { run, facts, fields };
     let header = header::header(run, facts);
     let start = header.start();
-    member(&mut archive, "_journal/start.json", |out| value::write(out, &start))?;
+    member(&mut archive, "_journal/start.json", |out| {
+        value::write(out, &start)
+    })?;
     run.each_row(|row| {
         let sample = samples.sample(row)?;
-        member(&mut archive, &member_name(row)?, |out| value::write(out, &sample))
+        member(&mut archive, &member_name(row)?, |out| {
+            value::write(out, &sample)
+        })
     })?;
     member(&mut archive, "summaries.json", |out| {
         let mut separator = b"[";
@@ -47,7 +51,9 @@ pub(super) fn write(
         out.write_all(if separator == b"[" { b"[]" } else { b"]" })?;
         Ok(())
     })?;
-    member(&mut archive, "header.json", |out| value::write(out, &header))?;
+    member(&mut archive, "header.json", |out| {
+        value::write(out, &header)
+    })?;
     archive.finish().map_err(zip_error)?;
     Ok(Vec::new())
 }
@@ -70,7 +76,9 @@ fn member<W: Write>(
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
-    let file = archive.new_file(name).compression_method(CompressionMethod::ZSTD);
+    let file = archive
+        .new_file(name)
+        .compression_method(CompressionMethod::ZSTD);
     let (mut entry, config) = file.start().map_err(zip_error)?;
     let mut encoder = zstd::Encoder::new(&mut entry, 0)?;
     let mut content = config.wrap(&mut encoder);

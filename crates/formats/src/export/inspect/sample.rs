@@ -84,7 +84,12 @@ impl Samples<'_> {
         let error = failure_of_program(row);
         let error =
             error.map(|text| json!({ "message": text, "traceback": "", "traceback_ansi": "" }));
-        Ok(EvalSample { summary: self.common(row, sample), messages, output, error })
+        Ok(EvalSample {
+            summary: self.common(row, sample),
+            messages,
+            output,
+            error,
+        })
     }
 
     pub(super) fn summary<'r>(&self, row: &'r ResultRow) -> Result<SampleSummary<'r>, ExportError> {
@@ -95,11 +100,20 @@ impl Samples<'_> {
         };
         let error = failure_of_program(row);
         let completed = error.is_none();
-        Ok(SampleSummary { summary: self.common(row, sample), message_count, completed, error })
+        Ok(SampleSummary {
+            summary: self.common(row, sample),
+            message_count,
+            completed,
+            error,
+        })
     }
 
     fn common<'r>(&self, row: &'r ResultRow, sample: Sample) -> Summary<'r> {
-        let scores = row.scores.iter().map(|(name, it)| (&**name, self.score(name, it))).collect();
+        let scores = row
+            .scores
+            .iter()
+            .map(|(name, it)| (&**name, self.score(name, it)))
+            .collect();
         let usage = row.input_tokens.zip(row.output_tokens).map(|(input, output)| {
             let tokens = json!({
                 "input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output),
@@ -137,13 +151,31 @@ impl Samples<'_> {
         };
         add(
             "passed",
-            score.passed.filter(|_| matches!(value, ScoreValue::Number(_))).map(Value::from),
+            score
+                .passed
+                .filter(|_| matches!(value, ScoreValue::Number(_)))
+                .map(Value::from),
         );
-        add("parts", Some(&score.parts).filter(|it| !it.is_empty()).map(|it| json!(it)));
-        add("cost_msats", Some(score.cost_msats).filter(|it| *it > 0).map(Value::from));
+        add(
+            "parts",
+            Some(&score.parts)
+                .filter(|it| !it.is_empty())
+                .map(|it| json!(it)),
+        );
+        add(
+            "cost_msats",
+            Some(score.cost_msats).filter(|it| *it > 0).map(Value::from),
+        );
         // inspect_ai has one value, "not scored", for all outcomes without a score.
-        add("dsrs_metrics_outcome", score.value.is_none().then(|| score.outcome.name().into()));
-        Score { value, explanation: score.explanation(), metadata }
+        add(
+            "dsrs_metrics_outcome",
+            score.value.is_none().then(|| score.outcome.name().into()),
+        );
+        Score {
+            value,
+            explanation: score.explanation(),
+            metadata,
+        }
     }
 }
 
@@ -161,8 +193,16 @@ fn attributes(attributes: &Fields) -> Map<String, Value> {
 
 /// Returns the error of the program, if it failed.
 fn failure_of_program(row: &ResultRow) -> Option<String> {
-    let failed = row.scores.values().find(|it| it.outcome == ResultOutcome::ProgramFailed)?;
-    Some(failed.error.clone().unwrap_or_else(|| failed.outcome.name().to_owned()))
+    let failed = row
+        .scores
+        .values()
+        .find(|it| it.outcome == ResultOutcome::ProgramFailed)?;
+    Some(
+        failed
+            .error
+            .clone()
+            .unwrap_or_else(|| failed.outcome.name().to_owned()),
+    )
 }
 
 /// Returns the trajectory, or else the input and the answer, as messages of inspect_ai.
@@ -182,12 +222,22 @@ fn messages(sample: &Sample) -> Vec<Value> {
 
 fn of_trajectory(trajectory: &Trajectory) -> Vec<Value> {
     let failed = |id: &String| {
-        trajectory.tool_calls().iter().any(|it| it.failed && it.id.as_ref() == Some(id))
+        trajectory
+            .tool_calls()
+            .iter()
+            .any(|it| it.failed && it.id.as_ref() == Some(id))
     };
-    let messages = trajectory.messages().iter().enumerate().map(|(turn, message)| {
-        let mut written = json!({ "role": message.role.as_str(), "content": message.text });
-        let Some(fields) = written.as_object_mut() else { return written };
-        let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
+    let messages =
+        trajectory
+            .messages()
+            .iter()
+            .enumerate()
+            .map(|(turn, message)| {
+                let mut written = json!({ "role": message.role.as_str(), "content": message.text });
+                let Some(fields) = written.as_object_mut() else {
+                    return written;
+                };
+                let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
             let id = call.id.clone().unwrap_or_else(|| format!("{turn}-{number}"));
             let mut written =
                 json!({ "id": id, "function": call.name, "arguments": {}, "type": "function" });
@@ -197,17 +247,17 @@ fn of_trajectory(trajectory: &Trajectory) -> Vec<Value> {
             }
             written
         });
-        if !message.tool_calls.is_empty() {
-            fields.insert("tool_calls".to_owned(), calls.collect());
-        }
-        if let Some(id) = &message.tool_call_id {
-            fields.insert("tool_call_id".to_owned(), id.clone().into());
-            if failed(id) {
-                let error = json!({ "type": "unknown", "message": message.text });
-                fields.insert("error".to_owned(), error);
-            }
-        }
-        written
-    });
+                if !message.tool_calls.is_empty() {
+                    fields.insert("tool_calls".to_owned(), calls.collect());
+                }
+                if let Some(id) = &message.tool_call_id {
+                    fields.insert("tool_call_id".to_owned(), id.clone().into());
+                    if failed(id) {
+                        let error = json!({ "type": "unknown", "message": message.text });
+                        fields.insert("error".to_owned(), error);
+                    }
+                }
+                written
+            });
     messages.collect()
 }

@@ -37,5 +37,7 @@ impl Formatter for WithNaN {
 
 pub(super) fn write(out: &mut dyn Write, value: &impl Serialize) -> Result<(), ExportError> {
     let mut serializer = serde_json::Serializer::with_formatter(out, WithNaN);
-    value.serialize(&mut serializer).map_err(|error| ExportError::Output(error.into()))
+    value
+        .serialize(&mut serializer)
+        .map_err(|error| ExportError::Output(error.into()))
 }

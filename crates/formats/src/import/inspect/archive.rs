@@ -30,7 +30,10 @@ pub(super) fn open(
         found += 1;
         let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
         let (offset, compressed) = (entry.local_header_offset(), entry.compressed_size_hint());
-        if offset.checked_add(compressed).is_none_or(|end| end > archive.directory_offset()) {
+        if offset
+            .checked_add(compressed)
+            .is_none_or(|end| end > archive.directory_offset())
+        {
             return Err(input.whole(format_args!(
                 "{}: at byte {offset} with {compressed} bytes, but the members of the archive end at byte {}; copy the file again",
                 member_name(&name),
@@ -44,12 +47,17 @@ pub(super) fn open(
             CompressionMethod::ZSTD => Compression::Zstandard,
             other => Compression::Unsupported(other.as_u16()),
         };
-        let member = Member::Entry(Entry { place: entry.wayfinder(), compression });
+        let member = Member::Entry(Entry {
+            place: entry.wayfinder(),
+            compression,
+        });
         match &*name {
             "header.json" => header = Some((name, member)),
             "_journal/start.json" => journal = Some((name, member)),
             _ => {
-                let Some(sample) = name.strip_prefix(SAMPLES) else { continue };
+                let Some(sample) = name.strip_prefix(SAMPLES) else {
+                    continue;
+                };
                 if sample.contains("_epoch_") && sample.ends_with("/sample.json") {
                     let reason = "chunked samples are not read; write the log without chunks, as inspect_ai does by default";
                     return Err(input.invalid(member_name(&name), reason));
@@ -87,7 +95,11 @@ pub(super) fn open(
     let header = members
         .fields(member, &Header::FIELDS, &place)
         .and_then(|text| Header::parse(&text).map_err(|reason| input.invalid(&place, reason)))?;
-    Ok(Log { header, samples, unread })
+    Ok(Log {
+        header,
+        samples,
+        unread,
+    })
 }
 
 /// A member, in messages.

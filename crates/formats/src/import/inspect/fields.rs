@@ -54,7 +54,10 @@ impl<'k> Fields<'k> {
 
     /// Locates the elements of the list with this name as well.
     pub(super) fn with_list(self, list: &'k str) -> Self {
-        Self { list: Some(list), ..self }
+        Self {
+            list: Some(list),
+            ..self
+        }
     }
 
     /// Scans more bytes.
@@ -188,7 +191,10 @@ impl<'k> Fields<'k> {
         match self.has_ended {
             true => Ok(self.kept),
             false if self.offset == 0 => Err("empty".to_owned()),
-            false => Err(format!("the object does not end; {} bytes were read", self.offset)),
+            false => Err(format!(
+                "the object does not end; {} bytes were read",
+                self.offset
+            )),
         }
     }
 
@@ -219,7 +225,10 @@ mod tests {
                 r#"{"a":[1,{"b":"]}\","}],"b":NaN}"#
             );
             assert_eq!(kept(text, &["x"], block).unwrap(), "{}");
-            assert_eq!(kept(text, &["d", "a2"], block).unwrap(), r#"{"d":{"a":2},"a2":"x"}"#);
+            assert_eq!(
+                kept(text, &["d", "a2"], block).unwrap(),
+                r#"{"d":{"a":2},"a2":"x"}"#
+            );
         }
     }
 
@@ -245,7 +254,11 @@ mod tests {
             assert_eq!(kept(text, &["a"], 3).unwrap_err(), expected);
         }
         let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(MAX_KEPT));
-        assert!(kept(&long, &["a"], 1 << 16).unwrap_err().starts_with("longer than"));
+        assert!(
+            kept(&long, &["a"], 1 << 16)
+                .unwrap_err()
+                .starts_with("longer than")
+        );
         assert_eq!(kept(&long, &["b"], 1 << 16).unwrap(), "{}");
     }
 }

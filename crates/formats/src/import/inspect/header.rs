@@ -146,14 +146,26 @@ impl Header {
         if total == found || self.status() != "success" {
             return None;
         }
-        let present: HashSet<(&str, u32)> =
-            samples.rows().flatten().map(|part| (samples.id(part), part.number)).collect();
-        let ids: Vec<String> =
-            self.eval.dataset.sample_ids.iter().flatten().flat_map(id_of).collect();
-        let each = ids.iter().flat_map(|id| (1..=self.epochs()).map(move |epoch| (&**id, epoch)));
+        let present: HashSet<(&str, u32)> = samples
+            .rows()
+            .flatten()
+            .map(|part| (samples.id(part), part.number))
+            .collect();
+        let ids: Vec<String> = self
+            .eval
+            .dataset
+            .sample_ids
+            .iter()
+            .flatten()
+            .flat_map(id_of)
+            .collect();
+        let each = ids
+            .iter()
+            .flat_map(|id| (1..=self.epochs()).map(move |epoch| (&**id, epoch)));
         let missing = each.filter(|it| !present.contains(it));
-        let missing: Vec<String> =
-            missing.map(|(id, epoch)| format!("{id} (epoch {epoch})")).collect();
+        let missing: Vec<String> = missing
+            .map(|(id, epoch)| format!("{id} (epoch {epoch})"))
+            .collect();
         let missing = match missing.is_empty() {
             true => String::new(),
             false => format!(" without {}", names(missing.iter().map(String::as_str))),
@@ -197,7 +209,11 @@ impl Header {
         if let Some(element) = element {
             parameters.insert("inspect.element".to_owned(), element.to_owned());
         }
-        let grader = self.eval.model_roles.as_ref().and_then(|roles| roles.get("grader"));
+        let grader = self
+            .eval
+            .model_roles
+            .as_ref()
+            .and_then(|roles| roles.get("grader"));
         if let Some(model) = grader.and_then(|grader| shown(grader.get("model")?)) {
             parameters.insert("inspect.grader".to_owned(), model);
         }
@@ -207,7 +223,12 @@ impl Header {
     }
 
     fn options(&self, scorer: &str) -> impl Iterator<Item = (&String, &Value)> {
-        let declared = self.eval.scorers.iter().flatten().find(|it| last(&it.name) == last(scorer));
+        let declared = self
+            .eval
+            .scorers
+            .iter()
+            .flatten()
+            .find(|it| last(&it.name) == last(scorer));
         let declared = declared.and_then(|it| it.options.as_ref());
         let mut scores = self.results.iter().flat_map(|results| &results.scores);
         let of_results = scores.find(|it| it.scorer == scorer).map(|it| &it.params);
@@ -216,7 +237,12 @@ impl Header {
 
     /// Returns the properties of the evaluation.
     pub(super) fn tags(&self) -> BTreeMap<String, String> {
-        let Eval { dataset, config, packages, .. } = &self.eval;
+        let Eval {
+            dataset,
+            config,
+            packages,
+            ..
+        } = &self.eval;
         let values = [
             ("task", Some(self.eval.task.clone())),
             ("task_version", shown(&self.eval.task_version)),
@@ -237,7 +263,9 @@ impl Header {
             ("status", Some(self.status().to_owned())),
             ("revision", self.eval.revision.as_ref().map(Revision::shown)),
         ];
-        let values = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let values = values
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let packages = packages
             .iter()
             .filter_map(|(name, version)| Some((format!("package.{name}"), shown(version)?)));
@@ -247,7 +275,11 @@ impl Header {
 
 impl Revision {
     fn shown(&self) -> String {
-        let changed = if self.dirty == Some(true) { ", changed" } else { "" };
+        let changed = if self.dirty == Some(true) {
+            ", changed"
+        } else {
+            ""
+        };
         format!("{}{changed}", self.commit)
     }
 }
@@ -255,8 +287,10 @@ impl Revision {
 /// The models of roles, by name.
 fn roles(roles: &Map<String, Value>) -> String {
     let model = |role: &Value| role.get("model").map_or_else(|| as_string(role), as_string);
-    let mut all: Vec<_> =
-        roles.iter().map(|(name, role)| format!("{name}: {}", model(role))).collect();
+    let mut all: Vec<_> = roles
+        .iter()
+        .map(|(name, role)| format!("{name}: {}", model(role)))
+        .collect();
     all.sort_unstable();
     all.join(", ")
 }

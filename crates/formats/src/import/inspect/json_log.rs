@@ -22,7 +22,9 @@ pub(super) fn open(members: &mut Members<'_>, content: impl Read) -> Result<Log,
     let mut reader = BufReader::with_capacity(1 << 16, content);
     let mut block = vec![0; 1 << 16];
     loop {
-        let read = reader.read(&mut block).map_err(|error| input.unreadable(error))?;
+        let read = reader
+            .read(&mut block)
+            .map_err(|error| input.unreadable(error))?;
         if read == 0 {
             break;
         }
@@ -51,5 +53,9 @@ pub(super) fn open(members: &mut Members<'_>, content: impl Read) -> Result<Log,
         let id = id_of(&key.id).map_err(|reason| input.invalid(&place, reason))?;
         samples.push(&id, key.epoch, member);
     }
-    Ok(Log { header, samples, unread: None })
+    Ok(Log {
+        header,
+        samples,
+        unread: None,
+    })
 }

@@ -57,7 +57,13 @@ pub(super) struct Members<'a> {
 
 impl<'a> Members<'a> {
     pub(super) fn new(input: Input<'a>, source: Source<'a>, size: u64) -> Self {
-        Self { input, source, size, read: 0, block: vec![0; 1 << 16] }
+        Self {
+            input,
+            source,
+            size,
+            read: 0,
+            block: vec![0; 1 << 16],
+        }
     }
 
     /// Allows that all members are read once more.
@@ -78,7 +84,9 @@ impl<'a> Members<'a> {
     ) -> Result<Vec<u8>, ImportError> {
         let mut fields = Fields::new(keep);
         self.each_block(member, place, &mut |bytes| fields.feed(bytes))?;
-        fields.finish().map_err(|reason| self.input.invalid(place, reason))
+        fields
+            .finish()
+            .map_err(|reason| self.input.invalid(place, reason))
     }
 
     /// Calls a function with the content of a member, block by block.
@@ -88,7 +96,13 @@ impl<'a> Members<'a> {
         place: &str,
         each: &mut dyn FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<(), ImportError> {
-        let Self { input, source, size, read, block } = self;
+        let Self {
+            input,
+            source,
+            size,
+            read,
+            block,
+        } = self;
         let mut content = content(*source, member).map_err(|reason| match reason {
             Unreadable::File(error) => input.unreadable(error),
             Unreadable::Member(reason) => input.invalid(place, reason),
@@ -134,7 +148,10 @@ fn content(source: Source<'_>, member: Member) -> Result<Box<dyn Read + '_>, Unr
         (Source::Json(file), Member::Range { offset, length }) => {
             let mut file = file.try_clone()?;
             file.seek(SeekFrom::Start(offset))?;
-            return Ok(Box::new(BufReader::with_capacity(1 << 16, file.take(length))));
+            return Ok(Box::new(BufReader::with_capacity(
+                1 << 16,
+                file.take(length),
+            )));
         }
         _ => return invalid("not a member of this file".to_owned()),
     };
@@ -165,7 +182,9 @@ fn content(source: Source<'_>, member: Member) -> Result<Box<dyn Read + '_>, Unr
 
 /// Describes an error while the content of a member is read.
 fn damage(error: &io::Error) -> String {
-    let of_archive = error.get_ref().and_then(|error| error.downcast_ref::<rawzip::Error>());
+    let of_archive = error
+        .get_ref()
+        .and_then(|error| error.downcast_ref::<rawzip::Error>());
     match of_archive.map(rawzip::Error::kind) {
         Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
             format!("longer than the {expected} bytes that the directory names")

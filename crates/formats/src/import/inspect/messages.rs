@@ -18,14 +18,19 @@ pub(super) struct Attachments {
 
 impl Attachments {
     pub(super) fn new(by_hash: HashMap<String, String>) -> Self {
-        Self { by_hash, resolved: 0 }
+        Self {
+            by_hash,
+            resolved: 0,
+        }
     }
 
     /// Replaces references in a value. Images remain references, and a reference to nothing remains as it is.
     pub(super) fn resolve(&mut self, value: &mut Value) -> Result<(), String> {
         match value {
             Value::String(text) => {
-                let hash = PROTOCOLS.iter().find_map(|protocol| text.strip_prefix(protocol));
+                let hash = PROTOCOLS
+                    .iter()
+                    .find_map(|protocol| text.strip_prefix(protocol));
                 let content = hash.and_then(|hash| self.by_hash.get(hash));
                 let Some(content) = content.filter(|content| !content.starts_with("data:")) else {
                     return Ok(());
@@ -40,7 +45,9 @@ impl Attachments {
                 Ok(())
             }
             Value::Array(values) => values.iter_mut().try_for_each(|value| self.resolve(value)),
-            Value::Object(fields) => fields.values_mut().try_for_each(|value| self.resolve(value)),
+            Value::Object(fields) => fields
+                .values_mut()
+                .try_for_each(|value| self.resolve(value)),
             _ => Ok(()),
         }
     }
@@ -63,11 +70,16 @@ pub(super) fn text_of(content: &Value) -> Option<String> {
 pub(super) fn trajectory(messages: Vec<Value>) -> Value {
     // The calls without a result so far.
     let mut open = HashSet::new();
-    messages.into_iter().map(|message| openai_message(message, &mut open)).collect()
+    messages
+        .into_iter()
+        .map(|message| openai_message(message, &mut open))
+        .collect()
 }
 
 fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
-    let Value::Object(mut fields) = message else { return message };
+    let Value::Object(mut fields) = message else {
+        return message;
+    };
     let mut written = Map::new();
     let role = fields.remove("role").unwrap_or_else(|| "user".into());
     let content = fields.remove("content").unwrap_or_default();
@@ -75,8 +87,10 @@ fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
     if role == "assistant" {
         // Tools that the provider ran are parts of the content, with their results.
         let parts = content.as_array().into_iter().flatten();
-        let mut calls: Vec<Value> =
-            parts.filter(|part| part["type"] == "tool_use").map(provider_call).collect();
+        let mut calls: Vec<Value> = parts
+            .filter(|part| part["type"] == "tool_use")
+            .map(provider_call)
+            .collect();
         if let Some(Value::Array(of_agent)) = fields.remove("tool_calls") {
             calls.extend(of_agent.into_iter().map(|call| openai_call(call, open)));
         }
@@ -101,22 +115,36 @@ fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
 }
 
 fn provider_call(part: &Value) -> Value {
-    let keys = [("name", "name"), ("args", "arguments"), ("result", "result"), ("error", "error")];
-    keys.into_iter().map(|(key, of_part)| (key.to_owned(), part[of_part].clone())).collect()
+    let keys = [
+        ("name", "name"),
+        ("args", "arguments"),
+        ("result", "result"),
+        ("error", "error"),
+    ];
+    keys.into_iter()
+        .map(|(key, of_part)| (key.to_owned(), part[of_part].clone()))
+        .collect()
 }
 
 /// `{"id", "function": NAME, "arguments": {..}}` as `{"id", "name", "args"}`
 fn openai_call(call: Value, open: &mut HashSet<String>) -> Value {
-    let Value::Object(mut call) = call else { return call };
+    let Value::Object(mut call) = call else {
+        return call;
+    };
     let mut written = Map::new();
     if let Some(Value::String(id)) = call.remove("id") {
         open.insert(id.clone());
         written.insert("id".to_owned(), id.into());
     }
-    written.insert("name".to_owned(), call.remove("function").unwrap_or_else(|| "unknown".into()));
+    written.insert(
+        "name".to_owned(),
+        call.remove("function").unwrap_or_else(|| "unknown".into()),
+    );
     // Arguments that are not JSON are empty, with why.
     let error = call.remove("parse_error").filter(Value::is_string);
-    let args = error.or_else(|| call.remove("arguments")).filter(|args| !args.is_null());
+    let args = error
+        .or_else(|| call.remove("arguments"))
+        .filter(|args| !args.is_null());
     written.insert("args".to_owned(), args.unwrap_or_else(|| Map::new().into()));
     Value::Object(written)
 }

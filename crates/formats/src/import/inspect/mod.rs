@@ -35,12 +35,21 @@ const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, ImportError> {
     let input = Input { file };
     let mut opened = File::open(file).map_err(|error| input.unreadable(error))?;
-    let size = opened.metadata().map_err(|error| input.unreadable(error))?.len();
+    let size = opened
+        .metadata()
+        .map_err(|error| input.unreadable(error))?
+        .len();
     let mut magic = [0; 4];
     let is_short = opened.read_exact(&mut magic).is_err();
-    opened.seek(SeekFrom::Start(0)).map_err(|error| input.unreadable(error))?;
+    opened
+        .seek(SeekFrom::Start(0))
+        .map_err(|error| input.unreadable(error))?;
     if is_short {
-        return Err(other_format(input, EXPECTED, input.whole("fewer than 4 bytes")));
+        return Err(other_format(
+            input,
+            EXPECTED,
+            input.whole("fewer than 4 bytes"),
+        ));
     }
     if !ARCHIVE.contains(&&magic[..]) {
         let mut members = Members::new(input, Source::Json(&opened), size);

@@ -69,13 +69,19 @@ impl Rows {
             )
         }));
         let identity = |(name, (scorer, element)): (&String, &(String, Option<String>))| {
-            (name.clone(), self.header.identity(scorer, element.as_deref()))
+            (
+                name.clone(),
+                self.header.identity(scorer, element.as_deref()),
+            )
         };
         let run = ForeignRun {
             label: Some(self.header.model().to_owned()),
             metrics: self.metrics.iter().map(identity).collect(),
-            repeats: (most_epochs > 1)
-                .then(|| u32::try_from(most_epochs).unwrap_or(u32::MAX).max(self.header.epochs())),
+            repeats: (most_epochs > 1).then(|| {
+                u32::try_from(most_epochs)
+                    .unwrap_or(u32::MAX)
+                    .max(self.header.epochs())
+            }),
             is_partial,
             tags: self.header.tags(),
         };
@@ -102,7 +108,8 @@ impl Rows {
                     if self.epochs == Epochs::Repeats {
                         self.complete.complete(&mut row);
                     }
-                    rows.add(number as u64, row).map_err(|error| input.output(error))?;
+                    rows.add(number as u64, row)
+                        .map_err(|error| input.output(error))?;
                 }
                 None => failed.push((number as u64, parts)),
             }
@@ -148,7 +155,11 @@ impl Rows {
         let is_numbered = self.header.epochs() > 1 || parts.len() > 1;
         let mut failed = false;
         for part in parts {
-            let place = format!("sample {}, epoch {}", escape::name(samples.id(part)), part.number);
+            let place = format!(
+                "sample {}, epoch {}",
+                escape::name(samples.id(part)),
+                part.number
+            );
             let text = members.fields(part.place, &Sample::FIELDS, &place)?;
             let parsed = Sample::parse(&text).and_then(|sample| Ok((sample.id()?, sample)));
             let (id, mut sample) =
@@ -156,13 +167,20 @@ impl Rows {
             if row.attempts.is_empty() {
                 row.gold = sample.gold();
                 let metadata = sample.metadata();
-                if metadata.as_object().is_some_and(|fields| !fields.is_empty()) {
+                if metadata
+                    .as_object()
+                    .is_some_and(|fields| !fields.is_empty())
+                {
                     row.attributes.insert("metadata", metadata);
                 }
                 self.set_id(&mut row, id, sample.epoch, is_numbered);
             }
             if let Some(limit) = sample.limit() {
-                limits.push(numbered(limit, sample.epoch, is_numbered && parts.len() > 1));
+                limits.push(numbered(
+                    limit,
+                    sample.epoch,
+                    is_numbered && parts.len() > 1,
+                ));
             }
             if sample.is_invalidated() {
                 invalidated.push(Value::from(sample.epoch));
@@ -177,7 +195,11 @@ impl Rows {
                 }
                 _ => (self.outcomes(&mut sample), sample.pred()),
             };
-            row.attempts.push(RowAttempt { pred, run, outcomes });
+            row.attempts.push(RowAttempt {
+                pred,
+                run,
+                outcomes,
+            });
         }
         self.failed += u64::from(failed);
         if failed && !are_all_known && self.epochs == Epochs::Repeats {
@@ -203,14 +225,22 @@ impl Rows {
 
     fn outcomes(&mut self, sample: &mut Sample) -> IndexMap<String, Outcome> {
         if let Some(error) = sample.error() {
-            let error = Outcome::ProgramFailed { error: error.into() };
-            return self.metrics.keys().map(|name| (name.clone(), error.clone())).collect();
+            let error = Outcome::ProgramFailed {
+                error: error.into(),
+            };
+            return self
+                .metrics
+                .keys()
+                .map(|name| (name.clone(), error.clone()))
+                .collect();
         }
         let mut outcomes = IndexMap::new();
         for (scorer, score) in sample.scores.take().into_iter().flat_map(|scores| scores.0) {
             for (element, outcome) in score.outcomes(&scorer) {
                 let name = self.names.name(&scorer, element.as_deref());
-                self.metrics.entry(name.clone()).or_insert_with(|| (scorer.clone(), element));
+                self.metrics
+                    .entry(name.clone())
+                    .or_insert_with(|| (scorer.clone(), element));
                 outcomes.insert(name, outcome);
             }
         }
@@ -247,7 +277,9 @@ impl Rows {
         }
         if self.invalidated > 0 {
             let (epochs, them) = (self.invalidated, "see the attribute `invalidated_epochs`");
-            notes.push(format!("{epochs} samples were invalidated, and are scored; {them}"));
+            notes.push(format!(
+                "{epochs} samples were invalidated, and are scored; {them}"
+            ));
         }
         notes
     }

@@ -101,8 +101,19 @@ impl Sample {
             scores.0.entry("score".to_owned()).or_insert(score);
         }
         let mut attachments = Attachments::new(std::mem::take(&mut sample.attachments));
-        let Self { input, choices, target, messages, output, metadata, .. } = &mut sample;
-        for value in [input, choices, target, output, metadata].into_iter().chain(messages) {
+        let Self {
+            input,
+            choices,
+            target,
+            messages,
+            output,
+            metadata,
+            ..
+        } = &mut sample;
+        for value in [input, choices, target, output, metadata]
+            .into_iter()
+            .chain(messages)
+        {
             attachments.resolve(value)?;
         }
         Ok(sample)
@@ -156,15 +167,21 @@ impl Sample {
         if let Some(answer) = completion {
             pred.insert("answer".to_owned(), answer.into());
         }
-        pred.insert("trajectory".to_owned(), trajectory(std::mem::take(&mut self.messages)));
+        pred.insert(
+            "trajectory".to_owned(),
+            trajectory(std::mem::take(&mut self.messages)),
+        );
         Some(Value::Object(pred))
     }
 
     /// Returns the time that the sample worked, and the tokens of the evaluated model.
     pub(super) fn run(&self, model: &str) -> ProgramRun {
         let usage = self.model_usage.get(model).map(|usage| {
-            let input =
-                [usage.input_tokens, usage.input_tokens_cache_read, usage.input_tokens_cache_write];
+            let input = [
+                usage.input_tokens,
+                usage.input_tokens_cache_read,
+                usage.input_tokens_cache_write,
+            ];
             let input = input.into_iter().flatten().fold(0, u64::saturating_add);
             [input, usage.output_tokens.unwrap_or(0)]
         });
@@ -191,6 +208,9 @@ pub(super) fn id_of(id: &Value) -> Result<String, String> {
     match id {
         Value::String(id) => Ok(id.clone()),
         Value::Number(id) => Ok(id.to_string()),
-        other => Err(format!("`id`: expected a string or a number, found {}", found(other))),
+        other => Err(format!(
+            "`id`: expected a string or a number, found {}",
+            found(other)
+        )),
     }
 }

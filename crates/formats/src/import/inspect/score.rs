@@ -25,10 +25,20 @@ pub(super) struct Score {
 impl Score {
     /// Returns the outcome of the score, or of each element of a list or an object, by its name.
     pub(super) fn outcomes(self, scorer: &str) -> Vec<(Option<String>, Outcome)> {
-        let Self { value, answer, explanation, reason, metadata } = self;
+        let Self {
+            value,
+            answer,
+            explanation,
+            reason,
+            metadata,
+        } = self;
         let mut notes = Map::new();
         let texts = [("answer", answer), ("reason", reason)];
-        notes.extend(texts.into_iter().filter_map(|(key, it)| Some((key.to_owned(), it?.into()))));
+        notes.extend(
+            texts
+                .into_iter()
+                .filter_map(|(key, it)| Some((key.to_owned(), it?.into()))),
+        );
         if let Some(metadata) = metadata.filter(|it| !it.is_empty()) {
             notes.insert("metadata".to_owned(), metadata.into());
         }
@@ -36,7 +46,9 @@ impl Score {
         match value {
             Value::Array(values) => {
                 let named = values.iter().enumerate();
-                named.map(|(number, value)| (Some(number.to_string()), outcome(value))).collect()
+                named
+                    .map(|(number, value)| (Some(number.to_string()), outcome(value)))
+                    .collect()
             }
             Value::Object(values) => {
                 let mut all: Vec<_> = values
@@ -63,9 +75,10 @@ fn outcome(
     let verdict = |passed: bool| scored(f64::from(u8::from(passed)), Some(passed));
     match value {
         Value::Null => match failure(notes) {
-            Some(reason) => {
-                Outcome::from(MetricError::failed(scorer, explanation.map_or(reason, |it| it)))
-            }
+            Some(reason) => Outcome::from(MetricError::failed(
+                scorer,
+                explanation.map_or(reason, |it| it),
+            )),
             None => Outcome::Abstained,
         },
         Value::Bool(passed) => verdict(*passed),
@@ -89,7 +102,10 @@ fn outcome(
 
 /// Returns the outcome of a failed metric, which the export of a result file notes where inspect_ai has only "not scored".
 fn failure(notes: &Map<String, Value>) -> Option<&str> {
-    let outcome = notes.get("metadata")?.get("dsrs_metrics_outcome")?.as_str()?;
+    let outcome = notes
+        .get("metadata")?
+        .get("dsrs_metrics_outcome")?
+        .as_str()?;
     (outcome == "metric_failed").then_some(outcome)
 }
 
@@ -148,7 +164,17 @@ mod tests {
                 "{value}"
             );
         }
-        for value in ["c", "", "Infinity", "-Infinity", "nan", "inf", "1,5", "1_", "maybe"] {
+        for value in [
+            "c",
+            "",
+            "Infinity",
+            "-Infinity",
+            "nan",
+            "inf",
+            "1,5",
+            "1_",
+            "maybe",
+        ] {
             assert_eq!(of(&json!(value))[0].1, "metric_failed", "{value}");
         }
         assert_eq!(of(&Value::Null)[0].1, "abstained");
@@ -157,12 +183,20 @@ mod tests {
     #[test]
     fn an_element_of_a_list_or_an_object_is_a_score_of_its_own() {
         let named = |name: &str, value, passed| {
-            (Some(name.to_owned()), "scored".to_owned(), Some(value), passed)
+            (
+                Some(name.to_owned()),
+                "scored".to_owned(),
+                Some(value),
+                passed,
+            )
         };
         let both = of(&json!({"b": "C", "a": 0.5}));
         assert_eq!(both, [named("a", 0.5, None), named("b", 1.0, Some(true))]);
         let list = of(&json!([1, null]));
         assert_eq!(list[0], named("0", 1.0, None));
-        assert_eq!((list[1].0.as_deref(), &*list[1].1), (Some("1"), "abstained"));
+        assert_eq!(
+            (list[1].0.as_deref(), &*list[1].1),
+            (Some("1"), "abstained")
+        );
     }
 }

@@ -63,13 +63,18 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
         for row in lines.rows() {
             let mut row = converter.row(lines.id(&row[0]), row)?;
             converter.complete.complete(&mut row);
-            rows.add(rows.len(), row).map_err(|error| input.output(error))?;
+            rows.add(rows.len(), row)
+                .map_err(|error| input.output(error))?;
         }
         if converter.complete.is_whole() {
             break rows;
         }
     };
-    let Converter { metrics, mut skipped, .. } = converter;
+    let Converter {
+        metrics,
+        mut skipped,
+        ..
+    } = converter;
     skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
     let (run, mut notes) = Run::read(input)?.finish(&metrics);
     if metrics.is_empty() {
@@ -102,7 +107,11 @@ fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String
             Ok(key) => key,
             Err(reason) => {
                 let own = input.invalid(at, reason);
-                return Err(if is_first { other_format(input, EXPECTED, own) } else { own });
+                return Err(if is_first {
+                    other_format(input, EXPECTED, own)
+                } else {
+                    own
+                });
             }
         };
         let id = match key.doc_id {
@@ -111,7 +120,11 @@ fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String
             _ => {
                 let reason = "no `doc_id`; expected a sample of lm-eval, whose `doc_id` is a number or a string";
                 let own = input.invalid(at, reason);
-                return Err(if is_first { other_format(input, EXPECTED, own) } else { own });
+                return Err(if is_first {
+                    other_format(input, EXPECTED, own)
+                } else {
+                    own
+                });
             }
         };
         let filter = key.filter.unwrap_or_else(|| NO_FILTER.to_owned());
@@ -120,10 +133,22 @@ fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String
             return Err(input.invalid(at, format_args!("more than {MAX_FILTERS} filters")));
         }
         let (length, offset) = (lines.line.len() as u32, lines.offset);
-        places.push(&id, filter as u32, Line { offset, length, number: lines.number });
+        places.push(
+            &id,
+            filter as u32,
+            Line {
+                offset,
+                length,
+                number: lines.number,
+            },
+        );
     }
     if places.len() == 0 {
-        return Err(other_format(input, EXPECTED, input.whole("no sample in the file")));
+        return Err(other_format(
+            input,
+            EXPECTED,
+            input.whole("no sample in the file"),
+        ));
     }
     places.sort();
     if let Some([first, second]) = places.duplicate() {
@@ -158,7 +183,10 @@ impl Converter<'_> {
         let mut pred = Map::new();
         for (place, part) in parts.iter().enumerate() {
             let mut sample = self.sample(part.place)?;
-            let filter = self.filters.get_index(part.number as usize).map_or("", String::as_str);
+            let filter = self
+                .filters
+                .get_index(part.number as usize)
+                .map_or("", String::as_str);
             let filter = filter.to_owned();
             let element = Some(&*filter).filter(|it| self.filters.len() > 1 || *it != NO_FILTER);
             for (metric, value) in sample.scores() {
@@ -172,9 +200,10 @@ impl Converter<'_> {
                         continue;
                     }
                 };
-                self.metrics
-                    .entry(name.clone())
-                    .or_insert_with(|| OfTask { metric, filter: filter.clone() });
+                self.metrics.entry(name.clone()).or_insert_with(|| OfTask {
+                    metric,
+                    filter: filter.clone(),
+                });
                 attempt.outcomes.insert(name, outcome);
             }
             let answer = sample.prediction();
@@ -195,7 +224,11 @@ impl Converter<'_> {
     }
 
     fn sample(&mut self, line: Line) -> Result<Sample, ImportError> {
-        let Line { offset, length, number } = line;
+        let Line {
+            offset,
+            length,
+            number,
+        } = line;
         self.line.resize(length as usize, 0);
         let read = self.file.seek(SeekFrom::Start(offset));
         read.and_then(|_| self.file.read_exact(&mut self.line))

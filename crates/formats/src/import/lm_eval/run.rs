@@ -52,7 +52,10 @@ impl Run {
             .and_then(|name| name.strip_suffix(".jsonl"))
             .and_then(|name| name.rsplit_once('_'))
         else {
-            return Ok(Self { task: name.trim_end_matches(".jsonl").to_owned(), results: None });
+            return Ok(Self {
+                task: name.trim_end_matches(".jsonl").to_owned(),
+                results: None,
+            });
         };
         let path = input.file.with_file_name(format!("results_{date}.json"));
         let mut text = Vec::new();
@@ -66,7 +69,10 @@ impl Run {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(Input { file: &path }.unreadable(error)),
         };
-        Ok(Self { task: task.to_owned(), results: Some((path, results)) })
+        Ok(Self {
+            task: task.to_owned(),
+            results: Some((path, results)),
+        })
     }
 
     /// Returns what was measured, and notes on what is not known.
@@ -88,7 +94,8 @@ impl Run {
         results.add_tags(&task, &mut run.tags);
         run.label = run.tags.get("model").cloned();
         for (name, OfTask { metric, filter }) in metrics {
-            run.metrics.insert(name.clone(), results.identity(&task, metric, filter));
+            run.metrics
+                .insert(name.clone(), results.identity(&task, metric, filter));
         }
         (run, Vec::new())
     }
@@ -116,14 +123,23 @@ impl Results {
             ("task_hash", self.task_hashes.get(task).unwrap_or(&none)),
             ("chat_template_sha", &self.chat_template_sha),
         ];
-        let values = values.into_iter().filter_map(|(name, value)| Some((name, shown(value)?)));
+        let values = values
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, shown(value)?)));
         tags.extend(values.map(|(name, value)| (name.to_owned(), value)));
     }
 
     /// The identity of a metric: the version of its task, the number of examples in the prompt, and the filter.
     fn identity(&self, task: &str, metric: &str, filter: &str) -> MetricIdentity {
-        let version = self.versions.get(task).and_then(shown).unwrap_or_else(|| "unknown".into());
-        let is_better = self.higher_is_better.get(task).and_then(|of_task| of_task.get(metric));
+        let version = self
+            .versions
+            .get(task)
+            .and_then(shown)
+            .unwrap_or_else(|| "unknown".into());
+        let is_better = self
+            .higher_is_better
+            .get(task)
+            .and_then(|of_task| of_task.get(metric));
         let mut spec = MetricSpec::new(metric);
         spec.version = &version;
         if is_better.and_then(Value::as_bool) == Some(false) {

@@ -45,7 +45,10 @@ impl Sample {
                 .collect(),
             None => {
                 let is_number = |value: &Value| value.is_number() || value.is_boolean();
-                others.into_iter().filter(|(_, value)| is_number(value)).collect()
+                others
+                    .into_iter()
+                    .filter(|(_, value)| is_number(value))
+                    .collect()
             }
         }
     }
@@ -62,7 +65,10 @@ impl Sample {
             gold.insert("doc".to_owned(), std::mem::take(&mut self.doc));
         }
         // `{"gen_args_0": {"arg_0": PROMPT, ..}, ..}`
-        let prompt = self.arguments.get("gen_args_0").and_then(|first| first.get("arg_0"));
+        let prompt = self
+            .arguments
+            .get("gen_args_0")
+            .and_then(|first| first.get("arg_0"));
         if let Some(prompt) = prompt.filter(|prompt| prompt.is_string()) {
             gold.insert("prompt".to_owned(), prompt.clone());
         }
@@ -110,13 +116,18 @@ impl Sample {
             ("prompt_hash", &self.prompt_hash),
             ("target_hash", &self.target_hash),
         ];
-        hashes.into_iter().filter_map(|(name, hash)| Some((name, hash.clone()?.into()))).collect()
+        hashes
+            .into_iter()
+            .filter_map(|(name, hash)| Some((name, hash.clone()?.into())))
+            .collect()
     }
 }
 
 /// The log likelihood of `["-1.25", "False"]`, where the second is whether greedy decoding returns the choice.
 fn likelihood(response: &Value) -> Option<f64> {
-    let [likelihood, is_greedy] = response.as_array()?.as_slice() else { return None };
+    let [likelihood, is_greedy] = response.as_array()?.as_slice() else {
+        return None;
+    };
     let is_bool = is_greedy.is_boolean() || matches!(is_greedy.as_str(), Some("True" | "False"));
     let likelihood = match likelihood {
         Value::String(text) => text.parse().ok()?,
@@ -130,7 +141,11 @@ pub(super) fn outcome(metric: &str, value: &Value) -> Option<Outcome> {
     let number = |number| scored(number, value.as_bool(), None, Map::new());
     match value {
         Value::Bool(passed) => Some(number(f64::from(u8::from(*passed)))),
-        Value::Number(score) => Some(score.as_f64().map_or_else(|| invalid(metric, value), number)),
+        Value::Number(score) => Some(
+            score
+                .as_f64()
+                .map_or_else(|| invalid(metric, value), number),
+        ),
         _ => None,
     }
 }

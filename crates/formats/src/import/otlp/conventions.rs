@@ -7,9 +7,19 @@ use super::document::Span;
 /// What a span says.
 pub(super) enum Said {
     /// A model, or an agent by a model, replies. Messages have `role` and `parts`, as in OpenTelemetry's convention.
-    Reply { input: Vec<Value>, output: Vec<Value>, tokens: [Option<u64>; 2], is_agent: bool },
+    Reply {
+        input: Vec<Value>,
+        output: Vec<Value>,
+        tokens: [Option<u64>; 2],
+        is_agent: bool,
+    },
     /// A tool returns.
-    Tool { name: Option<String>, id: Option<String>, args: Value, result: Value },
+    Tool {
+        name: Option<String>,
+        id: Option<String>,
+        args: Value,
+        result: Value,
+    },
 }
 
 impl Said {
@@ -30,7 +40,9 @@ pub(super) const CONVENTIONS: [Convention; 4] = [
 
 /// Returns the convention of a span, and what the span says. Some programs write two conventions, but the messages in one of them.
 pub(super) fn read(span: &Span) -> Option<(&'static str, Said)> {
-    let mut said = CONVENTIONS.iter().filter_map(|(name, _, read)| Some((*name, read(span)?)));
+    let mut said = CONVENTIONS
+        .iter()
+        .filter_map(|(name, _, read)| Some((*name, read(span)?)));
     let first = said.next()?;
     match first.1.has_messages() {
         true => Some(first),
@@ -50,15 +62,25 @@ fn open_telemetry(span: &Span) -> Option<Said> {
             }
             input.extend(list(structured(attribute(span, "gen_ai.input.messages"))));
             let output = list(structured(attribute(span, "gen_ai.output.messages")));
-            let tokens = tokens(span, ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"]);
-            Some(Said::Reply { input, output, tokens, is_agent: operation == "invoke_agent" })
+            let tokens = tokens(
+                span,
+                ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
+            );
+            Some(Said::Reply {
+                input,
+                output,
+                tokens,
+                is_agent: operation == "invoke_agent",
+            })
         }
         "execute_tool" => Some(Said::Tool {
             name: owned(span, "gen_ai.tool.name"),
             id: owned(span, "gen_ai.tool.call.id"),
             args: structured(attribute(span, "gen_ai.tool.call.arguments"))
                 .unwrap_or_else(|| json!({})),
-            result: attribute(span, "gen_ai.tool.call.result").cloned().unwrap_or_default(),
+            result: attribute(span, "gen_ai.tool.call.result")
+                .cloned()
+                .unwrap_or_default(),
         }),
         _ => None,
     }
@@ -68,22 +90,39 @@ fn open_telemetry(span: &Span) -> Option<Said> {
 fn open_llmetry(span: &Span) -> Option<Said> {
     if text(span, "traceloop.span.kind") == Some("tool") {
         let input = structured(attribute(span, "traceloop.entity.input")).unwrap_or_default();
-        let args =
-            ["kwargs", "inputs"].iter().find_map(|key| input.get(key).filter(|it| it.is_object()));
+        let args = ["kwargs", "inputs"]
+            .iter()
+            .find_map(|key| input.get(key).filter(|it| it.is_object()));
         return Some(Said::Tool {
             name: owned(span, "traceloop.entity.name"),
             id: None,
             args: as_args(args.cloned().unwrap_or(input)),
-            result: attribute(span, "traceloop.entity.output").cloned().unwrap_or_default(),
+            result: attribute(span, "traceloop.entity.output")
+                .cloned()
+                .unwrap_or_default(),
         });
     }
     let [input, output] = ["gen_ai.prompt.", "gen_ai.completion."].map(|prefix| {
-        list(Some(nested(span, prefix))).iter().map(flat_message).collect::<Vec<_>>()
+        list(Some(nested(span, prefix)))
+            .iter()
+            .map(flat_message)
+            .collect::<Vec<_>>()
     });
     let is_reply =
         !input.is_empty() || !output.is_empty() || attribute(span, "llm.request.type").is_some();
-    let tokens = tokens(span, ["gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"]);
-    is_reply.then_some(Said::Reply { input, output, tokens, is_agent: false })
+    let tokens = tokens(
+        span,
+        [
+            "gen_ai.usage.prompt_tokens",
+            "gen_ai.usage.completion_tokens",
+        ],
+    );
+    is_reply.then_some(Said::Reply {
+        input,
+        output,
+        tokens,
+        is_agent: false,
+    })
 }
 
 /// <https://arize-ai.github.io/openinference/spec/>
@@ -92,10 +131,21 @@ fn open_inference(span: &Span) -> Option<Said> {
         "LLM" => {
             let [input, output] = ["llm.input_messages.", "llm.output_messages."].map(|prefix| {
                 let messages = list(Some(nested(span, prefix)));
-                messages.iter().map(|it| flat_message(&it["message"])).collect()
+                messages
+                    .iter()
+                    .map(|it| flat_message(&it["message"]))
+                    .collect()
             });
-            let tokens = tokens(span, ["llm.token_count.prompt", "llm.token_count.completion"]);
-            Some(Said::Reply { input, output, tokens, is_agent: false })
+            let tokens = tokens(
+                span,
+                ["llm.token_count.prompt", "llm.token_count.completion"],
+            );
+            Some(Said::Reply {
+                input,
+                output,
+                tokens,
+                is_agent: false,
+            })
         }
         "TOOL" => Some(Said::Tool {
             name: owned(span, "tool.name"),
@@ -114,7 +164,9 @@ fn vercel(span: &Span) -> Option<Said> {
             name: owned(span, "ai.toolCall.name"),
             id: owned(span, "ai.toolCall.id"),
             args: as_args(structured(attribute(span, "ai.toolCall.args")).unwrap_or_default()),
-            result: attribute(span, "ai.toolCall.result").cloned().unwrap_or_default(),
+            result: attribute(span, "ai.toolCall.result")
+                .cloned()
+                .unwrap_or_default(),
         }),
         step if step.ends_with(".doGenerate") || step.ends_with(".doStream") => {
             let input = list(structured(attribute(span, "ai.prompt.messages")));
@@ -148,7 +200,10 @@ fn vercel_message(message: &Value) -> Value {
     let part = |part: &Value| match part["type"].as_str() {
         Some("text") => json!({ "type": "text", "content": part["text"] }),
         Some("tool-result") => {
-            let output = part.get("output").or_else(|| part.get("result")).unwrap_or(&Value::Null);
+            let output = part
+                .get("output")
+                .or_else(|| part.get("result"))
+                .unwrap_or(&Value::Null);
             let value = output.get("value").unwrap_or(output);
             json!({ "type": "tool_call_response", "id": part["toolCallId"], "response": value })
         }
@@ -178,7 +233,11 @@ fn flat_message(message: &Value) -> Value {
         let response = texts.into_iter().next().unwrap_or_default();
         parts.push(json!({ "type": "tool_call_response", "id": message["tool_call_id"], "response": response }));
     } else {
-        parts.extend(texts.into_iter().map(|text| json!({ "type": "text", "content": text })));
+        parts.extend(
+            texts
+                .into_iter()
+                .map(|text| json!({ "type": "text", "content": text })),
+        );
     }
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let call = call.get("tool_call").unwrap_or(call);
@@ -194,7 +253,9 @@ fn flat_message(message: &Value) -> Value {
 fn nested(span: &Span, prefix: &str) -> Value {
     let mut root = Value::Null;
     for (key, value) in &span.attributes {
-        let Some(path) = key.strip_prefix(prefix) else { continue };
+        let Some(path) = key.strip_prefix(prefix) else {
+            continue;
+        };
         let mut at = &mut root;
         for key in path.split('.') {
             if !at.is_object() {
@@ -209,7 +270,9 @@ fn nested(span: &Span, prefix: &str) -> Value {
 
 /// Makes lists of objects whose keys are numbers.
 fn listed(value: Value) -> Value {
-    let Value::Object(fields) = value else { return value };
+    let Value::Object(fields) = value else {
+        return value;
+    };
     let fields = fields.into_iter().map(|(key, value)| (key, listed(value)));
     let mut fields: Vec<(String, Value)> = fields.collect();
     let numbers: Option<Vec<u64>> = fields.iter().map(|(key, _)| key.parse().ok()).collect();
@@ -250,8 +313,13 @@ fn owned(span: &Span, key: &str) -> Option<String> {
 
 /// Returns an attribute of the span, or of the event with the details of its operation.
 pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
-    let details = span.events.iter().filter(|it| it.name.ends_with(".operation.details"));
-    span.attributes.get(key).or_else(|| details.flat_map(|it| it.attributes.get(key)).next())
+    let details = span
+        .events
+        .iter()
+        .filter(|it| it.name.ends_with(".operation.details"));
+    span.attributes
+        .get(key)
+        .or_else(|| details.flat_map(|it| it.attributes.get(key)).next())
 }
 
 /// Returns a structured value, which spans may have as a string of JSON.

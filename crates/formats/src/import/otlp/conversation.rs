@@ -33,23 +33,43 @@ impl Conversation {
         let mut conversation = Self::default();
         let mut said = Vec::new();
         for span in spans {
-            let Some((convention, of_span)) = conventions::read(span) else { continue };
+            let Some((convention, of_span)) = conventions::read(span) else {
+                continue;
+            };
             found.insert(convention);
             // A tool returns while others run, and a reply is there at the end of its span.
             let is_reply = matches!(of_span, Said::Reply { .. });
             said.push((if is_reply { span.start } else { span.end }, span, of_span));
         }
         // An agent's span has the messages of the model's calls below it once more.
-        let is_model = |said: &Said| matches!(said, Said::Reply { is_agent: false, .. });
+        let is_model = |said: &Said| {
+            matches!(
+                said,
+                Said::Reply {
+                    is_agent: false,
+                    ..
+                }
+            )
+        };
         let has_replies = said.iter().any(|(_, _, said)| is_model(said));
         said.sort_by_key(|(time, ..)| *time);
         for (_, span, said) in said {
             match said {
                 Said::Reply { is_agent: true, .. } if has_replies => {}
-                Said::Reply { input, output, tokens, .. } => {
+                Said::Reply {
+                    input,
+                    output,
+                    tokens,
+                    ..
+                } => {
                     conversation.add_replies(&input, &output, tokens);
                 }
-                Said::Tool { name, id, args, result } => {
+                Said::Tool {
+                    name,
+                    id,
+                    args,
+                    result,
+                } => {
                     conversation.add_tool(span, name.as_deref(), id.as_deref(), &args, result);
                 }
             }
@@ -69,7 +89,9 @@ impl Conversation {
 
     fn texts(&self, role: &str) -> impl Iterator<Item = &str> {
         let of_role = self.messages.iter().filter(move |it| it["role"] == role);
-        of_role.filter_map(|it| it["content"].as_str()).filter(|text| !text.is_empty())
+        of_role
+            .filter_map(|it| it["content"].as_str())
+            .filter(|text| !text.is_empty())
     }
 
     fn add_replies(&mut self, input: &[Value], output: &[Value], tokens: [Option<u64>; 2]) {
@@ -133,7 +155,10 @@ impl Conversation {
     /// Returns the first call of a tool without a result.
     fn open_call(&mut self, name: &str) -> Option<usize> {
         let open = self.open.get_mut(name)?;
-        while open.front().is_some_and(|place| self.calls[*place].has_result) {
+        while open
+            .front()
+            .is_some_and(|place| self.calls[*place].has_result)
+        {
             open.pop_front();
         }
         open.front().copied()
@@ -161,7 +186,10 @@ impl Conversation {
             let place = self.calls.len();
             self.by_id.insert(text("id"), place);
             self.open.entry(text("name")).or_default().push_back(place);
-            self.calls.push(Call { id: text("id"), has_result: false });
+            self.calls.push(Call {
+                id: text("id"),
+                has_result: false,
+            });
         }
         self.messages.push(message);
     }
@@ -186,7 +214,10 @@ fn read(message: &Value) -> Vec<Value> {
                 let args = structured(part.get("arguments")).unwrap_or_else(|| json!({}));
                 let mut call = Map::new();
                 call.insert("id".to_owned(), part["id"].clone());
-                call.insert("name".to_owned(), part["name"].as_str().unwrap_or("unknown").into());
+                call.insert(
+                    "name".to_owned(),
+                    part["name"].as_str().unwrap_or("unknown").into(),
+                );
                 call.insert("args".to_owned(), args);
                 calls.push(Value::Object(call));
             }

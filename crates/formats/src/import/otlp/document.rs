@@ -112,8 +112,15 @@ impl Document {
         self,
         mut each: impl FnMut(Result<Span, String>) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
-        for ResourceSpans { resource, scope_spans } in self.resource_spans {
-            let service = resource.attributes.into_iter().find(|it| it.key == "service.name");
+        for ResourceSpans {
+            resource,
+            scope_spans,
+        } in self.resource_spans
+        {
+            let service = resource
+                .attributes
+                .into_iter()
+                .find(|it| it.key == "service.name");
             let service = service.and_then(|it| plain(it.value).as_str().map(str::to_owned));
             for span in scope_spans.into_iter().flat_map(|scope| scope.spans) {
                 each(span.read(service.as_ref()))?;
@@ -131,18 +138,27 @@ impl WrittenSpan {
         }
         let time = |key: &str, value: &Value| {
             nanoseconds(value).ok_or_else(|| {
-                format!("span {id}: `{key}`: expected nanoseconds, found {}", found(value))
+                format!(
+                    "span {id}: `{key}`: expected nanoseconds, found {}",
+                    found(value)
+                )
             })
         };
         let start = time("startTimeUnixNano", &self.start_time_unix_nano)?;
         let end = time("endTimeUnixNano", &self.end_time_unix_nano)?;
         let is_error = self.status.code == 2 || self.status.code == "STATUS_CODE_ERROR";
-        let events = self.events.into_iter().filter(|event| event.name.starts_with("gen_ai."));
+        let events = self
+            .events
+            .into_iter()
+            .filter(|event| event.name.starts_with("gen_ai."));
         let attributes = |attributes| {
             read_attributes(attributes).map_err(|reason| format!("span {id}: {reason}"))
         };
         let event = |event: WrittenEvent| {
-            Ok(Event { attributes: attributes(event.attributes)?, name: event.name })
+            Ok(Event {
+                attributes: attributes(event.attributes)?,
+                name: event.name,
+            })
         };
         Ok(Span {
             trace,
@@ -205,12 +221,16 @@ fn read_attributes(attributes: Vec<KeyValue>) -> Result<Map<String, Value>, Stri
 
 /// Returns a value of OTLP, such as `{"intValue": "7"}`, as JSON. Its depth is that of the JSON text, which is limited.
 fn plain(value: Value) -> Value {
-    let Value::Object(object) = value else { return Value::Null };
+    let Value::Object(object) = value else {
+        return Value::Null;
+    };
     if object.len() > 1 {
         // Which of the values counts is not known.
         return Value::Object(object);
     }
-    let Some((kind, value)) = object.into_iter().next() else { return Value::Null };
+    let Some((kind, value)) = object.into_iter().next() else {
+        return Value::Null;
+    };
     match (&*kind, value) {
         // Protobuf's JSON may have any number as a string. `NaN` and `Infinity` remain strings.
         ("doubleValue" | "double_value", Value::String(text)) => {
@@ -231,7 +251,9 @@ fn plain(value: Value) -> Value {
                 _ => Vec::new(),
             };
             let field = |value: Value| {
-                let Value::Object(mut field) = value else { return None };
+                let Value::Object(mut field) = value else {
+                    return None;
+                };
                 let key = field.remove("key")?.as_str()?.to_owned();
                 Some((key, plain(field.remove("value").unwrap_or_default())))
             };

@@ -57,8 +57,12 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
         spool.each_trace(|trace, spans| {
             let roots = tree::roots(spans);
             let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
-            for row in converter.of_trace(trace, roots.map_err(of_trace)?).map_err(of_trace)? {
-                rows.add(rows.len(), row).map_err(|error| input.output(error))?;
+            for row in converter
+                .of_trace(trace, roots.map_err(of_trace)?)
+                .map_err(of_trace)?
+            {
+                rows.add(rows.len(), row)
+                    .map_err(|error| input.output(error))?;
             }
             Ok(())
         })?;
@@ -77,7 +81,11 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
     };
     let metrics: IndexMap<_, _> = converter.metrics.iter().map(identity).collect();
     let (label, notes) = (converter.service(), converter.notes());
-    let run = ForeignRun { label, metrics, ..ForeignRun::default() };
+    let run = ForeignRun {
+        label,
+        metrics,
+        ..ForeignRun::default()
+    };
     rows.finish(run).map_err(|error| input.output(error))?;
     Ok(notes)
 }

@@ -34,8 +34,13 @@ pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, Impor
             "longer than {limit} MiB in protobuf; write JSON, or several files"
         )));
     }
-    let documents = messages.into_iter().map(|message| Document::deserialize(json_of(message)));
-    documents.collect::<Result<_, _>>().map(Some).map_err(|error| input.whole(error))
+    let documents = messages
+        .into_iter()
+        .map(|message| Document::deserialize(json_of(message)));
+    documents
+        .collect::<Result<_, _>>()
+        .map(Some)
+        .map_err(|error| input.whole(error))
 }
 
 /// Returns the messages of a file in which each one has its length before it.
@@ -54,13 +59,22 @@ fn with_lengths(mut bytes: &[u8]) -> Option<Vec<TracesData>> {
 /// Returns a message with spans; other bytes may be a message too, of unknown fields.
 fn decode(bytes: &[u8]) -> Option<TracesData> {
     let message = TracesData::decode(bytes).ok()?;
-    let mut spans =
-        message.resource_spans.iter().flat_map(|it| &it.scope_spans).flat_map(|it| &it.spans);
-    spans.any(|span| span.trace_id.len() == 16).then_some(message)
+    let mut spans = message
+        .resource_spans
+        .iter()
+        .flat_map(|it| &it.scope_spans)
+        .flat_map(|it| &it.spans);
+    spans
+        .any(|span| span.trace_id.len() == 16)
+        .then_some(message)
 }
 
 fn json_of(message: TracesData) -> Value {
-    let all: Vec<Value> = message.resource_spans.into_iter().map(resource_spans).collect();
+    let all: Vec<Value> = message
+        .resource_spans
+        .into_iter()
+        .map(resource_spans)
+        .collect();
     json!({ "resourceSpans": all })
 }
 
@@ -91,7 +105,10 @@ fn span(span: Span) -> Value {
 }
 
 fn attributes(pairs: Vec<KeyValue>) -> Vec<Value> {
-    pairs.into_iter().map(|it| json!({ "key": it.key, "value": value(it.value) })).collect()
+    pairs
+        .into_iter()
+        .map(|it| json!({ "key": it.key, "value": value(it.value) }))
+        .collect()
 }
 
 fn value(wrapped: Option<Wrapped>) -> Value {

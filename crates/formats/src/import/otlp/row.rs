@@ -35,7 +35,10 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(complete: Completeness) -> Self {
-        Self { complete, ..Self::default() }
+        Self {
+            complete,
+            ..Self::default()
+        }
     }
 
     /// Returns the rows of a trace: of each root, whose id is the trace's, with the span's if there are several.
@@ -62,7 +65,10 @@ impl Rows {
         let conversation = Conversation::of(&tree.spans, &mut self.conventions);
         let trajectory = Value::from(conversation.messages.clone());
         if let Err(error) = serde_json::from_value::<Trajectory>(trajectory.clone()) {
-            return Err(format!("span {}: its messages: {error}", escape::name(&root.id)));
+            return Err(format!(
+                "span {}: its messages: {error}",
+                escape::name(&root.id)
+            ));
         }
         let mut pred = Map::new();
         if let Some(answer) = conversation.answer() {
@@ -75,14 +81,22 @@ impl Rows {
         let question = conversation.question();
         let gold = question.map_or_else(|| json!({}), |question| json!({ "question": question }));
         self.without_end += u64::from(root.end < root.start);
-        let latency_s = root.end.checked_sub(root.start).map(|nanos| nanos as f64 / 1e9);
+        let latency_s = root
+            .end
+            .checked_sub(root.start)
+            .map(|nanos| nanos as f64 / 1e9);
         let attempt = RowAttempt {
             pred: Some(Value::Object(pred)),
             run: program_run(latency_s, conversation.tokens),
             outcomes: self.outcomes(&tree.spans)?,
         };
         let attributes = self.attributes(tree);
-        Ok(ForeignRow { id, gold, attributes, attempts: vec![attempt] })
+        Ok(ForeignRow {
+            id,
+            gold,
+            attributes,
+            attempts: vec![attempt],
+        })
     }
 
     fn attributes(&mut self, tree: &Root) -> Fields {
@@ -97,7 +111,10 @@ impl Rows {
             ("session", "session.id"),
             ("model", "gen_ai.request.model"),
         ] {
-            let value = tree.spans.iter().find_map(|span| attribute(span, key)?.as_str());
+            let value = tree
+                .spans
+                .iter()
+                .find_map(|span| attribute(span, key)?.as_str());
             if let Some(value) = value {
                 attributes.insert(name, value);
             }
@@ -136,7 +153,9 @@ impl Rows {
             if number > 2 {
                 self.complete.allow_missing(&name);
             }
-            self.metrics.entry(name.clone()).or_insert_with(|| evaluation.to_owned());
+            self.metrics
+                .entry(name.clone())
+                .or_insert_with(|| evaluation.to_owned());
             outcomes.insert(name, outcome(evaluation, attributes));
         }
         Ok(outcomes)
@@ -144,7 +163,11 @@ impl Rows {
 
     /// Returns the service of all rows, if they have one.
     pub(super) fn service(&self) -> Option<String> {
-        if self.services.len() == 1 { self.services.first().cloned() } else { None }
+        if self.services.len() == 1 {
+            self.services.first().cloned()
+        } else {
+            None
+        }
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
@@ -165,7 +188,9 @@ impl Rows {
         }
         if self.without_parent > 0 {
             let (rows, spans) = (self.without_parent, "spans whose parent is not in the file");
-            notes.push(format!("{rows} rows are {spans}; see their attribute `missing_parent`"));
+            notes.push(format!(
+                "{rows} rows are {spans}; see their attribute `missing_parent`"
+            ));
         }
         if self.without_end > 0 {
             let rows = counted(self.without_end);
@@ -176,7 +201,11 @@ impl Rows {
 }
 
 fn counted(rows: u64) -> String {
-    if rows == 1 { "1 row has".to_owned() } else { format!("{rows} rows have") }
+    if rows == 1 {
+        "1 row has".to_owned()
+    } else {
+        format!("{rows} rows have")
+    }
 }
 
 /// Returns the outcome of an evaluation. Labels are verdicts if they are `pass` and `fail`.

@@ -20,16 +20,29 @@ pub(super) struct Spool<'a> {
 
 impl<'a> Spool<'a> {
     pub(super) fn create(input: Input<'a>, path: &Path) -> Result<Self, ImportError> {
-        let file = File::options().read(true).write(true).create_new(true).open(path);
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path);
         let file = BufWriter::new(file.map_err(|error| input.unreadable(error))?);
-        Ok(Self { input, path: path.to_owned(), file, end: 0, spans: Places::new() })
+        Ok(Self {
+            input,
+            path: path.to_owned(),
+            file,
+            end: 0,
+            spans: Places::new(),
+        })
     }
 
     pub(super) fn add(&mut self, span: &Span) -> Result<(), ImportError> {
         let line = serde_json::to_vec(span).unwrap_or_default();
-        self.file.write_all(&line).map_err(|error| self.input.unreadable(error))?;
+        self.file
+            .write_all(&line)
+            .map_err(|error| self.input.unreadable(error))?;
         // A document, and so a span, has fewer bytes than 4 GiB.
-        self.spans.push(&span.trace, 0, (self.end, line.len() as u32));
+        self.spans
+            .push(&span.trace, 0, (self.end, line.len() as u32));
         self.end += line.len() as u64;
         Ok(())
     }

@@ -71,7 +71,11 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
     for root in &mut roots {
         let id = root.spans[root.root].id.clone();
         root.spans.sort_by_key(|span| (span.start, span.id != id));
-        root.root = root.spans.iter().position(|span| span.id == id).unwrap_or(0);
+        root.root = root
+            .spans
+            .iter()
+            .position(|span| span.id == id)
+            .unwrap_or(0);
     }
     roots.sort_by_key(|root| root.spans[root.root].start);
     Ok(roots)

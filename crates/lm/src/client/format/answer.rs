@@ -36,19 +36,27 @@ impl Token {
     /// Reads a token, whose `bytes` are its text where the provider sends them.
     pub(super) fn of(value: &Value, logprob: &str) -> Option<Self> {
         let byte = |byte: &Value| u8::try_from(byte.as_u64()?).ok();
-        let bytes = value["bytes"].as_array().and_then(|all| all.iter().map(byte).collect());
+        let bytes = value["bytes"]
+            .as_array()
+            .and_then(|all| all.iter().map(byte).collect());
         let bytes = match bytes {
             Some(bytes) => bytes,
             None => value["token"].as_str()?.as_bytes().to_vec(),
         };
-        Some(Self { bytes, logprob: value[logprob].as_f64()? })
+        Some(Self {
+            bytes,
+            logprob: value[logprob].as_f64()?,
+        })
     }
 }
 
 /// Converts tokens with their alternatives. Tokens that are parts of one character become one without alternatives.
 pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> Vec<TokenLogprobs> {
     let mut converted = Vec::new();
-    let mut part = Token { bytes: Vec::new(), logprob: 0.0 };
+    let mut part = Token {
+        bytes: Vec::new(),
+        logprob: 0.0,
+    };
     for (Token { bytes, logprob }, top) in all {
         let is_part = !part.bytes.is_empty();
         part.bytes.extend(bytes);
@@ -60,12 +68,22 @@ pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> 
             Err(_) => String::from_utf8_lossy(&part.bytes).into_owned(),
         };
         let alternative = |Token { bytes, logprob }| {
-            Some(TokenLogprob { token: String::from_utf8(bytes).ok()?, logprob })
+            Some(TokenLogprob {
+                token: String::from_utf8(bytes).ok()?,
+                logprob,
+            })
         };
         let top = if is_part { Vec::new() } else { top };
         let top = top.into_iter().filter_map(alternative).collect();
-        converted.push(TokenLogprobs { token, logprob: part.logprob, top });
-        part = Token { bytes: Vec::new(), logprob: 0.0 };
+        converted.push(TokenLogprobs {
+            token,
+            logprob: part.logprob,
+            top,
+        });
+        part = Token {
+            bytes: Vec::new(),
+            logprob: 0.0,
+        };
     }
     converted
 }

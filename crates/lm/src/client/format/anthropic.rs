@@ -10,7 +10,9 @@ use super::question::{Question, insert};
 use super::schema::{Dialect, adapt};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question { target, request, .. } = question;
+    let Question {
+        target, request, ..
+    } = question;
     if request.logprobs.is_some() {
         let message = "the provider's format has no log probabilities".to_owned();
         let parameter = "logprobs".to_owned();
@@ -18,8 +20,14 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         return Err(LmError::new(&*target.id, kind));
     }
     let headers = vec![
-        (HeaderName::from_static("x-api-key"), question.key().to_owned()),
-        (HeaderName::from_static("anthropic-version"), "2023-06-01".to_owned()),
+        (
+            HeaderName::from_static("x-api-key"),
+            question.key().to_owned(),
+        ),
+        (
+            HeaderName::from_static("anthropic-version"),
+            "2023-06-01".to_owned(),
+        ),
     ];
     let messages = request.messages.iter().filter_map(|message| {
         let role = match message.role {
@@ -45,7 +53,11 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     insert(&mut body, "output_config", format);
     insert(&mut body, "temperature", sampling.temperature);
     insert(&mut body, "top_p", sampling.top_p);
-    Ok(Call { url: question.url(["messages"])?, headers, body })
+    Ok(Call {
+        url: question.url(["messages"])?,
+        headers,
+        body,
+    })
 }
 
 /// The largest limit that every version of a model accepts; the API requires one.
@@ -60,7 +72,10 @@ fn default_max_tokens(model: &str) -> u32 {
 }
 
 pub(super) fn answer(body: &Value) -> Answer {
-    let blocks = body.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let blocks = body
+        .get("content")
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
     let texts = blocks.iter().filter(|block| block["type"] == "text");
     let (read, created) = (
         tokens(body, "/usage/cache_read_input_tokens"),

@@ -16,7 +16,9 @@ use super::question::Question;
 pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;
 
 pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question { target, request, .. } = question;
+    let Question {
+        target, request, ..
+    } = question;
     let path: &[&str] = match target.format {
         Format::OpenAi => &["embeddings"],
         // The provider's own format has no token usage.
@@ -24,14 +26,27 @@ pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         Format::Anthropic => {
             let (setting, found) = ("embedding model".to_owned(), target.id.clone());
             let reason = "the provider has no embeddings; use another one, such as openai:text-embedding-3-small".to_owned();
-            return Err(LmErrorKind::InvalidSetting { setting, found, reason }.into());
+            return Err(LmErrorKind::InvalidSetting {
+                setting,
+                found,
+                reason,
+            }
+            .into());
         }
     };
     let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
     headers.extend(target.headers.iter().cloned());
-    let input: Vec<&str> = request.messages.iter().map(|message| &*message.content).collect();
+    let input: Vec<&str> = request
+        .messages
+        .iter()
+        .map(|message| &*message.content)
+        .collect();
     let body = json!({ "model": target.model, "input": input });
-    Ok(Call { url: question.url(path.iter().copied())?, headers, body })
+    Ok(Call {
+        url: question.url(path.iter().copied())?,
+        headers,
+        body,
+    })
 }
 
 /// Reads the vectors of `texts` strings. The text of the reply has them in the order of the strings.
@@ -78,7 +93,9 @@ fn vectors(json: &Value) -> Result<Vec<Vec<f32>>, String> {
                 .ok_or_else(|| format!("expected an index below {}, found {index}", data.len()))?,
         };
         if vectors[index].is_some() {
-            return Err(format!("expected one vector of each index, found two of index {index}"));
+            return Err(format!(
+                "expected one vector of each index, found two of index {index}"
+            ));
         }
         vectors[index] = Some(vector(item.get("embedding"), index + 1)?);
     }

@@ -9,8 +9,13 @@ use super::answer::{Answer, Token, string, token_logprobs, tokens};
 use super::question::{Question, insert};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question { target, request, .. } = question;
-    let headers = vec![(HeaderName::from_static("x-goog-api-key"), question.key().to_owned())];
+    let Question {
+        target, request, ..
+    } = question;
+    let headers = vec![(
+        HeaderName::from_static("x-goog-api-key"),
+        question.key().to_owned(),
+    )];
     let contents = request.messages.iter().filter_map(|message| {
         let role = match message.role {
             Role::System => return None,
@@ -20,7 +25,9 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         Some(json!({ "role": role, "parts": [{ "text": message.content }] }))
     });
     let mut body = json!({ "contents": contents.collect::<Vec<_>>() });
-    let system = question.system().map(|text| json!({ "parts": [{ "text": text }] }));
+    let system = question
+        .system()
+        .map(|text| json!({ "parts": [{ "text": text }] }));
     insert(&mut body, "systemInstruction", system);
     let (sampling, mut config) = (&request.sampling, json!({}));
     if let Some(schema) = request.schema.as_ref().filter(|_| !question.json_mode) {
@@ -42,7 +49,9 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
 }
 
 pub(super) fn answer(body: &Value) -> Answer {
-    let parts = body.pointer("/candidates/0/content/parts").and_then(Value::as_array);
+    let parts = body
+        .pointer("/candidates/0/content/parts")
+        .and_then(Value::as_array);
     let parts = parts.map_or(&[][..], Vec::as_slice);
     let texts = parts.iter().filter(|part| part["thought"] != true);
     let sum = |names: [&str; 2]| {
@@ -77,10 +86,13 @@ pub(super) fn answer(body: &Value) -> Answer {
 fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
     let list = |name: &str| {
         let list = body.pointer(&format!("/candidates/0/logprobsResult/{name}"));
-        list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice)
+        list.and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice)
     };
     let token = |value: &Value| Token::of(value, "logProbability");
-    let top = list("topCandidates").iter().map(|top| top["candidates"].as_array());
+    let top = list("topCandidates")
+        .iter()
+        .map(|top| top["candidates"].as_array());
     let top = top.map(|top| top.into_iter().flatten().filter_map(token).collect());
     let top = top.chain(std::iter::repeat_with(Vec::new));
     token_logprobs(list("chosenCandidates").iter().filter_map(token).zip(top))

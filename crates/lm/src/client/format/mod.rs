@@ -43,7 +43,15 @@ impl Format {
             Self::Anthropic => anthropic::answer(&json),
             Self::Gemini => gemini::answer(&json),
         };
-        let Answer { text, stop_reason, refusal, model, fingerprint, usage, logprobs } = answer;
+        let Answer {
+            text,
+            stop_reason,
+            refusal,
+            model,
+            fingerprint,
+            usage,
+            logprobs,
+        } = answer;
         let failed = |error: LmError| match usage == Usage::default() {
             true => Err(error),
             false => Err(error.with_usage(usage).with_cost_msats(None)),
@@ -57,7 +65,9 @@ impl Format {
             (None, None) => StopReason::End,
             (Some(reason), None) => super::reply::stop_reason(reason, &text),
         };
-        let mut reply = LmReply::new(text).with_stop_reason(stop_reason).with_usage(usage);
+        let mut reply = LmReply::new(text)
+            .with_stop_reason(stop_reason)
+            .with_usage(usage);
         reply.model = model.unwrap_or_default();
         reply.fingerprint = fingerprint;
         if let Some(asked) = &request.logprobs {

@@ -11,7 +11,9 @@ use super::question::{Question, insert};
 use super::schema::{Dialect, adapt};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question { target, request, .. } = question;
+    let Question {
+        target, request, ..
+    } = question;
     let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
     headers.extend(target.headers.iter().cloned());
     let mut body = json!({
@@ -25,13 +27,21 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let max_tokens = sampling.max_tokens.or_else(|| default_max_tokens(target));
     insert(&mut body, max_tokens_key(&target.model), max_tokens);
     insert(&mut body, "top_p", sampling.top_p);
-    let seed = if target.provider == "mistral" { "random_seed" } else { "seed" };
+    let seed = if target.provider == "mistral" {
+        "random_seed"
+    } else {
+        "seed"
+    };
     insert(&mut body, seed, sampling.seed);
     if let Some(logprobs) = &request.logprobs {
         body["logprobs"] = json!(true);
         body["top_logprobs"] = json!(logprobs.top.min(max_top_logprobs(target)));
     }
-    Ok(Call { url: question.url(["chat", "completions"])?, headers, body })
+    Ok(Call {
+        url: question.url(["chat", "completions"])?,
+        headers,
+        body,
+    })
 }
 
 fn messages(question: &Question<'_>) -> Vec<Value> {
@@ -62,7 +72,11 @@ fn response_format(question: &Question<'_>) -> Option<Value> {
 fn max_tokens_key(model: &str) -> &'static str {
     const NEWER: [&str; 5] = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
     let is_newer = NEWER.iter().any(|prefix| model.starts_with(prefix));
-    if is_newer { "max_completion_tokens" } else { "max_tokens" }
+    if is_newer {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    }
 }
 
 /// Fireworks cuts replies at 2,048 tokens by default, and reduces a higher limit to the limit of the model, except for one
@@ -108,10 +122,16 @@ fn max_top_logprobs(target: &Target) -> u8 {
 }
 
 fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
-    let content = body.pointer("/choices/0/logprobs/content").and_then(Value::as_array);
+    let content = body
+        .pointer("/choices/0/logprobs/content")
+        .and_then(Value::as_array);
     let token = |value: &Value| Token::of(value, "logprob");
     token_logprobs(content.into_iter().flatten().filter_map(|value| {
-        let top = value["top_logprobs"].as_array().into_iter().flatten().filter_map(token);
+        let top = value["top_logprobs"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(token);
         Some((token(value)?, top.collect()))
     }))
 }

@@ -18,7 +18,10 @@ pub(in super::super) struct Question<'a> {
 impl Question<'_> {
     /// The key; servers at a configured address may need none.
     pub(super) fn key(&self) -> &str {
-        self.target.key.as_ref().map_or("none", |key| key.expose_secret())
+        self.target
+            .key
+            .as_ref()
+            .map_or("none", |key| key.expose_secret())
     }
 
     /// The base URL with these segments appended to its path.
@@ -29,7 +32,9 @@ impl Question<'_> {
         let invalid = |reason: String| {
             LmError::new(
                 &*self.target.id,
-                LmErrorKind::Other { reason: format!("invalid base URL: {reason}") },
+                LmErrorKind::Other {
+                    reason: format!("invalid base URL: {reason}"),
+                },
             )
         };
         let mut url =
@@ -43,7 +48,12 @@ impl Question<'_> {
 
     /// The instruction that replaces a schema in JSON mode.
     pub(super) fn schema_as_text(&self) -> Option<String> {
-        let schema = &self.request.schema.as_ref().filter(|_| self.json_mode)?.schema;
+        let schema = &self
+            .request
+            .schema
+            .as_ref()
+            .filter(|_| self.json_mode)?
+            .schema;
         Some(format!(
             "Reply with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
         ))

@@ -13,7 +13,12 @@ pub(super) enum Dialect {
 /// Rewrites a schema such that the provider accepts it: objects have no additional properties, alternatives with a tag
 /// are `anyOf`, and the rules of the [`Dialect`] apply.
 pub(super) fn adapt(schema: &Value, dialect: Dialect) -> Value {
-    Adapter { root: schema, dialect, inlined: Vec::new() }.schema(schema)
+    Adapter {
+        root: schema,
+        dialect,
+        inlined: Vec::new(),
+    }
+    .schema(schema)
 }
 
 struct Adapter<'a> {
@@ -25,14 +30,18 @@ struct Adapter<'a> {
 
 impl<'a> Adapter<'a> {
     fn schema(&mut self, schema: &'a Value) -> Value {
-        let Value::Object(fields) = schema else { return schema.clone() };
+        let Value::Object(fields) = schema else {
+            return schema.clone();
+        };
         if self.dialect == Dialect::OpenAi
             && let Some(replaced) = self.annotated_reference(fields)
         {
             return replaced;
         }
         let has_tag = !fields.contains_key("anyOf")
-            && fields.get("oneOf").is_some_and(|branches| self.have_tag(branches));
+            && fields
+                .get("oneOf")
+                .is_some_and(|branches| self.have_tag(branches));
         let adapted = fields.iter().map(|(key, value)| match key.as_str() {
             "oneOf" if has_tag => ("anyOf".to_owned(), self.member(key, value)),
             _ => (key.clone(), self.member(key, value)),
@@ -49,7 +58,10 @@ impl<'a> Adapter<'a> {
             (
                 "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
                 Value::Object(schemas),
-            ) => schemas.iter().map(|(name, schema)| (name.clone(), self.schema(schema))).collect(),
+            ) => schemas
+                .iter()
+                .map(|(name, schema)| (name.clone(), self.schema(schema)))
+                .collect(),
             (_, Value::Array(schemas)) => {
                 schemas.iter().map(|schema| self.schema(schema)).collect()
             }
@@ -62,8 +74,12 @@ impl<'a> Adapter<'a> {
         if !fields.contains_key("properties") && fields.get("type") != Some(&"object".into()) {
             return;
         }
-        fields.entry("additionalProperties").or_insert(Value::Bool(false));
-        let Some(Value::Object(properties)) = fields.get("properties") else { return };
+        fields
+            .entry("additionalProperties")
+            .or_insert(Value::Bool(false));
+        let Some(Value::Object(properties)) = fields.get("properties") else {
+            return;
+        };
         if self.dialect == Dialect::OpenAi {
             let declared = fields.get("required").and_then(Value::as_array);
             let declared = declared.into_iter().flatten().filter_map(Value::as_str);
@@ -105,8 +121,10 @@ impl<'a> Adapter<'a> {
     /// tagged enum of serde.
     fn have_tag(&self, branches: &'a Value) -> bool {
         let branches = branches.as_array().map_or(&[][..], Vec::as_slice);
-        let branches: Vec<&'a Value> =
-            branches.iter().map(|branch| self.resolved(branch)).collect();
+        let branches: Vec<&'a Value> = branches
+            .iter()
+            .map(|branch| self.resolved(branch))
+            .collect();
         let Some(Value::Object(properties)) = branches.first().and_then(|b| b.get("properties"))
         else {
             return false;
@@ -114,12 +132,18 @@ impl<'a> Adapter<'a> {
         let constant = |branch: &'a Value, name: &str| {
             let required = branch.get("required")?.as_array()?;
             let is_required = required.iter().any(|required| required == name);
-            branch.get("properties")?.get(name)?.get("const").filter(|_| is_required)
+            branch
+                .get("properties")?
+                .get(name)?
+                .get("const")
+                .filter(|_| is_required)
         };
         branches.len() >= 2
             && properties.keys().any(|name| {
-                let constants: Option<Vec<_>> =
-                    branches.iter().map(|branch| constant(branch, name)).collect();
+                let constants: Option<Vec<_>> = branches
+                    .iter()
+                    .map(|branch| constant(branch, name))
+                    .collect();
                 constants.is_some_and(|constants| {
                     let is_repeated = |(at, constant)| constants[..at].contains(constant);
                     !constants.iter().enumerate().any(is_repeated)
@@ -134,7 +158,10 @@ impl<'a> Adapter<'a> {
             self.definition(fields.get("$ref")?.as_str()?)
         };
         // References may form a circle.
-        std::iter::successors(Some(schema), next).take(32).last().unwrap_or(schema)
+        std::iter::successors(Some(schema), next)
+            .take(32)
+            .last()
+            .unwrap_or(schema)
     }
 
     fn definition(&self, reference: &str) -> Option<&'a Value> {
@@ -163,11 +190,20 @@ mod tests {
         assert_eq!(openai["required"], json!(["a", "b"]));
         assert_eq!(openai["additionalProperties"], false);
         assert_eq!(openai["properties"]["b"]["items"]["required"], json!(["c"]));
-        assert_eq!(openai["properties"]["b"]["items"]["additionalProperties"], false);
-        assert_eq!(openai["properties"]["a"], optional["properties"]["a"], "values are unchanged");
+        assert_eq!(
+            openai["properties"]["b"]["items"]["additionalProperties"],
+            false
+        );
+        assert_eq!(
+            openai["properties"]["a"], optional["properties"]["a"],
+            "values are unchanged"
+        );
         let anthropic = adapt(&optional, Anthropic);
         assert_eq!(anthropic["required"], json!(["a"]));
-        assert_eq!(anthropic["properties"]["b"]["items"]["additionalProperties"], false);
+        assert_eq!(
+            anthropic["properties"]["b"]["items"]["additionalProperties"],
+            false
+        );
         let map = json!({ "type": "object", "additionalProperties": { "type": "number" } });
         assert_eq!(adapt(&map, OpenAi), map);
     }

@@ -76,9 +76,16 @@ impl StaticEmbedder {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, LmError> {
         let folder = folder.as_ref();
         Self::read(folder).map_err(|reason| {
-            let (setting, found) =
-                ("embedding model".to_owned(), format!("static:{}", folder.display()));
-            LmErrorKind::InvalidSetting { setting, found, reason }.into()
+            let (setting, found) = (
+                "embedding model".to_owned(),
+                format!("static:{}", folder.display()),
+            );
+            LmErrorKind::InvalidSetting {
+                setting,
+                found,
+                reason,
+            }
+            .into()
         })
     }
 
@@ -97,9 +104,18 @@ impl StaticEmbedder {
         }
         let mut hash = Sha256::new_with_prefix(Sha256::digest(&vectors));
         hash.update(Sha256::digest(&json));
-        let hash: String =
-            hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { id: format!("static:{hash}"), tokenizer, unknown, tensors })
+        let hash: String = hash
+            .finalize()
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(Self {
+            id: format!("static:{hash}"),
+            tokenizer,
+            unknown,
+            tensors,
+        })
     }
 
     /// Returns the vector of a string, and the number of its tokens.
@@ -110,8 +126,11 @@ impl StaticEmbedder {
                 text.len()
             ));
         }
-        let encoded =
-            caught(|| self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string()))?;
+        let encoded = caught(|| {
+            self.tokenizer
+                .encode_fast(text, false)
+                .map_err(|error| error.to_string())
+        })?;
         let tokens = encoded.get_ids();
         let known = tokens.iter().filter(|token| Some(**token) != self.unknown);
         Ok((self.tensors.mean(known.copied())?, tokens.len()))
@@ -123,7 +142,9 @@ pub(super) fn shared(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     static OPEN: LazyLock<Mutex<HashMap<PathBuf, Arc<StaticEmbedder>>>> =
         LazyLock::new(Mutex::default);
     // A folder that does not exist has no path; reading it is the error.
-    let path = Path::new(folder).canonicalize().unwrap_or_else(|_| PathBuf::from(folder));
+    let path = Path::new(folder)
+        .canonicalize()
+        .unwrap_or_else(|_| PathBuf::from(folder));
     let mut open = lock(&OPEN);
     if let Some(model) = open.get(&path) {
         return Ok(Arc::clone(model) as _);
@@ -145,7 +166,10 @@ fn contents(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
         .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
         .map_err(unreadable)?;
     match bytes.len() as u64 > limit {
-        true => Err(format!("{}: expected at most {limit} bytes, found more", path.display())),
+        true => Err(format!(
+            "{}: expected at most {limit} bytes, found more",
+            path.display()
+        )),
         false => Ok(bytes),
     }
 }
@@ -169,8 +193,13 @@ fn tokenizer(json: &[u8]) -> Result<(Tokenizer, Option<u32>), String> {
     let WithModel { model } = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let mut tokenizer = caught(|| Tokenizer::from_bytes(json).map_err(|error| error.to_string()))?;
     tokenizer.with_padding(None);
-    tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
-    let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
+    tokenizer
+        .with_truncation(None)
+        .map_err(|error| error.to_string())?;
+    let unknown = model
+        .unk_token
+        .and_then(|token| tokenizer.token_to_id(&token))
+        .or(model.unk_id);
     Ok((tokenizer, unknown))
 }
 
@@ -182,7 +211,9 @@ fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
 
 impl fmt::Debug for StaticEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StaticEmbedder").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("StaticEmbedder")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 

@@ -37,20 +37,32 @@ impl Tensors {
             ));
         };
         let numbers = numbers(&vectors)?;
-        let weights = tensor("weights").map(|weights| self::numbers(&weights)).transpose()?;
-        let rows = tensor("mapping").map(|rows| indexes(&rows, count)).transpose()?;
-        let tensors = Self { numbers, dimensions, weights, rows };
+        let weights = tensor("weights")
+            .map(|weights| self::numbers(&weights))
+            .transpose()?;
+        let rows = tensor("mapping")
+            .map(|rows| indexes(&rows, count))
+            .transpose()?;
+        let tensors = Self {
+            numbers,
+            dimensions,
+            weights,
+            rows,
+        };
         match tensors.weights.as_ref().map(Vec::len) {
-            Some(found) if found != tensors.tokens() => {
-                Err(format!("expected {} weights, found {found}", tensors.tokens()))
-            }
+            Some(found) if found != tensors.tokens() => Err(format!(
+                "expected {} weights, found {found}",
+                tensors.tokens()
+            )),
             _ => Ok(tensors),
         }
     }
 
     /// The number of tokens that have a vector.
     pub(super) fn tokens(&self) -> usize {
-        self.rows.as_ref().map_or(self.numbers.len() / self.dimensions, Vec::len)
+        self.rows
+            .as_ref()
+            .map_or(self.numbers.len() / self.dimensions, Vec::len)
     }
 
     /// Returns the weighted mean of the vectors of these tokens, scaled to length 1; zeros if it has no direction.
@@ -58,17 +70,22 @@ impl Tensors {
         // The length of the sum does not matter.
         let mut sum = vec![0.0_f64; self.dimensions];
         for token in tokens {
-            let (vector, weight) =
-                usize::try_from(token).ok().and_then(|token| self.vector(token)).ok_or_else(
-                    || format!("the tokenizer has the token {token}, which has no vector"),
-                )?;
+            let (vector, weight) = usize::try_from(token)
+                .ok()
+                .and_then(|token| self.vector(token))
+                .ok_or_else(|| {
+                    format!("the tokenizer has the token {token}, which has no vector")
+                })?;
             for (sum, number) in sum.iter_mut().zip(vector) {
                 *sum += f64::from(*number) * f64::from(weight);
             }
         }
         let length = sum.iter().map(|number| number * number).sum::<f64>().sqrt();
         let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
-        Ok(sum.into_iter().map(|number| (number * scale) as f32).collect())
+        Ok(sum
+            .into_iter()
+            .map(|number| (number * scale) as f32)
+            .collect())
     }
 
     fn vector(&self, token: usize) -> Option<(&[f32], f32)> {
@@ -77,7 +94,9 @@ impl Tensors {
             None => token,
         };
         let start = row.checked_mul(self.dimensions)?;
-        let vector = self.numbers.get(start..start.checked_add(self.dimensions)?)?;
+        let vector = self
+            .numbers
+            .get(start..start.checked_add(self.dimensions)?)?;
         let weight = match &self.weights {
             Some(weights) => *weights.get(token)?,
             None => 1.0,
@@ -90,13 +109,24 @@ impl Tensors {
 fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     let data = tensor.data();
     let numbers: Vec<f32> = match tensor.dtype() {
-        Dtype::F32 => data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-        Dtype::F64 => {
-            data.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect()
-        }
-        Dtype::F16 => {
-            data.as_chunks().0.iter().map(|bytes| of_half(u16::from_le_bytes(*bytes))).collect()
-        }
+        Dtype::F32 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect(),
+        Dtype::F64 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f64::from_le_bytes(*bytes) as f32)
+            .collect(),
+        Dtype::F16 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| of_half(u16::from_le_bytes(*bytes)))
+            .collect(),
         // The first half of a 32-bit number.
         Dtype::BF16 => data
             .as_chunks()
@@ -104,7 +134,10 @@ fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
             .iter()
             .map(|bytes| f32::from_bits(u32::from(u16::from_le_bytes(*bytes)) << 16))
             .collect(),
-        Dtype::I8 => data.iter().map(|byte| f32::from(byte.cast_signed())).collect(),
+        Dtype::I8 => data
+            .iter()
+            .map(|byte| f32::from(byte.cast_signed()))
+            .collect(),
         other => {
             return Err(format!(
                 "expected numbers of the type F16, BF16, F32, F64 or I8, found {other:?}"
@@ -121,15 +154,29 @@ fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
 fn indexes(tensor: &TensorView<'_>, count: usize) -> Result<Vec<usize>, String> {
     let data = tensor.data();
     let indexes: Vec<i64> = match tensor.dtype() {
-        Dtype::I32 => {
-            data.as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes).into()).collect()
+        Dtype::I32 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| i32::from_le_bytes(*bytes).into())
+            .collect(),
+        Dtype::I64 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| i64::from_le_bytes(*bytes))
+            .collect(),
+        other => {
+            return Err(format!(
+                "expected a mapping of the type I32 or I64, found {other:?}"
+            ));
         }
-        Dtype::I64 => data.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect(),
-        other => return Err(format!("expected a mapping of the type I32 or I64, found {other:?}")),
     };
     let index = |index: i64| match usize::try_from(index) {
         Ok(row) if row < count => Ok(row),
-        _ => Err(format!("expected a mapping to rows below {count}, found {index}")),
+        _ => Err(format!(
+            "expected a mapping to rows below {count}, found {index}"
+        )),
     };
     indexes.into_iter().map(index).collect()
 }

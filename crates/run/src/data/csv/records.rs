@@ -60,7 +60,12 @@ impl Header {
             (name, column)
         };
         let columns = names.into_iter().map(unescaped).map(column).collect();
-        let mut header = Self { columns, targets: None, are_of_results: false, has_escapes };
+        let mut header = Self {
+            columns,
+            targets: None,
+            are_of_results: false,
+            has_escapes,
+        };
         let names: HashMap<_, _> = header.names().zip(0..).collect();
         let costs = |name: &str| costs_of(name).filter(|costs| names.contains_key(&**costs));
         let are_of_results = header.names().any(|name| costs(name).is_some());
@@ -79,7 +84,12 @@ impl Header {
             };
             let position = |name: &str| names.get(name).copied();
             let target = |(index, name)| (index, target(name, selection, are_of_results, position));
-            header.names().enumerate().filter(is_read).map(target).collect()
+            header
+                .names()
+                .enumerate()
+                .filter(is_read)
+                .map(target)
+                .collect()
         });
         (header.targets, header.are_of_results) = (targets, are_of_results);
         header
@@ -156,10 +166,20 @@ impl RecordChunk {
 
     fn record(&self, index: usize) -> Record<'_> {
         let Place { line, byte, cell } = self.records[index];
-        let end = Place { line, byte: self.text_len, cell: self.cells };
+        let end = Place {
+            line,
+            byte: self.text_len,
+            cell: self.cells,
+        };
         let end = self.records.get(index + 1).unwrap_or(&end);
         let (text, ends) = (&self.text[byte..end.byte], &self.ends[cell..end.cell]);
-        Record { chunk: self, line, number: self.records_before + 1 + index as u64, text, ends }
+        Record {
+            chunk: self,
+            line,
+            number: self.records_before + 1 + index as u64,
+            text,
+            ends,
+        }
     }
 
     /// The first record of a chunk that is not empty.
@@ -185,12 +205,18 @@ impl Record<'_> {
     }
 
     fn range(&self, index: usize) -> Range<usize> {
-        let start = index.checked_sub(1).map_or(0, |previous| self.ends[previous]);
+        let start = index
+            .checked_sub(1)
+            .map_or(0, |previous| self.ends[previous]);
         start..self.ends[index]
     }
 
     fn unescaped<'t>(&self, text: &'t str) -> &'t str {
-        if self.chunk.header.has_escapes { formula::unescaped(text) } else { text }
+        if self.chunk.header.has_escapes {
+            formula::unescaped(text)
+        } else {
+            text
+        }
     }
 
     /// The cell as a string; `column` names it in an error.
@@ -220,9 +246,16 @@ impl UndecodedRow for Record<'_> {
     fn row(&self) -> Result<LocatedRow, DataError> {
         let (expected, found) = (self.chunk.header.columns.len(), self.len());
         if expected != found {
-            return Err(DataError::Ragged { at: self.at(), expected, found });
+            return Err(DataError::Ragged {
+                at: self.at(),
+                expected,
+                found,
+            });
         }
-        let mut row = RowObject { is_flat: true, ..RowObject::default() };
+        let mut row = RowObject {
+            is_flat: true,
+            ..RowObject::default()
+        };
         let (mut gold, mut pred) = (Fields::default(), Fields::default());
         for (index, (name, column)) in self.chunk.header.columns.iter().enumerate() {
             let text = self.text(index, name)?;
@@ -243,13 +276,24 @@ impl UndecodedRow for Record<'_> {
         row.gold = (!gold.is_empty()).then_some(Shape::Map(gold));
         row.pred = (!pred.is_empty()).then_some(Shape::Map(pred));
         row.attributes = row.attributes.textual();
-        Ok(LocatedRow { row: Row::Map(row), at: self.at(), number: self.number })
+        Ok(LocatedRow {
+            row: Row::Map(row),
+            at: self.at(),
+            number: self.number,
+        })
     }
 
     fn decode(&self, _: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
         let header = &self.chunk.header;
         let (targets, text) = (header.targets.as_ref()?, self.valid_text()?);
-        let Pair { id, gold, pred, attributes, run, .. } = row;
+        let Pair {
+            id,
+            gold,
+            pred,
+            attributes,
+            run,
+            ..
+        } = row;
         (*attributes, *run) = (Fields::default(), None);
         gold.data.strings.clear();
         pred.data.strings.clear();
@@ -292,7 +336,9 @@ impl UndecodedRow for Record<'_> {
     fn string(&self, name: &str) -> Result<Option<String>, DataError> {
         let index = self.chunk.header.names().position(|other| other == name);
         let index = index.filter(|index| *index < self.len());
-        index.map(|index| self.text(index, name).map(str::to_owned)).transpose()
+        index
+            .map(|index| self.text(index, name).map(str::to_owned))
+            .transpose()
     }
 
     fn file(&self) -> &Arc<Path> {

@@ -13,7 +13,8 @@ use crate::data::{DataReader, Format};
 /// The rows up to the first error.
 fn read(reader: &DataReader, bytes: &[u8]) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Csv, Cursor::new(bytes.to_owned()));
-    rows.map(|row| row.map_err(|error| error.without_advice())).collect()
+    rows.map(|row| row.map_err(|error| error.without_advice()))
+        .collect()
 }
 
 /// As [`read`], in the memory of other rows.
@@ -53,7 +54,14 @@ fn whole(mappings: &[&str]) -> DataReader {
 
 /// What a run reads of a row.
 fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
-    let Pair { id, gold, pred, origin, run, .. } = pair.clone();
+    let Pair {
+        id,
+        gold,
+        pred,
+        origin,
+        run,
+        ..
+    } = pair.clone();
     let of_all = attributes.then(|| pair.attributes.clone());
     let fields = [gold.get("answer").cloned(), pred.get("answer").cloned()];
     (
@@ -80,7 +88,11 @@ fn assert_same(mappings: &[&str], bytes: &[u8]) {
         for (whole, selected) in whole.iter().zip(&selected) {
             match (whole, selected) {
                 (Ok(whole), Ok(selected)) => {
-                    assert_eq!(of_run(whole, attributes), of_run(selected, attributes), "{text}");
+                    assert_eq!(
+                        of_run(whole, attributes),
+                        of_run(selected, attributes),
+                        "{text}"
+                    );
                 }
                 (whole, selected) => assert_eq!(whole, selected, "{text}"),
             }
@@ -104,10 +116,23 @@ fn rows_of_result_files_have_what_a_run_reads() {
         1,a,b,c,t,2,1,scored,0,x,0.5,10,20,30,\n2,a,'=b,c,,2,1,scored,0,x,,,,,\n3,,,c,t,2,,program_failed,0,x,,,,,\n";
     let rows = read(&selected(&[], false), text);
     let (first, second) = (rows[0].as_ref().unwrap(), rows[1].as_ref().unwrap());
-    assert_eq!(first.run.as_ref().unwrap().usage.as_ref().unwrap().input_tokens, 10);
+    assert_eq!(
+        first
+            .run
+            .as_ref()
+            .unwrap()
+            .usage
+            .as_ref()
+            .unwrap()
+            .input_tokens,
+        10
+    );
     assert_eq!((second.attributes.len(), second.pred.data.len()), (0, 1));
     assert_eq!(second.pred.get("answer").unwrap(), "=b");
-    assert!(rows[2].as_ref().unwrap_err().starts_with("rows:4: "), "{rows:?}");
+    assert!(
+        rows[2].as_ref().unwrap_err().starts_with("rows:4: "),
+        "{rows:?}"
+    );
     assert_same(&[], text);
     assert_same(&["gold.answer=em.details", "id=attributes.n"], text);
 }
@@ -116,8 +141,11 @@ fn rows_of_result_files_have_what_a_run_reads() {
 fn a_mapped_cell_of_a_result_file_with_an_apostrophe_is_a_string() {
     let text = b"id,gold.answer,pred.answer,attributes.topic,em,em.outcome,em.cost_msats\n\
         1,a,'[b],'[c],1,scored,0\n2,a,[b],[c],1,scored,0\n";
-    let reader =
-        whole(&["gold.answer=topic", "gold.other=attributes.topic", "gold.pred=pred.answer"]);
+    let reader = whole(&[
+        "gold.answer=topic",
+        "gold.other=attributes.topic",
+        "gold.pred=pred.answer",
+    ]);
     let strings = |row: &Result<Pair, String>| row.as_ref().unwrap().gold.data.strings.clone();
     let rows = read(&reader, text);
     assert_eq!(strings(&rows[0]), ["answer", "other", "pred"]);
@@ -129,11 +157,17 @@ fn a_mapped_cell_of_a_result_file_with_an_apostrophe_is_a_string() {
 fn records_are_whole_at_any_length() {
     let row = |id: usize, text: String| format!("{id},\"{text}\",b\r\n");
     let rows = [3, 200_000, 65_000, 0, 70_000].map(|length| "x\ny\"\"".repeat(length / 4));
-    let rows: String = rows.into_iter().enumerate().map(|(id, text)| row(id, text)).collect();
+    let rows: String = rows
+        .into_iter()
+        .enumerate()
+        .map(|(id, text)| row(id, text))
+        .collect();
     let text = format!("id,gold.answer,pred.answer\n{rows}");
     let found = read(&selected(&[], false), text.as_bytes());
-    let lines: Vec<_> =
-        found.iter().map(|row| row.as_ref().unwrap().origin.as_ref().unwrap().line).collect();
+    let lines: Vec<_> = found
+        .iter()
+        .map(|row| row.as_ref().unwrap().origin.as_ref().unwrap().line)
+        .collect();
     assert_eq!(lines, [2, 3, 50_004, 66_255, 66_256]);
     assert_same(&[], text.as_bytes());
 }
@@ -182,11 +216,18 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
         let columns = header.split(',').count();
         let rows = rows.into_iter().map(|row| {
             // As many cells as columns, where no cell has a comma.
-            let mut cells: Vec<_> = row.split(|byte| *byte == b',').map(<[u8]>::to_vec).collect();
+            let mut cells: Vec<_> = row
+                .split(|byte| *byte == b',')
+                .map(<[u8]>::to_vec)
+                .collect();
             cells.resize(columns, b"z".to_vec());
             cells.join(&b',')
         });
-        [header.as_bytes().to_vec()].into_iter().chain(rows).collect::<Vec<_>>().join(end)
+        [header.as_bytes().to_vec()]
+            .into_iter()
+            .chain(rows)
+            .collect::<Vec<_>>()
+            .join(end)
     })
 }
 

@@ -15,7 +15,8 @@ use crate::data::{DataError, DataReader, Format};
 /// The rows up to the first error, in the same way for a file of any size.
 fn read(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
-    rows.map(|row| row.map_err(|error| error.without_advice())).collect()
+    rows.map(|row| row.map_err(|error| error.without_advice()))
+        .collect()
 }
 
 /// The rows up to the first error, each decoded by `serde_json`.
@@ -31,9 +32,11 @@ fn by_serde_json(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
         };
         match chunk {
             Err(error) => _ = add(Err(error)),
-            Ok(chunk) => chunk
-                .rows
-                .each(|row| add(row.and_then(ChunkRow::row).and_then(|row| pairing.pair(row)))),
+            Ok(chunk) => chunk.rows.each(|row| {
+                add(row
+                    .and_then(ChunkRow::row)
+                    .and_then(|row| pairing.pair(row)))
+            }),
         }
     }
     rows
@@ -85,10 +88,22 @@ fn rows_are_decoded_in_the_memory_of_other_rows() {
         format!("{{{id}\"gold\": {{{gold}}}, \"pred\": {{{pred}}}, \"meta\": {{}}}}\n")
     };
     let text = [
-        row("", r#""answer": ["a", "b\n"], "x": 1"#, r#""answer": "c", "note": [1, {"a": []}]"#),
-        row(r#""id": "q", "#, r#""answer": "a""#, r#""note": null, "answer": ["d", "e", "f"]"#),
+        row(
+            "",
+            r#""answer": ["a", "b\n"], "x": 1"#,
+            r#""answer": "c", "note": [1, {"a": []}]"#,
+        ),
+        row(
+            r#""id": "q", "#,
+            r#""answer": "a""#,
+            r#""note": null, "answer": ["d", "e", "f"]"#,
+        ),
         row(r#""id": 7, "#, r#""answer": []"#, r#""answer": true"#),
-        row(r#""id": -8, "#, r#""answer": [["a"]]"#, r#""answer": 1.50, "note": "x""#),
+        row(
+            r#""id": -8, "#,
+            r#""answer": [["a"]]"#,
+            r#""answer": 1.50, "note": "x""#,
+        ),
     ]
     .concat();
     for mappings in [&[][..], &["gold.answer=pred.note", "id=gold.answer"]] {
@@ -97,12 +112,18 @@ fn rows_are_decoded_in_the_memory_of_other_rows() {
     }
     // The first row gets the memory of the last row in the list.
     let reader = reader(&[]).with_selection(selection());
-    let (mut long, mut of_csv) =
-        (Example::from_iter([("answer", "x")]), Prediction::from_iter([("note", "1")]));
+    let (mut long, mut of_csv) = (
+        Example::from_iter([("answer", "x")]),
+        Prediction::from_iter([("note", "1")]),
+    );
     (0..40).for_each(|field| _ = long.data.insert(field.to_string(), field));
     of_csv.data.textual = true;
     let spare = Pair::new("x", long, of_csv);
-    let found = decoded(&reader, &row("", r#""answer": "4""#, r#""answer": "5""#), vec![spare]);
+    let found = decoded(
+        &reader,
+        &row("", r#""answer": "4""#, r#""answer": "5""#),
+        vec![spare],
+    );
     let expected = Pair::new(
         "1",
         Example::from_iter([("answer", "4")]),
@@ -134,7 +155,11 @@ fn assert_same(mappings: &[&str], text: &str) {
                 let pred =
                     |pair: &Pair| ["answer", "note"].map(|field| pair.pred.get(field).cloned());
                 let meta = |pair: &Pair| pair.attributes.get("meta").cloned();
-                assert_eq!((gold(whole), pred(whole)), (gold(selected), pred(selected)), "{text}");
+                assert_eq!(
+                    (gold(whole), pred(whole)),
+                    (gold(selected), pred(selected)),
+                    "{text}"
+                );
                 assert_eq!(meta(whole), meta(selected), "{text}");
                 let is_missing = |value: &Option<serde_json::Value>| {
                     value.as_ref().is_none_or(serde_json::Value::is_null)
@@ -151,8 +176,17 @@ fn assert_same(mappings: &[&str], text: &str) {
 #[test]
 fn other_fields_are_not_decoded() {
     let text = r#"{"id": 7, "gold": {"answer": ["a"], "question": "?"}, "pred": {"answer": "b"}, "model": "x"}"#;
-    let pair = read(&reader(&[]).with_selection(selection()), text).remove(0).unwrap();
-    assert_eq!((pair.id.as_str(), pair.gold.data.len(), pair.attributes.len()), ("7", 1, 0));
+    let pair = read(&reader(&[]).with_selection(selection()), text)
+        .remove(0)
+        .unwrap();
+    assert_eq!(
+        (
+            pair.id.as_str(),
+            pair.gold.data.len(),
+            pair.attributes.len()
+        ),
+        ("7", 1, 0)
+    );
     assert_same(&[], text);
 }
 
@@ -177,7 +211,10 @@ fn rows_and_errors_are_those_of_the_whole_row() {
         r#"{"gold": {"answer": 1}, "pred": {"answer": 2}} x"#,
     ] {
         assert_same(&[], text);
-        assert_same(&["gold.answer=meta.answers.0", "pred.answer=pred.text"], text);
+        assert_same(
+            &["gold.answer=meta.answers.0", "pred.answer=pred.text"],
+            text,
+        );
     }
 }
 
@@ -200,29 +237,52 @@ fn lines_longer_than_what_is_read_at_once_are_whole() {
     let row = |id: usize, text: &str| {
         format!(r#"{{"id": {id}, "gold": {{"answer": "{text}"}}, "pred": {{"answer": 2}}}}"#)
     };
-    let rows = [row(1, "a"), row(2, &long), row(3, &long[..65_000]), row(4, ""), row(5, &long)];
+    let rows = [
+        row(1, "a"),
+        row(2, &long),
+        row(3, &long[..65_000]),
+        row(4, ""),
+        row(5, &long),
+    ];
     let text = rows.join("\n");
     assert_same(&[], &text);
     let lengths = read(&reader(&[]), &text).into_iter().map(|row| {
-        row.unwrap().gold.get("answer").and_then(|it| it.as_str().map(str::len)).unwrap()
+        row.unwrap()
+            .gold
+            .get("answer")
+            .and_then(|it| it.as_str().map(str::len))
+            .unwrap()
     });
-    assert_eq!(lengths.collect::<Vec<_>>(), [1, 200_000, 65_000, 0, 200_000]);
+    assert_eq!(
+        lengths.collect::<Vec<_>>(),
+        [1, 200_000, 65_000, 0, 200_000]
+    );
 }
 
 #[test]
 fn a_row_may_have_as_many_bytes_as_the_limit() {
     let row = r#"{"gold": {"answer": 1}, "pred": {"answer": 2}}"#;
-    for (end, extra, is_too_long) in
-        [("", 0, false), ("\n", 0, false), ("\r\n", 0, false), ("", 1, true), ("\r\n", 1, true)]
-    {
-        let reader = reader(&[]).with_row_limit(row.len() - extra).with_selection(selection());
+    for (end, extra, is_too_long) in [
+        ("", 0, false),
+        ("\n", 0, false),
+        ("\r\n", 0, false),
+        ("", 1, true),
+        ("\r\n", 1, true),
+    ] {
+        let reader = reader(&[])
+            .with_row_limit(row.len() - extra)
+            .with_selection(selection());
         let found = read(&reader, &format!("\n{row}{end}"));
         let found = found[0].as_ref().map(|_| ()).map_err(String::as_str);
         let limit = row.len() - extra;
         let error = format!(
             "rows:2: the row is longer than {limit} bytes, the limit for one row; check for a missing line end or closing quote"
         );
-        assert_eq!(found, if is_too_long { Err(&*error) } else { Ok(()) }, "{end:?} {extra}");
+        assert_eq!(
+            found,
+            if is_too_long { Err(&*error) } else { Ok(()) },
+            "{end:?} {extra}"
+        );
     }
     let cut = reader(&[]).with_row_limit(8);
     let error = "rows:1: the row is longer than 8 bytes, the limit for one row; check for a missing line end or closing quote";
@@ -254,7 +314,18 @@ fn row() -> impl Strategy<Value = String> {
         ][..],
     );
     let key = prop::sample::select(
-        &["id", "gold", "pred", "answer", "note", "meta", "topic", "x", "\\u0061nswer", "scores"][..],
+        &[
+            "id",
+            "gold",
+            "pred",
+            "answer",
+            "note",
+            "meta",
+            "topic",
+            "x",
+            "\\u0061nswer",
+            "scores",
+        ][..],
     );
     let member =
         |value| (key.clone(), value).prop_map(|(key, value)| format!("\"{key}\": {value}"));
@@ -266,7 +337,10 @@ fn row() -> impl Strategy<Value = String> {
             .boxed();
     let sides = (object(inner.clone()), object(inner.clone()), object(inner));
     let row = sides.prop_map(|(gold, pred, rest)| {
-        let rest = rest.trim_start_matches('{').trim_end_matches('}').to_owned();
+        let rest = rest
+            .trim_start_matches('{')
+            .trim_end_matches('}')
+            .to_owned();
         let comma = if rest.is_empty() { "" } else { ", " };
         format!("{{\"gold\": {gold}, \"pred\": {pred}{comma}{rest}}}")
     });

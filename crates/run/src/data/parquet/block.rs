@@ -76,7 +76,11 @@ impl Column {
 
     /// The string of a row; `None` if it has none, or bytes that are not UTF-8.
     pub(super) fn text(&self, row: usize) -> Option<&str> {
-        if self.lists.is_none() { self.entry_text(row) } else { None }
+        if self.lists.is_none() {
+            self.entry_text(row)
+        } else {
+            None
+        }
     }
 
     /// The string of an entry; `None` if it has none, or bytes that are not UTF-8.
@@ -101,7 +105,9 @@ impl Column {
         match &self.lists {
             Some(_) => {
                 let entries = self.list(row).unwrap_or_default();
-                entries.map(|entry| bytes(entry) + size_of::<serde_json::Value>()).sum()
+                entries
+                    .map(|entry| bytes(entry) + size_of::<serde_json::Value>())
+                    .sum()
             }
             None => bytes(row),
         }
@@ -120,9 +126,11 @@ impl Column {
     /// The cell of a row as the decoder of rows returns it.
     pub(super) fn cell(&self, row: usize) -> Result<Cell> {
         Ok(match (&self.lists, self.list(row)) {
-            (Some(_), Some(entries)) => {
-                Cell::List(entries.map(|entry| self.field(entry)).collect::<Result<_>>()?)
-            }
+            (Some(_), Some(entries)) => Cell::List(
+                entries
+                    .map(|entry| self.field(entry))
+                    .collect::<Result<_>>()?,
+            ),
             (Some(_), None) => Cell::Field(Field::Null),
             (None, _) => Cell::Field(self.field(row)?),
         })
@@ -130,7 +138,9 @@ impl Column {
 
     /// The cell of an entry.
     pub(super) fn field(&self, entry: usize) -> Result<Field> {
-        let Some(at) = self.position(entry) else { return Ok(Field::Null) };
+        let Some(at) = self.position(entry) else {
+            return Ok(Field::Null);
+        };
         let descr = &self.descr;
         Ok(match &self.values {
             Values::Bool(values) => Field::convert_bool(descr, values[at]),
@@ -187,7 +197,10 @@ pub(super) fn unusual() -> ParquetError {
 impl ColumnBlocks {
     pub(super) fn new(group: &dyn RowGroupReader, path: &ColumnPath) -> Result<Self> {
         let metadata = group.metadata();
-        let index = metadata.columns().iter().rposition(|column| column.column_path() == path);
+        let index = metadata
+            .columns()
+            .iter()
+            .rposition(|column| column.column_path() == path);
         let index = index.ok_or_else(unusual)?;
         let descr = metadata.column(index).column_descr_ptr();
         let schema = metadata.schema_descr();
@@ -201,15 +214,31 @@ impl ColumnBlocks {
         }
         let reader = group.get_column_reader(index)?;
         let (levels, bytes) = (Levels::default(), Vec::new());
-        Ok(Self { descr, empty_list, reader, levels, bytes })
+        Ok(Self {
+            descr,
+            empty_list,
+            reader,
+            levels,
+            bytes,
+        })
     }
 
     /// Decodes at most `at_once` rows, which must be `rows`.
     pub(super) fn read(&mut self, at_once: usize, rows: usize) -> Result<Column> {
-        let Self { descr, empty_list, reader, levels, bytes } = self;
+        let Self {
+            descr,
+            empty_list,
+            reader,
+            levels,
+            bytes,
+        } = self;
         levels.definition.clear();
         levels.repetition.clear();
-        let mut read = Read { at_once, rows, levels };
+        let mut read = Read {
+            at_once,
+            rows,
+            levels,
+        };
         let (values, with_value) = match reader {
             ColumnReader::BoolColumnReader(reader) => read.values(reader, Values::Bool)?,
             ColumnReader::Int32ColumnReader(reader) => read.values(reader, Values::Int32)?,
@@ -225,12 +254,20 @@ impl ColumnBlocks {
                 read.values_into(reader, bytes)?;
                 let text = if is_text(descr) { copied(bytes) } else { None };
                 let read = bytes.len();
-                (text.unwrap_or_else(|| Values::Bytes(std::mem::take(bytes))), read)
+                (
+                    text.unwrap_or_else(|| Values::Bytes(std::mem::take(bytes))),
+                    read,
+                )
             }
         };
         let (positions, lists) =
             levels.entries(descr.max_def_level(), *empty_list, rows, with_value)?;
-        Ok(Column { descr: descr.clone(), values, positions, lists })
+        Ok(Column {
+            descr: descr.clone(),
+            values,
+            positions,
+            lists,
+        })
     }
 }
 
@@ -278,10 +315,17 @@ impl Read<'_> {
         reader: &mut ColumnReaderImpl<T>,
         values: &mut Vec<T::T>,
     ) -> Result<()> {
-        let Levels { definition, repetition } = &mut *self.levels;
+        let Levels {
+            definition,
+            repetition,
+        } = &mut *self.levels;
         let (records, read, _) =
             reader.read_records(self.at_once, Some(definition), Some(repetition), values)?;
-        if records == self.rows && values.len() == read { Ok(()) } else { Err(unusual()) }
+        if records == self.rows && values.len() == read {
+            Ok(())
+        } else {
+            Err(unusual())
+        }
     }
 }
 
@@ -309,7 +353,14 @@ impl Levels {
         }
         let Some(empty_list) = empty_list else {
             let has_nulls = values < definition.len();
-            return Ok((if has_nulls { positions(definition, max) } else { Vec::new() }, None));
+            return Ok((
+                if has_nulls {
+                    positions(definition, max)
+                } else {
+                    Vec::new()
+                },
+                None,
+            ));
         };
         let mut lists: Vec<Option<Range<usize>>> = Vec::with_capacity(rows);
         let mut entries = Vec::with_capacity(definition.len());
@@ -329,7 +380,14 @@ impl Levels {
             return Err(unusual());
         }
         let has_nulls = values < entries.len();
-        Ok((if has_nulls { positions(&entries, max) } else { Vec::new() }, Some(lists)))
+        Ok((
+            if has_nulls {
+                positions(&entries, max)
+            } else {
+                Vec::new()
+            },
+            Some(lists),
+        ))
     }
 }
 

@@ -44,7 +44,12 @@ impl BlockRows {
     /// Returns all rows of a block; `number` is the number of the first one.
     pub(super) fn new(layout: &Arc<Layout>, block: Block, number: u64) -> Self {
         let rows = 0..block.rows;
-        Self { layout: Arc::clone(layout), block: Arc::new(block), rows, number }
+        Self {
+            layout: Arc::clone(layout),
+            block: Arc::new(block),
+            rows,
+            number,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -55,13 +60,18 @@ impl BlockRows {
     pub(super) fn take_chunk(&mut self, most: usize) -> Option<Self> {
         let rows = self.rows.start..self.rows.end.min(self.rows.start + most.min(CHUNK_ROWS));
         let columns = &self.block.columns;
-        let copied = columns.iter().try_fold(0, |sum, column| Some(sum + column.copied()?));
+        let copied = columns
+            .iter()
+            .try_fold(0, |sum, column| Some(sum + column.copied()?));
         let end = if copied.is_some_and(|bytes| bytes <= CHUNK_BYTES) {
             rows.end
         } else {
             let mut bytes = 0;
             let mut is_full = |row| {
-                bytes += columns.iter().map(|column| column.bytes(row)).sum::<usize>();
+                bytes += columns
+                    .iter()
+                    .map(|column| column.bytes(row))
+                    .sum::<usize>();
                 bytes > CHUNK_BYTES && row > rows.start
             };
             rows.clone().find(|row| is_full(*row)).unwrap_or(rows.end)
@@ -72,7 +82,12 @@ impl BlockRows {
     /// Removes the rows before this row of the block.
     fn split_to(&mut self, end: usize) -> Self {
         let (layout, block) = (Arc::clone(&self.layout), Arc::clone(&self.block));
-        let first = Self { layout, block, rows: self.rows.start..end, number: self.number };
+        let first = Self {
+            layout,
+            block,
+            rows: self.rows.start..end,
+            number: self.number,
+        };
         self.number += first.rows.len() as u64;
         self.rows.start = end;
         first
@@ -80,7 +95,9 @@ impl BlockRows {
 
     /// Keeps only the rows before the first one whose other columns may be needed for an error. Returns whether there is one.
     pub(super) fn keep_complete_rows(&mut self) -> bool {
-        let Some(selected) = &self.layout.selected else { return false };
+        let Some(selected) = &self.layout.selected else {
+            return false;
+        };
         let mut rows = self.rows.clone();
         let lacks_fields = |row| {
             selected.may_lack_fields(|column| {
@@ -97,7 +114,11 @@ impl BlockRows {
     /// Calls a function with each row in order, until the function returns false.
     pub(crate) fn each_row(&self, mut read: impl FnMut(&BlockRow<'_>) -> bool) {
         let rows = self.rows.clone().zip(self.number..);
-        let mut rows = rows.map(|(row, number)| BlockRow { rows: self, row, number });
+        let mut rows = rows.map(|(row, number)| BlockRow {
+            rows: self,
+            row,
+            number,
+        });
         rows.all(|row| read(&row));
     }
 }
@@ -112,12 +133,18 @@ pub(crate) struct BlockRow<'b> {
 
 impl UndecodedRow for BlockRow<'_> {
     fn row(&self) -> Result<LocatedRow, DataError> {
-        let Layout { file, row_limit, .. } = &*self.rows.layout;
+        let Layout {
+            file, row_limit, ..
+        } = &*self.rows.layout;
         let columns = self.rows.block.columns.iter();
         let cells = || columns.map(|column| column.cell(self.row)).collect();
         let cells: Vec<_> = unless_invalid(file, self.number, *row_limit, cells)?;
         let row = self.rows.layout.row_of(cells.into_iter(), self.number)?;
-        Ok(LocatedRow { row, at: self.at(), number: self.number })
+        Ok(LocatedRow {
+            row,
+            at: self.at(),
+            number: self.number,
+        })
     }
 
     fn decode(&self, _: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
@@ -169,7 +196,15 @@ impl<'d, 'b> Decoder<'d, 'b> {
         (row.attributes, row.run) = (Fields::default(), None);
         (row.gold.data.textual, row.pred.data.textual) = (false, false);
         let keys = DecodedKeys::default();
-        Self { of, row, keys, gold_len: 0, pred_len: 0, has_outcome: false, size: 0 }
+        Self {
+            of,
+            row,
+            keys,
+            gold_len: 0,
+            pred_len: 0,
+            has_outcome: false,
+            size: 0,
+        }
     }
 
     /// Adds a cell that is not null.
@@ -181,7 +216,11 @@ impl<'d, 'b> Decoder<'d, 'b> {
             Target::Unusual => return None,
             Target::Id => {
                 self.keys.has_id = true;
-                match of.column(column).text(of.row).filter(|_| !of.rows.layout.is_json(column)) {
+                match of
+                    .column(column)
+                    .text(of.row)
+                    .filter(|_| !of.rows.layout.is_json(column))
+                {
                     Some("") => return None,
                     Some(text) => {
                         *size += size_of::<Value>() + text.len();

@@ -36,7 +36,10 @@ impl Cell {
 }
 
 fn list(cells: impl Iterator<Item = Field>, size: &mut usize) -> Result<Value, &'static str> {
-    cells.map(|cell| value(cell, None, size)).collect::<Result<_, _>>().map(Value::Array)
+    cells
+        .map(|cell| value(cell, None, size))
+        .collect::<Result<_, _>>()
+        .map(Value::Array)
 }
 
 /// Converts a cell, and adds its size in bytes. `kind` is the type of a column, or of a field of a struct.
@@ -109,7 +112,9 @@ fn days(cell: &Field) -> Option<u64> {
 
 /// Structs have a value for each of their fields, in order.
 fn group(row: Row, kind: Option<&Type>, size: &mut usize) -> Result<Value, &'static str> {
-    let kinds = kind.filter(|kind| kind.is_group()).map_or(&[][..], Type::get_fields);
+    let kinds = kind
+        .filter(|kind| kind.is_group())
+        .map_or(&[][..], Type::get_fields);
     let mut kinds = kinds.iter();
     let fields = row.into_columns().into_iter().map(|(name, cell)| {
         let kind = kinds.next().filter(|kind| kind.name() == name);
@@ -119,7 +124,9 @@ fn group(row: Row, kind: Option<&Type>, size: &mut usize) -> Result<Value, &'sta
 }
 
 fn float(value: f64) -> Result<Value, &'static str> {
-    Number::from_f64(value).map(Value::Number).ok_or("the number is not finite")
+    Number::from_f64(value)
+        .map(Value::Number)
+        .ok_or("the number is not finite")
 }
 
 /// The value of a column of JSON, which a result file has for lists.
@@ -144,7 +151,11 @@ fn long(value: i64, kind: Option<&Type>) -> Value {
         Some(LogicalType::Timestamp(time)) if time.unit == TimeUnit::NANOS => {
             let text = timestamp(&Field::TimestampMicros(micros), kind);
             let (time, zone) = text.split_once(" +").unwrap_or((&text, ""));
-            let zone = if zone.is_empty() { String::new() } else { format!(" +{zone}") };
+            let zone = if zone.is_empty() {
+                String::new()
+            } else {
+                format!(" +{zone}")
+            };
             format!("{time}{nanos:03}{zone}").into()
         }
         Some(LogicalType::Time(time)) if time.unit == TimeUnit::NANOS => {
@@ -177,7 +188,10 @@ mod tests {
     fn a_date_out_of_range_is_an_error() {
         let read = |cell| value(cell, None, &mut 0);
         assert_eq!(read(Field::Date(0)), Ok(json!("1970-01-01")));
-        assert_eq!(read(Field::TimestampMillis(-1)), Ok(json!("1969-12-31 23:59:59.999 +00:00")));
+        assert_eq!(
+            read(Field::TimestampMillis(-1)),
+            Ok(json!("1969-12-31 23:59:59.999 +00:00"))
+        );
         let dates = [i32::MIN, i32::MAX].map(Field::Date);
         let millis = [i64::MIN, i64::MAX].map(Field::TimestampMillis);
         let micros = [i64::MIN, i64::MAX].map(Field::TimestampMicros);
@@ -188,7 +202,13 @@ mod tests {
         assert_eq!(read(Field::Date(last)), Ok(json!("+261797-05-17")));
         assert_eq!(read(Field::Date(-last)), Ok(json!("-257858-08-17")));
         let millis = |days| Field::TimestampMillis(i64::from(days) * 86_400_000);
-        assert_eq!(read(millis(last)), Ok(json!("+261797-05-17 00:00:00.000 +00:00")));
-        assert_eq!(read(millis(-last)), Ok(json!("-257858-08-17 00:00:00.000 +00:00")));
+        assert_eq!(
+            read(millis(last)),
+            Ok(json!("+261797-05-17 00:00:00.000 +00:00"))
+        );
+        assert_eq!(
+            read(millis(-last)),
+            Ok(json!("-257858-08-17 00:00:00.000 +00:00"))
+        );
     }
 }

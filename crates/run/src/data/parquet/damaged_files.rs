@@ -57,10 +57,25 @@ const TYPES: [(&str, &str); 11] = [
     ("boolean", ""),
 ];
 
-const TEXTS: [&str; 7] = ["", "a", "Paris", "null", "[\"a\", \"b\"]", "\"ü\"", "program_failed"];
+const TEXTS: [&str; 7] = [
+    "",
+    "a",
+    "Paris",
+    "null",
+    "[\"a\", \"b\"]",
+    "\"ü\"",
+    "program_failed",
+];
 
 const NAMES: [&[&str]; 2] = [
-    &["id", "gold.answer", "pred.answer", "gold.hint", "topic", "note"],
+    &[
+        "id",
+        "gold.answer",
+        "pred.answer",
+        "gold.hint",
+        "topic",
+        "note",
+    ],
     &[
         "id",
         "gold.answer",
@@ -91,7 +106,9 @@ struct Levels<'l> {
 
 impl Column {
     fn max_definition(&self) -> i16 {
-        let of_list = self.of_elements.map_or(0, |is_optional| 1 + i16::from(is_optional));
+        let of_list = self
+            .of_elements
+            .map_or(0, |is_optional| 1 + i16::from(is_optional));
         i16::from(self.is_optional) + of_list
     }
 
@@ -103,7 +120,11 @@ impl Column {
         for row in 0..rows {
             // As a list, or as the one value of the row.
             let of_element = self.of_elements.unwrap_or(self.is_optional);
-            let length = if self.of_elements.is_some() { row % 4 } else { 1 };
+            let length = if self.of_elements.is_some() {
+                row % 4
+            } else {
+                1
+            };
             let mut add = |definition, element| {
                 levels.0.push(definition);
                 levels.1.push(i16::from(element > 0));
@@ -127,7 +148,11 @@ fn file(random: &mut Random, groups: &[usize]) -> Vec<u8> {
     for (number, name) in random.pick(&NAMES).iter().enumerate() {
         let is_optional = random.below(3) > 0;
         // Most answers are strings, and ids are unique.
-        let kind = if number < 3 { random.below(4) } else { random.below(TYPES.len()) };
+        let kind = if number < 3 {
+            random.below(4)
+        } else {
+            random.below(TYPES.len())
+        };
         let (physical, logical) = TYPES[kind];
         let repetition = if is_optional { "optional" } else { "required" };
         let of_elements = (number > 0 && random.below(6) == 0).then(|| random.below(2) > 0);
@@ -143,10 +168,17 @@ fn file(random: &mut Random, groups: &[usize]) -> Vec<u8> {
             }
         });
         let nulls = *random.pick(&[&0, &0, &1, &50]);
-        columns.push(Column { physical, is_optional, of_elements, nulls });
+        columns.push(Column {
+            physical,
+            is_optional,
+            of_elements,
+            nulls,
+        });
     }
     let schema = parse_message_type(&format!("message rows {{ {schema} }}")).unwrap();
-    let json = random.pick(&["[]", r#"["gold.answer", "topic"]"#]).to_owned();
+    let json = random
+        .pick(&["[]", r#"["gold.answer", "topic"]"#])
+        .to_owned();
     let json = KeyValue::new(JSON_COLUMNS.to_owned(), json);
     let gzip = Compression::GZIP(GzipLevel::default());
     let zstd = Compression::ZSTD(ZstdLevel::default());
@@ -202,7 +234,10 @@ fn write<T: DataType>(
 ) {
     let mut column = group.next_column().unwrap().unwrap();
     let values: Vec<_> = values.iter().map(value).collect();
-    column.typed::<T>().write_batch(&values, levels.definition, levels.repetition).unwrap();
+    column
+        .typed::<T>()
+        .write_batch(&values, levels.definition, levels.repetition)
+        .unwrap();
     column.close().unwrap();
 }
 
@@ -211,13 +246,22 @@ fn pairing(is_selected: bool) -> Arc<Pairing> {
     selection.add_field(Side::Gold, "answer", true);
     selection.add_field(Side::Pred, "answer", true);
     selection.add_path("topic");
-    Arc::new(Pairing::new(false, Vec::new(), is_selected.then_some(selection)))
+    Arc::new(Pairing::new(
+        false,
+        Vec::new(),
+        is_selected.then_some(selection),
+    ))
 }
 
 fn open(bytes: &Bytes, pairing: &Arc<Pairing>) -> Result<ParquetRows, DataError> {
     let bytes = bytes.clone();
     let open = move || Ok(bytes.clone());
-    ParquetRows::new(Path::new("rows").into(), open, 1 << 20, Some(Arc::clone(pairing)))
+    ParquetRows::new(
+        Path::new("rows").into(),
+        open,
+        1 << 20,
+        Some(Arc::clone(pairing)),
+    )
 }
 
 /// Adds the rows of a chunk. Returns whether they are valid.
@@ -225,7 +269,14 @@ fn add(pairing: &Pairing, chunk: Result<ChunkRows, DataError>, rows: &mut Rows) 
     let file = Arc::new(DataFileRecord::new(Path::new("rows"), false));
     let chunk = chunk.map(|rows| RowChunk { rows, file });
     // The memory of rows before.
-    let mut spare = rows.iter().rev().flatten().take(5).cloned().map(Box::new).collect();
+    let mut spare = rows
+        .iter()
+        .rev()
+        .flatten()
+        .take(5)
+        .cloned()
+        .map(Box::new)
+        .collect();
     pairing.decode(chunk, &mut spare, |row| {
         rows.push(row.map(|row| *row).map_err(|error| error.to_string()));
     });
@@ -257,8 +308,15 @@ fn records(bytes: &Bytes, layout: &Layout) -> Vec<Result<Row, DataError>> {
         let rows = RowIter::from_file_into(Box::new(reader));
         let rows = rows.project(Some(Type::clone(&layout.schema)))?;
         let columns = SchemaDescriptor::new(Arc::clone(&layout.schema));
-        let has_lists = columns.columns().iter().any(|column| column.max_rep_level() > 0);
-        Ok(if has_lists { rows.with_batch_size(1) } else { rows })
+        let has_lists = columns
+            .columns()
+            .iter()
+            .any(|column| column.max_rep_level() > 0);
+        Ok(if has_lists {
+            rows.with_batch_size(1)
+        } else {
+            rows
+        })
     });
     let mut rows = match rows {
         Ok(rows) => rows,
@@ -305,7 +363,10 @@ fn expected(bytes: &Bytes, is_selected: bool) -> Rows {
                 None => next.next().unwrap(),
             };
         }
-        let at = Origin { file: Path::new("rows").into(), line: number };
+        let at = Origin {
+            file: Path::new("rows").into(),
+            line: number,
+        };
         let located = row.map(|row| LocatedRow { row, at, number });
         if !add(&pairing, Ok(ChunkRows::Rows(vec![located])), &mut rows) {
             return rows;
@@ -330,7 +391,10 @@ fn assert_same(bytes: &Bytes, is_selected: bool, case: &str) -> (bool, bool) {
     if is_selected {
         found.iter_mut().chain(&mut expected).for_each(selected);
     }
-    let first = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+    let first = found
+        .iter()
+        .zip(&expected)
+        .position(|(found, expected)| found != expected);
     let first = first.map(|row| (row, &found[row], &expected[row]));
     assert_eq!((first, found.len()), (None, expected.len()), "{case}");
     (has_blocks, found.last().is_some_and(Result::is_err))
@@ -339,27 +403,47 @@ fn assert_same(bytes: &Bytes, is_selected: bool, case: &str) -> (bool, bool) {
 fn sizes(bytes: &Bytes) -> Option<Vec<i64>> {
     let read = || ParquetMetaDataReader::new().parse_and_finish(bytes).ok();
     let metadata = panic::catch(false, read).ok()??;
-    let columns = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
-    Some(columns.map(ColumnChunkMetaData::uncompressed_size).collect())
+    let columns = metadata
+        .row_groups()
+        .iter()
+        .flat_map(RowGroupMetaData::columns);
+    Some(
+        columns
+            .map(ColumnChunkMetaData::uncompressed_size)
+            .collect(),
+    )
 }
 
 #[test]
 fn rows_by_column_are_those_of_the_decoder_of_rows() {
     let mut random = Random(1);
     let (mut by_column, mut errors) = (0, 0);
-    let groups: [&[usize]; 8] =
-        [&[1], &[0, 5], &[3, 1, 40], &[1023], &[1024, 1], &[1025], &[2048], &[3000, 2]];
+    let groups: [&[usize]; 8] = [
+        &[1],
+        &[0, 5],
+        &[3, 1, 40],
+        &[1023],
+        &[1024, 1],
+        &[1025],
+        &[2048],
+        &[3000, 2],
+    ];
     for case in 0..48 {
         let groups = groups[case % groups.len()];
         let bytes = Bytes::from(file(&mut random, groups));
         for is_selected in [false, true] {
             let name = format!("case {case}, selected: {is_selected}");
             let (has_blocks, is_error) = assert_same(&bytes, is_selected, &name);
-            (by_column, errors) =
-                (by_column + usize::from(has_blocks), errors + usize::from(is_error));
+            (by_column, errors) = (
+                by_column + usize::from(has_blocks),
+                errors + usize::from(is_error),
+            );
         }
     }
-    assert!(by_column > 50 && errors > 5 && errors < 75, "{by_column} {errors}");
+    assert!(
+        by_column > 50 && errors > 5 && errors < 75,
+        "{by_column} {errors}"
+    );
 }
 
 #[test]
@@ -394,7 +478,13 @@ fn damaged_files_have_the_rows_and_the_error_of_the_decoder_of_rows() {
         let name = format!("case {number}");
         let (has_blocks, is_error) = assert_same(&damaged, number % 2 == 0, &name);
         cases += 1;
-        (by_column, errors) = (by_column + usize::from(has_blocks), errors + usize::from(is_error));
+        (by_column, errors) = (
+            by_column + usize::from(has_blocks),
+            errors + usize::from(is_error),
+        );
     }
-    assert!(cases > 1100 && by_column > 250 && errors > 500, "{cases} {by_column} {errors}");
+    assert!(
+        cases > 1100 && by_column > 250 && errors > 500,
+        "{cases} {by_column} {errors}"
+    );
 }

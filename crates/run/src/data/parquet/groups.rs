@@ -60,7 +60,15 @@ impl Groups {
             return Err(ParquetError::General(error));
         }
         let row = Arc::new(AtomicU64::new(0));
-        Ok(Self { file, columns, has_blocks, max_values, row, next_group: 0, current: None })
+        Ok(Self {
+            file,
+            columns,
+            has_blocks,
+            max_values,
+            row,
+            next_group: 0,
+            current: None,
+        })
     }
 
     /// Decodes the next rows; `number` is the number of the first one.
@@ -109,20 +117,38 @@ impl Groups {
             return Err(unusual());
         }
         let at_once = self.rows_at_once(group.metadata());
-        Ok(ColumnGroup { columns, at_once, left, ahead: None, returned: 0 })
+        Ok(ColumnGroup {
+            columns,
+            at_once,
+            left,
+            ahead: None,
+            returned: 0,
+        })
     }
 
     fn group(&self) -> Result<LimitedGroup<'_>> {
         let group = self.file.get_row_group(self.next_group - 1)?;
-        Ok(LimitedGroup::new(group, self.max_values, Arc::clone(&self.row)))
+        Ok(LimitedGroup::new(
+            group,
+            self.max_values,
+            Arc::clone(&self.row),
+        ))
     }
 
     /// Opens the group for the decoder of rows, after the rows that were returned; the next row has this number.
     fn rows(&self, number: u64, returned: u64) -> Result<ReaderIter> {
         let group = self.group()?;
-        let has_lists = self.columns.columns().iter().any(|column| column.max_rep_level() > 0);
+        let has_lists = self
+            .columns
+            .columns()
+            .iter()
+            .any(|column| column.max_rep_level() > 0);
         // Rows of lists are decoded one by one, since each may need much memory.
-        let at_once = if has_lists { 1 } else { self.rows_at_once(group.metadata()) };
+        let at_once = if has_lists {
+            1
+        } else {
+            self.rows_at_once(group.metadata())
+        };
         let first = number.saturating_sub(returned);
         self.row.store(first, Ordering::Relaxed);
         let builder = TreeBuilder::new().with_batch_size(at_once);
@@ -136,17 +162,29 @@ impl Groups {
     }
 
     fn rows_at_once(&self, group: &RowGroupMetaData) -> usize {
-        let is_read = |path| self.columns.columns().iter().any(|column| column.path() == path);
-        let columns = group.columns().iter().filter(|column| is_read(column.column_path()));
+        let is_read = |path| {
+            self.columns
+                .columns()
+                .iter()
+                .any(|column| column.path() == path)
+        };
+        let columns = group
+            .columns()
+            .iter()
+            .filter(|column| is_read(column.column_path()));
         let sum = |size: fn(&ColumnChunkMetaData) -> i64| {
-            let sizes = columns.clone().map(|column| u64::try_from(size(column)).unwrap_or(0));
+            let sizes = columns
+                .clone()
+                .map(|column| u64::try_from(size(column)).unwrap_or(0));
             sizes.fold(0, u64::saturating_add)
         };
         let rows = u64::try_from(group.num_rows()).unwrap_or(0);
         let within = |most: u64, sum: u64| most / (sum / rows.max(1)).max(1);
         let bytes = within(BLOCK_BYTES, sum(ColumnChunkMetaData::uncompressed_size));
         let at_once = bytes.min(within(BLOCK_VALUES, sum(ColumnChunkMetaData::num_values)));
-        usize::try_from(at_once).unwrap_or(BLOCK_ROWS).clamp(1, BLOCK_ROWS)
+        usize::try_from(at_once)
+            .unwrap_or(BLOCK_ROWS)
+            .clamp(1, BLOCK_ROWS)
     }
 }
 
@@ -167,7 +205,9 @@ impl ColumnGroup {
         if self.ahead.is_none() && self.left > 0 {
             self.ahead = self.read()?;
         }
-        let Some(block) = self.ahead.take() else { return Ok(None) };
+        let Some(block) = self.ahead.take() else {
+            return Ok(None);
+        };
         self.ahead = self.read()?;
         self.returned += block.rows as u64;
         Ok(Some(block))
@@ -176,7 +216,10 @@ impl ColumnGroup {
     /// After the last row, checks that no column has another value.
     fn read(&mut self) -> Result<Option<Block>> {
         let rows = self.left.min(self.at_once);
-        let columns = self.columns.iter_mut().map(|column| column.read(self.at_once, rows));
+        let columns = self
+            .columns
+            .iter_mut()
+            .map(|column| column.read(self.at_once, rows));
         let columns = columns.collect::<Result<_>>()?;
         self.left -= rows;
         Ok((rows > 0).then_some(Block { rows, columns }))

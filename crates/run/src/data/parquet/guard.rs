@@ -18,18 +18,33 @@ pub(super) fn unless_invalid<T>(
     row_limit: usize,
     decode: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, DataError> {
-    let at = || Origin { file: Arc::clone(file), line: row.max(1) };
+    let at = || Origin {
+        file: Arc::clone(file),
+        line: row.max(1),
+    };
     Err(match panic::catch(false, decode) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(ParquetError::External(error))) if error.is::<TooManyValues>() => {
-            DataError::TooManyValues { at: at(), limit: value_limit(row_limit) }
+            DataError::TooManyValues {
+                at: at(),
+                limit: value_limit(row_limit),
+            }
         }
         Ok(Err(error)) => invalid(file, row, &error),
-        Err(panic) => DataError::InvalidParquet { at: at(), reason: panic.message },
+        Err(panic) => DataError::InvalidParquet {
+            at: at(),
+            reason: panic.message,
+        },
     })
 }
 
 pub(super) fn invalid(file: &Arc<Path>, row: u64, error: &ParquetError) -> DataError {
-    let at = Origin { file: Arc::clone(file), line: row.max(1) };
-    DataError::InvalidParquet { at, reason: error.to_string() }
+    let at = Origin {
+        file: Arc::clone(file),
+        line: row.max(1),
+    };
+    DataError::InvalidParquet {
+        at,
+        reason: error.to_string(),
+    }
 }

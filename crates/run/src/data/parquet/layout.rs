@@ -50,8 +50,16 @@ impl Layout {
         row_limit: usize,
     ) -> Self {
         let columns = schema.get_fields().iter();
-        let are_json = columns.map(|column| json_columns.contains(column.name())).collect();
-        Self { file: Arc::clone(file), schema, are_json, row_limit, selected: None }
+        let are_json = columns
+            .map(|column| json_columns.contains(column.name()))
+            .collect();
+        Self {
+            file: Arc::clone(file),
+            schema,
+            are_json,
+            row_limit,
+            selected: None,
+        }
     }
 
     /// Sets that the columns are those that the pairing selects.
@@ -61,7 +69,12 @@ impl Layout {
         selection: &FieldSelection,
         are_of_results: bool,
     ) -> Self {
-        let names: Vec<_> = self.schema.get_fields().iter().map(|column| column.name()).collect();
+        let names: Vec<_> = self
+            .schema
+            .get_fields()
+            .iter()
+            .map(|column| column.name())
+            .collect();
         let position = |name: &str| names.iter().position(|other| *other == name);
         let target = |name: &&str| target(name, selection, are_of_results, position);
         let required = pairing.required_paths(selection).map(|path| match &*path {
@@ -85,7 +98,9 @@ impl Layout {
 
     /// Whether each required field is a column of its own, if only selected columns are read.
     pub(super) fn has_required_columns(&self) -> bool {
-        self.selected.as_ref().is_none_or(|selected| selected.required.is_some())
+        self.selected
+            .as_ref()
+            .is_none_or(|selected| selected.required.is_some())
     }
 
     pub(super) fn is_json(&self, column: usize) -> bool {
@@ -93,7 +108,10 @@ impl Layout {
     }
 
     pub(super) fn at(&self, row: u64) -> Origin {
-        Origin { file: Arc::clone(&self.file), line: row }
+        Origin {
+            file: Arc::clone(&self.file),
+            line: row,
+        }
     }
 
     /// Converts a record that was not decoded by column.
@@ -111,7 +129,10 @@ impl Layout {
         let mut size = 0;
         let columns = self.schema.get_fields().iter().zip(&self.are_json);
         let columns = cells.zip(columns).filter(|(cell, _)| !cell.is_null());
-        let mut row = RowObject { is_flat: true, ..RowObject::default() };
+        let mut row = RowObject {
+            is_flat: true,
+            ..RowObject::default()
+        };
         let (mut gold, mut pred) = (Fields::default(), Fields::default());
         for (cell, (kind, is_json)) in columns {
             let name = kind.name();
@@ -135,7 +156,10 @@ impl Layout {
             }
         }
         if size > self.row_limit {
-            return Err(DataError::TooLong { at: self.at(number), limit: self.row_limit });
+            return Err(DataError::TooLong {
+                at: self.at(number),
+                limit: self.row_limit,
+            });
         }
         if !gold.is_empty() {
             row.gold = Some(Shape::Map(gold));
@@ -151,7 +175,9 @@ impl SelectedColumns {
     /// Returns whether the other columns of a row may be needed for an error. `has_value` returns whether a column has a value
     /// that is not null.
     pub(super) fn may_lack_fields(&self, has_value: impl Fn(usize) -> bool) -> bool {
-        let Some(required) = &self.required else { return true };
+        let Some(required) = &self.required else {
+            return true;
+        };
         let is_side = |target: &Target| matches!(target, Target::Field(..));
         let mut sides = (0..self.targets.len()).filter(|column| is_side(&self.targets[*column]));
         let has_side = !self.needs_side || sides.any(&has_value);

@@ -50,7 +50,12 @@ pub(crate) fn embedded_manifest(file: &Path) -> Option<String> {
     let read = || ParquetMetaDataReader::new().parse_and_finish(&file);
     let metadata = unless_invalid(&Arc::from(Path::new("")), 0, 0, read).ok()?;
     let entries = metadata.file_metadata().key_value_metadata();
-    entries.into_iter().flatten().find(|entry| entry.key == EMBEDDED_MANIFEST)?.value.clone()
+    entries
+        .into_iter()
+        .flatten()
+        .find(|entry| entry.key == EMBEDDED_MANIFEST)?
+        .value
+        .clone()
 }
 
 /// The rows of a Parquet file.
@@ -90,9 +95,16 @@ impl ParquetRows {
     ) -> Result<Self, DataError> {
         let source = Source::open(file, open, row_limit)?;
         let whole = source.schema();
-        let at = Origin { file: Arc::clone(&source.file), line: 1 };
+        let at = Origin {
+            file: Arc::clone(&source.file),
+            line: 1,
+        };
         schema::check_names(&whole, &at)?;
-        let names = whole.get_fields().iter().map(|column| column.name().to_owned()).collect();
+        let names = whole
+            .get_fields()
+            .iter()
+            .map(|column| column.name().to_owned())
+            .collect();
         // Some rows of a result file may have fields, and others another value.
         let are_of_results = are_of_results(&names);
         if !are_of_results {
@@ -113,14 +125,24 @@ impl ParquetRows {
 
     /// Opens a file and selects one column; `None` if the file does not have the column.
     pub(super) fn of_column(file: &Path, column: &str) -> Result<Option<Self>, DataError> {
-        let unreadable = |reason| DataError::Unreadable { file: file.to_owned(), reason };
+        let unreadable = |reason| DataError::Unreadable {
+            file: file.to_owned(),
+            reason,
+        };
         let reader = std::fs::File::open(file).map_err(unreadable)?;
         let source = Source::open(file.into(), move || reader.try_clone(), ROW_LIMIT)?;
         let whole = source.schema();
-        let mut columns = whole.get_fields().iter().filter(|field| field.name() == column);
-        let Some(column) = columns.next() else { return Ok(None) };
+        let mut columns = whole
+            .get_fields()
+            .iter()
+            .filter(|field| field.name() == column);
+        let Some(column) = columns.next() else {
+            return Ok(None);
+        };
         let columns = vec![Arc::clone(column)];
-        let read = Type::group_type_builder(whole.name()).with_fields(columns).build();
+        let read = Type::group_type_builder(whole.name())
+            .with_fields(columns)
+            .build();
         let read = read.map_err(|error| invalid(&source.file, 1, &error))?;
         let layout = source.layout(Arc::new(read));
         Self::of_columns(source, layout, None).map(Some)
@@ -134,7 +156,16 @@ impl ParquetRows {
         let (layout, block) = (Arc::new(layout), None);
         let groups = source.groups(&layout)?;
         let (returned, lacks_fields, has_ended) = (0, false, false);
-        Ok(Self { source, pairing, groups, layout, block, returned, lacks_fields, has_ended })
+        Ok(Self {
+            source,
+            pairing,
+            groups,
+            layout,
+            block,
+            returned,
+            lacks_fields,
+            has_ended,
+        })
     }
 
     /// Reads the next rows; none after an error.
@@ -183,7 +214,9 @@ impl ParquetRows {
 
     /// Decodes the next rows; `number` is the number of the first one.
     fn decoded(&mut self, number: u64) -> Result<Option<Decoded>, DataError> {
-        let Source { file, row_limit, .. } = &self.source;
+        let Source {
+            file, row_limit, ..
+        } = &self.source;
         unless_invalid(file, number, *row_limit, || self.groups.next(number))
     }
 
@@ -219,7 +252,10 @@ impl ParquetRows {
     }
 
     fn may_lack_fields(&self, row: &Row) -> bool {
-        let required = self.pairing.as_ref().filter(|_| self.layout.selected.is_some());
+        let required = self
+            .pairing
+            .as_ref()
+            .filter(|_| self.layout.selected.is_some());
         match (row, required) {
             (Row::Map(row), Some(pairing)) => !pairing.has_required(row),
             _ => false,
@@ -234,7 +270,9 @@ impl ParquetRows {
         let end = std::mem::take(&mut self.returned);
         while self.returned < end {
             let most = usize::try_from(end - self.returned).unwrap_or(usize::MAX);
-            let Some(chunk) = self.chunk(most)? else { return Ok(()) };
+            let Some(chunk) = self.chunk(most)? else {
+                return Ok(());
+            };
             let mut error = None;
             chunk.each(|row| {
                 error = row.and_then(ChunkRow::row).err();
@@ -256,7 +294,10 @@ impl Source {
     ) -> Result<Self, DataError> {
         let name = Arc::clone(&file);
         let open = move || {
-            open().map_err(|reason| DataError::Unreadable { file: name.to_path_buf(), reason })
+            open().map_err(|reason| DataError::Unreadable {
+                file: name.to_path_buf(),
+                reason,
+            })
         };
         let reader = open()?;
         let reader = unless_invalid(&file, 0, row_limit, || SerializedFileReader::new(reader))?;
@@ -265,14 +306,32 @@ impl Source {
         let (name, checked) = (Arc::clone(&file), Arc::clone(&reader));
         let check = Box::new(move |columns: &SchemaDescriptor| {
             let (bytes, metadata) = (open()?, checked.metadata());
-            let check = || Ok(pages::check(&name, &bytes, metadata, columns, limits(row_limit)));
+            let check = || {
+                Ok(pages::check(
+                    &name,
+                    &bytes,
+                    metadata,
+                    columns,
+                    limits(row_limit),
+                ))
+            };
             unless_invalid(&name, 0, row_limit, check)?
         });
-        Ok(Self { file, reader, check, json_columns, row_limit })
+        Ok(Self {
+            file,
+            reader,
+            check,
+            json_columns,
+            row_limit,
+        })
     }
 
     fn schema(&self) -> Arc<Type> {
-        self.reader.metadata().file_metadata().schema_descr().root_schema_ptr()
+        self.reader
+            .metadata()
+            .file_metadata()
+            .schema_descr()
+            .root_schema_ptr()
     }
 
     fn layout(&self, columns: Arc<Type>) -> Layout {
@@ -281,12 +340,23 @@ impl Source {
 
     /// Opens the rows with these columns, whose pages are checked first.
     fn groups(&self, layout: &Layout) -> Result<Groups, DataError> {
-        let Self { file, reader, row_limit, .. } = self;
+        let Self {
+            file,
+            reader,
+            row_limit,
+            ..
+        } = self;
         let columns = Arc::new(SchemaDescriptor::new(Arc::clone(&layout.schema)));
         (self.check)(&columns)?;
         let limit = limits(*row_limit).values;
-        let open =
-            || Groups::new(Arc::clone(reader), columns, limit, layout.has_required_columns());
+        let open = || {
+            Groups::new(
+                Arc::clone(reader),
+                columns,
+                limit,
+                layout.has_required_columns(),
+            )
+        };
         unless_invalid(file, 0, *row_limit, open)
     }
 }
@@ -302,9 +372,14 @@ fn limits(row_limit: usize) -> pages::Limits {
 /// The columns of JSON of a result file; none of any other file.
 fn json_columns(metadata: &ParquetMetaData) -> HashSet<String> {
     let entries = metadata.file_metadata().key_value_metadata();
-    let entry = entries.into_iter().flatten().find(|entry| entry.key == JSON_COLUMNS);
+    let entry = entries
+        .into_iter()
+        .flatten()
+        .find(|entry| entry.key == JSON_COLUMNS);
     let names = entry.and_then(|entry| entry.value.as_deref());
-    names.and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default()
+    names
+        .and_then(|names| serde_json::from_str(names).ok())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

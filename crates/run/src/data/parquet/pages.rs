@@ -59,8 +59,15 @@ pub(super) fn check<R: ChunkReader>(
     columns: &SchemaDescriptor,
     limits: Limits,
 ) -> Result<(), DataError> {
-    let read: HashSet<_> = columns.columns().iter().map(|column| column.path()).collect();
-    let chunks = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let read: HashSet<_> = columns
+        .columns()
+        .iter()
+        .map(|column| column.path())
+        .collect();
+    let chunks = metadata
+        .row_groups()
+        .iter()
+        .flat_map(RowGroupMetaData::columns);
     for column in chunks.filter(|column| read.contains(column.column_path())) {
         check_column(reader, column, limits).map_err(|problem| {
             let (file, column) = (file.to_path_buf(), column.column_path().string());
@@ -74,11 +81,16 @@ pub(super) fn check<R: ChunkReader>(
             match problem {
                 Problem::Bytes(found) => large(file, column, limits.bytes, "bytes", found),
                 Problem::Values(found) => large(file, column, limits.values, "values", found),
-                Problem::Compression(found) => {
-                    DataError::ParquetCompression { file, column, found }
-                }
+                Problem::Compression(found) => DataError::ParquetCompression {
+                    file,
+                    column,
+                    found,
+                },
                 Problem::Invalid(error) => DataError::InvalidParquet {
-                    at: Origin { file: file.into(), line: 1 },
+                    at: Origin {
+                        file: file.into(),
+                        line: 1,
+                    },
                     reason: error.to_string(),
                 },
             }
@@ -113,7 +125,9 @@ fn check_column<R: ChunkReader>(
         if is_gzip && page.compressed.saturating_mul(GZIP_RATIO) > limits.bytes {
             let bytes = usize::try_from(page.compressed.min(reader.len())).unwrap_or(usize::MAX);
             let bytes = reader.get_bytes(start, bytes)?;
-            let levels = usize::try_from(page.levels).unwrap_or(usize::MAX).min(bytes.len());
+            let levels = usize::try_from(page.levels)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len());
             let decoder = MultiGzDecoder::new(&bytes[levels..]);
             // An error of the decoder is reported when the page is decoded.
             let most = limits.bytes.saturating_add(1);
@@ -218,7 +232,11 @@ fn skip(bytes: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
         }
         9 | 10 => {
             let head = byte(bytes)?;
-            let length = if head >> 4 == 15 { varint(bytes)? } else { u64::from(head >> 4) };
+            let length = if head >> 4 == 15 {
+                varint(bytes)?
+            } else {
+                u64::from(head >> 4)
+            };
             (0..length).try_for_each(|_| skip(bytes, head & 0x0f, depth))
         }
         11 => {
@@ -288,19 +306,30 @@ mod tests {
         let mut group = file.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let zeros = ByteArray::from(vec![0; 5 << 20]);
-        column.typed::<ByteArrayType>().write_batch(&[zeros], None, None).unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&[zeros], None, None)
+            .unwrap();
         column.close().unwrap();
         group.close().unwrap();
         file.into_inner().unwrap()
     }
 
     fn check(bytes: &[u8], limit: u64) -> Result<(), String> {
-        check_limits(bytes, Limits { bytes: limit, values: 1 })
+        check_limits(
+            bytes,
+            Limits {
+                bytes: limit,
+                values: 1,
+            },
+        )
     }
 
     fn check_limits(bytes: &[u8], limits: Limits) -> Result<(), String> {
         let bytes = Bytes::copy_from_slice(bytes);
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+        let metadata = ParquetMetaDataReader::new()
+            .parse_and_finish(&bytes)
+            .unwrap();
         let columns = metadata.file_metadata().schema_descr();
         super::check(Path::new("x.parquet"), &bytes, &metadata, columns, limits)
             .map_err(|error| error.to_string())
@@ -309,15 +338,30 @@ mod tests {
     #[test]
     fn a_compression_that_is_not_supported_is_named() {
         let bytes = Bytes::from(gzip_of_zeros());
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+        let metadata = ParquetMetaDataReader::new()
+            .parse_and_finish(&bytes)
+            .unwrap();
         let group = metadata.row_group(0).clone();
         let brotli = Compression::BROTLI(BrotliLevel::default());
-        let column = group.column(0).clone().into_builder().set_compression(brotli);
+        let column = group
+            .column(0)
+            .clone()
+            .into_builder()
+            .set_compression(brotli);
         let columns = vec![column.build().unwrap()];
-        let group = group.into_builder().set_column_metadata(columns).build().unwrap();
+        let group = group
+            .into_builder()
+            .set_column_metadata(columns)
+            .build()
+            .unwrap();
         let metadata = metadata.into_builder().set_row_groups(vec![group]).build();
-        let (columns, limits) =
-            (metadata.file_metadata().schema_descr(), Limits { bytes: 1 << 30, values: 1 });
+        let (columns, limits) = (
+            metadata.file_metadata().schema_descr(),
+            Limits {
+                bytes: 1 << 30,
+                values: 1,
+            },
+        );
         let error = super::check(Path::new("x.parquet"), &bytes, &metadata, columns, limits);
         assert_eq!(
             error.unwrap_err().to_string(),
@@ -332,7 +376,9 @@ mod tests {
         assert!(file.len() < 20_000, "{}", file.len());
         let error = |found| {
             let expected = "x.parquet: column `a`: expected pages of at most 1048576 bytes, found";
-            Err(format!("{expected} {found}; write the file with smaller pages"))
+            Err(format!(
+                "{expected} {found}; write the file with smaller pages"
+            ))
         };
         // A length of 4 bytes before the value.
         let size = (5 << 20) + 4;
@@ -343,7 +389,10 @@ mod tests {
         let declared: Vec<u8> = (0..4)
             .map(|n| (zigzag >> (7 * n)) as u8 & 0x7f | if n < 3 { 0x80 } else { 0 })
             .collect();
-        let at = file.windows(4).position(|window| window == declared).unwrap();
+        let at = file
+            .windows(4)
+            .position(|window| window == declared)
+            .unwrap();
         file[at..at + 4].copy_from_slice(&[0x82, 0x80, 0x80, 0]);
         assert_eq!(check(&file, 1 << 20), error((1 << 20) + 1));
         assert_eq!(check(&file, size), Ok(()));
@@ -351,10 +400,16 @@ mod tests {
 
     #[test]
     fn trap_40_the_number_of_values_of_a_page_is_limited() {
-        let limits = Limits { bytes: u64::MAX, values: 0 };
+        let limits = Limits {
+            bytes: u64::MAX,
+            values: 0,
+        };
         let expected = "x.parquet: column `a`: expected pages of at most 0 values, found 1; write the file with smaller \
                         pages";
-        assert_eq!(check_limits(&gzip_of_zeros(), limits), Err(expected.to_owned()));
+        assert_eq!(
+            check_limits(&gzip_of_zeros(), limits),
+            Err(expected.to_owned())
+        );
     }
 
     /// A header of a page of version 2: type 3, sizes 300 and 100, levels of 2 and 5 bytes, statistics.
@@ -370,7 +425,13 @@ mod tests {
     fn the_sizes_of_a_page_are_read() {
         let sizes = PageSizes::parse(&[&HEADER[..], b"data"].concat());
         let (decompressed, compressed) = (300, 100);
-        let expected = PageSizes { header: 32, decompressed, compressed, levels: 7, values: 10 };
+        let expected = PageSizes {
+            header: 32,
+            decompressed,
+            compressed,
+            levels: 7,
+            values: 10,
+        };
         assert_eq!(sizes, Some(expected));
     }
 
@@ -382,7 +443,13 @@ mod tests {
         let nested = [0x1c].repeat(100_000);
         let long_list = [&[0x19, 0xf1][..], &[0xff; 9], &[1], &[0; 100]].concat();
         let long_string = [&[0x18][..], &[0xff; 9], &[1], &[0; 100]].concat();
-        for bytes in [&nested[..], &[0xff; 100], &long_list, &long_string, &[0x15, 0x80]] {
+        for bytes in [
+            &nested[..],
+            &[0xff; 100],
+            &long_list,
+            &long_string,
+            &[0x15, 0x80],
+        ] {
             assert_eq!(PageSizes::parse(bytes), None);
         }
     }

@@ -46,7 +46,10 @@ impl<'f> LimitedGroup<'f> {
         values: u64,
         row: Arc<AtomicU64>,
     ) -> Self {
-        Self { group, limit: Limit { values, row } }
+        Self {
+            group,
+            limit: Limit { values, row },
+        }
     }
 }
 
@@ -62,10 +65,21 @@ impl RowGroupReader for LimitedGroup<'_> {
     fn get_column_page_reader(&self, column: usize) -> Result<Box<dyn PageReader>> {
         let pages = self.group.get_column_page_reader(column)?;
         // A row has one value of any other column.
-        if self.metadata().column(column).column_descr().max_rep_level() == 0 {
+        if self
+            .metadata()
+            .column(column)
+            .column_descr()
+            .max_rep_level()
+            == 0
+        {
             return Ok(pages);
         }
-        Ok(Box::new(LimitedPages { pages, limit: self.limit.clone(), row: 0, values: 0 }))
+        Ok(Box::new(LimitedPages {
+            pages,
+            limit: self.limit.clone(),
+            row: 0,
+            values: 0,
+        }))
     }
 
     fn get_column_bloom_filter(&self, column: usize) -> Option<&Sbbf> {
@@ -165,13 +179,26 @@ mod tests {
     #[test]
     fn trap_40_a_row_that_spans_pages_has_a_limit_of_values() {
         let row = Arc::new(AtomicU64::new(1));
-        let limit = Limit { values: 10, row: Arc::clone(&row) };
-        let mut pages =
-            LimitedPages { pages: Box::new(Pages(vec![6; 9])), limit, row: 0, values: 0 };
+        let limit = Limit {
+            values: 10,
+            row: Arc::clone(&row),
+        };
+        let mut pages = LimitedPages {
+            pages: Box::new(Pages(vec![6; 9])),
+            limit,
+            row: 0,
+            values: 0,
+        };
         let mut read = || pages.get_next_page().map(|page| page.is_some());
         assert_eq!([read().ok(), read().ok()], [Some(true); 2]);
-        assert_eq!(read().unwrap_err().to_string(), "External: too many values in a row");
+        assert_eq!(
+            read().unwrap_err().to_string(),
+            "External: too many values in a row"
+        );
         row.store(2, Ordering::Relaxed);
-        assert_eq!([read().ok(), read().ok(), read().ok()], [Some(true), Some(true), None]);
+        assert_eq!(
+            [read().ok(), read().ok(), read().ok()],
+            [Some(true), Some(true), None]
+        );
     }
 }

@@ -23,7 +23,10 @@ fn check_group<'s>(group: &'s Type, path: &mut Vec<&'s str>, at: &Origin) -> Res
     for field in group.get_fields() {
         path.push(field.name());
         if !names.insert(field.name()) {
-            return Err(DataError::DuplicateColumn { at: at.clone(), column: path.join(".") });
+            return Err(DataError::DuplicateColumn {
+                at: at.clone(),
+                column: path.join("."),
+            });
         }
         if field.is_group() {
             check_group(field, path, at)?;
@@ -45,12 +48,18 @@ pub(super) fn project(
         true => result_columns(names, selection),
         false => HashSet::new(),
     };
-    let columns = columns.iter().map(|column| match of_results.contains(column.name()) {
-        true => Ok(Some(Arc::clone(column))),
-        false => project_column(column, selection),
-    });
-    let columns = columns.filter_map(Result::transpose).collect::<Result<_, _>>()?;
-    Type::group_type_builder(schema.name()).with_fields(columns).build()
+    let columns = columns
+        .iter()
+        .map(|column| match of_results.contains(column.name()) {
+            true => Ok(Some(Arc::clone(column))),
+            false => project_column(column, selection),
+        });
+    let columns = columns
+        .filter_map(Result::transpose)
+        .collect::<Result<_, _>>()?;
+    Type::group_type_builder(schema.name())
+        .with_fields(columns)
+        .build()
 }
 
 fn project_column(
@@ -83,5 +92,8 @@ fn project_side(
         return Ok(None);
     }
     let group = Type::group_type_builder(column.name()).with_repetition(info.repetition());
-    group.with_fields(fields).build().map(|group| Some(Arc::new(group)))
+    group
+        .with_fields(fields)
+        .build()
+        .map(|group| Some(Arc::new(group)))
 }

@@ -26,8 +26,13 @@ enum Column {
 /// A file of one row group, in which `pred.list` is a column of JSON.
 fn file(schema: &str, columns: Vec<Column>) -> Vec<u8> {
     let schema = parse_message_type(&format!("message rows {{ {schema} }}")).unwrap();
-    let json = KeyValue::new(super::JSON_COLUMNS.to_owned(), r#"["pred.list"]"#.to_owned());
-    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![json])).build();
+    let json = KeyValue::new(
+        super::JSON_COLUMNS.to_owned(),
+        r#"["pred.list"]"#.to_owned(),
+    );
+    let properties = WriterProperties::builder()
+        .set_key_value_metadata(Some(vec![json]))
+        .build();
     let properties = Arc::new(properties);
     let mut file = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties).unwrap();
     if !columns.is_empty() {
@@ -40,7 +45,10 @@ fn file(schema: &str, columns: Vec<Column>) -> Vec<u8> {
                 definitions: Option<&[i16]>,
                 repetitions: Option<&[i16]>,
             ) {
-                writer.typed::<T>().write_batch(values, definitions, repetitions).unwrap();
+                writer
+                    .typed::<T>()
+                    .write_batch(values, definitions, repetitions)
+                    .unwrap();
             }
             match column {
                 Column::Text(values) => {
@@ -84,7 +92,8 @@ fn answers() -> FieldSelection {
 
 fn read(reader: &DataReader, format: Format, bytes: &[u8]) -> Result<Vec<Pair>, String> {
     let rows = reader.read_from("rows", format, Cursor::new(bytes.to_vec()));
-    rows.collect::<Result<_, _>>().map_err(|error| error.to_string())
+    rows.collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())
 }
 
 /// The error of a file, which is the same whether all columns are read or only some.
@@ -102,13 +111,29 @@ fn trap_40_two_columns_or_fields_of_one_name_are_refused_before_the_first_row() 
     let schema = |columns: &[String]| columns.concat();
     let answers = [text("answer"), text("answer")].concat();
     for (columns, column) in [
-        (schema(&[text("gold.answer"), text("pred.answer"), text("pred.answer")]), "pred.answer"),
+        (
+            schema(&[
+                text("gold.answer"),
+                text("pred.answer"),
+                text("pred.answer"),
+            ]),
+            "pred.answer",
+        ),
         (schema(&[text("id"), text("pred.answer"), text("id")]), "id"),
-        (schema(&[group("gold", &answers), text("pred.answer")]), "gold.answer"),
-        (schema(&[group("pred", &group("answer", &answers))]), "pred.answer.answer"),
+        (
+            schema(&[group("gold", &answers), text("pred.answer")]),
+            "gold.answer",
+        ),
+        (
+            schema(&[group("pred", &group("answer", &answers))]),
+            "pred.answer.answer",
+        ),
     ] {
         let expected = format!("rows:1: duplicate column `{column}`; rename or remove one");
-        assert_eq!(error(Format::Parquet, &file(&columns, Vec::new())), expected);
+        assert_eq!(
+            error(Format::Parquet, &file(&columns, Vec::new())),
+            expected
+        );
     }
 }
 
@@ -116,25 +141,47 @@ fn trap_40_two_columns_or_fields_of_one_name_are_refused_before_the_first_row() 
 fn trap_40_the_fields_of_a_side_are_in_one_place_in_every_format() {
     let twice = "expected the fields of `pred` in one place, found `pred` and `pred.answer`; rename or remove one";
     let text = |name: &str| format!("optional binary {name} (UTF8);");
-    for side in [format!("optional group pred {{ {} }}", text("answer")), text("pred")] {
+    for side in [
+        format!("optional group pred {{ {} }}", text("answer")),
+        text("pred"),
+    ] {
         let columns = [text("gold.answer"), text("pred.answer"), side].concat();
-        assert_eq!(error(Format::Parquet, &file(&columns, Vec::new())), format!("rows:1: {twice}"));
+        assert_eq!(
+            error(Format::Parquet, &file(&columns, Vec::new())),
+            format!("rows:1: {twice}")
+        );
     }
     let csv = b"gold.answer,pred,pred.answer\na,b,a\n";
     assert_eq!(error(Format::Csv, csv), format!("rows:1: {twice}"));
     let good = r#"{"gold": {"answer": "a"}, "pred": {"answer": "b"}}"#;
     let bad = r#"{"gold": {"answer": "a"}, "pred": {"answer": "b"}, "pred.answer": "a"}"#;
     let lines = format!("{good}\n{bad}\n");
-    assert_eq!(error(Format::Jsonl, lines.as_bytes()), format!("rows:2: {twice}"));
+    assert_eq!(
+        error(Format::Jsonl, lines.as_bytes()),
+        format!("rows:2: {twice}")
+    );
     let array = format!("[{good},\n{bad}]");
-    assert_eq!(error(Format::Json, array.as_bytes()), format!("rows:2: {twice}"));
+    assert_eq!(
+        error(Format::Json, array.as_bytes()),
+        format!("rows:2: {twice}")
+    );
     // A key with a dot beside the other side only is an attribute.
     let row = br#"{"gold": {"answer": "a"}, "pred.answer": "b"}"#;
-    assert_eq!(read(&DataReader::new(), Format::Jsonl, row).unwrap()[0].attributes.len(), 1);
+    assert_eq!(
+        read(&DataReader::new(), Format::Jsonl, row).unwrap()[0]
+            .attributes
+            .len(),
+        1
+    );
     // A result file, in which some predictions have fields and others are numbers.
     let results =
         b"id,pred,pred.answer,em,em.outcome,em.cost_msats\n1,,a,1,scored,0\n2,3,,1,scored,0\n";
-    assert_eq!(read(&DataReader::new(), Format::Csv, results).unwrap().len(), 2);
+    assert_eq!(
+        read(&DataReader::new(), Format::Csv, results)
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[test]
@@ -143,20 +190,38 @@ fn trap_40_a_typed_string_stays_a_string_and_a_column_of_json_is_parsed() {
     let list = r#"["a","b"]"#;
     let text = |cells: &[Option<&'static str>]| Column::Text(cells.to_vec());
     let gold = text(&[Some(list), Some("1"), None]);
-    let bytes = file(schema, vec![gold, text(&[Some(list), Some("\"1\""), Some("[0.5]")])]);
+    let bytes = file(
+        schema,
+        vec![gold, text(&[Some(list), Some("\"1\""), Some("[0.5]")])],
+    );
     let rows = read(&DataReader::new(), Format::Parquet, &bytes).unwrap();
-    let gold: Vec<_> = rows.iter().map(|row| row.gold.get("answer").cloned()).collect();
+    let gold: Vec<_> = rows
+        .iter()
+        .map(|row| row.gold.get("answer").cloned())
+        .collect();
     assert_eq!(gold, [Some(json!(list)), Some(json!("1")), None]);
-    let pred: Vec<_> = rows.iter().filter_map(|row| row.pred.get("list").cloned()).collect();
+    let pred: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row.pred.get("list").cloned())
+        .collect();
     assert_eq!(pred, [json!(["a", "b"]), json!("1"), json!([0.5])]);
-    assert!(rows.iter().all(|row| !row.gold.data.textual && !row.attributes.textual));
+    assert!(
+        rows.iter()
+            .all(|row| !row.gold.data.textual && !row.attributes.textual)
+    );
     for (cell, problem) in [
-        ("[", "invalid JSON in a column of JSON; correct it, or write the column as strings"),
+        (
+            "[",
+            "invalid JSON in a column of JSON; correct it, or write the column as strings",
+        ),
         (
             r#"{"a":1,"a":2}"#,
             "invalid JSON in a column of JSON; correct it, or write the column as strings",
         ),
-        ("[1e-400]", "a number in JSON is out of range, or an integer of more than 64 bits"),
+        (
+            "[1e-400]",
+            "a number in JSON is out of range, or an integer of more than 64 bits",
+        ),
     ] {
         let bytes = file(schema, vec![text(&[Some("a")]), text(&[Some(cell)])]);
         let error = read(&DataReader::new(), Format::Parquet, &bytes).unwrap_err();
@@ -174,10 +239,21 @@ fn trap_40_columns_that_nothing_reads_are_not_decoded() {
     assert!(bytes.len() < 2_000, "{}", bytes.len());
     let expected = "rows: column `l.list.element`: expected pages of at most 8388608 values, found 8388609; write the file \
                     with smaller pages";
-    assert_eq!(read(&DataReader::new(), Format::Parquet, &bytes), Err(expected.to_owned()));
-    let rows = read(&DataReader::new().with_selection(answers()), Format::Parquet, &bytes).unwrap();
+    assert_eq!(
+        read(&DataReader::new(), Format::Parquet, &bytes),
+        Err(expected.to_owned())
+    );
+    let rows = read(
+        &DataReader::new().with_selection(answers()),
+        Format::Parquet,
+        &bytes,
+    )
+    .unwrap();
     let cells = [rows[0].gold.get("answer"), rows[0].pred.get("answer")];
-    assert_eq!((rows.len(), cells), (1, [Some(&json!("a")), Some(&json!("b"))]));
+    assert_eq!(
+        (rows.len(), cells),
+        (1, [Some(&json!("a")), Some(&json!("b"))])
+    );
 }
 
 #[test]
@@ -189,21 +265,42 @@ fn of_a_result_file_only_outcomes_and_the_selected_fields_are_decoded() {
     let text = |cell: &'static str| Column::Text(vec![Some(cell)]);
     let file_of = |outcome, nulls| {
         let cells = ["7", "a", "b", "0", outcome].map(text).into_iter();
-        let costs = [Column::Long(vec![0]), text("x"), text("y"), Column::Nulls(nulls)];
+        let costs = [
+            Column::Long(vec![0]),
+            text("x"),
+            text("y"),
+            Column::Nulls(nulls),
+        ];
         file(schema, cells.chain(costs).collect())
     };
     let mut selection = answers();
     selection.add_path("topic");
     let selected = DataReader::new().with_selection(selection);
     let bytes = file_of("scored", (8 << 20) + 1);
-    assert!(read(&DataReader::new(), Format::Parquet, &bytes).is_err(), "`l` is too large");
+    assert!(
+        read(&DataReader::new(), Format::Parquet, &bytes).is_err(),
+        "`l` is too large"
+    );
     let row = read(&selected, Format::Parquet, &bytes).unwrap().remove(0);
-    let cells = [row.gold.get("answer"), row.pred.get("answer"), row.attributes.get("topic")];
-    assert_eq!((&*row.id, cells), ("7", [Some(&json!("a")), Some(&json!("b")), Some(&json!("x"))]));
+    let cells = [
+        row.gold.get("answer"),
+        row.pred.get("answer"),
+        row.attributes.get("topic"),
+    ];
+    assert_eq!(
+        (&*row.id, cells),
+        (
+            "7",
+            [Some(&json!("a")), Some(&json!("b")), Some(&json!("x"))]
+        )
+    );
     assert_eq!(row.attributes.len(), 1);
     let whole = read(&DataReader::new(), Format::Parquet, &file_of("scored", 1)).unwrap();
     assert_eq!((&whole[0].gold, &whole[0].pred), (&row.gold, &row.pred));
-    assert_eq!(whole[0].attributes.keys().collect::<Vec<_>>(), ["topic", "note"]);
+    assert_eq!(
+        whole[0].attributes.keys().collect::<Vec<_>>(),
+        ["topic", "note"]
+    );
     error(Format::Parquet, &file_of("program_failed", 1));
 }
 
@@ -222,9 +319,19 @@ fn a_row_that_lacks_a_required_field_has_all_fields() {
         ["n", "n", "n", "n"].map(some),
     ];
     let bytes = file(schema, columns.map(text).into());
-    let rows = read(&DataReader::new().with_selection(answers()), Format::Parquet, &bytes).unwrap();
-    let names =
-        |row: &Pair| row.gold.keys().chain(row.pred.keys()).map(str::to_owned).collect::<Vec<_>>();
+    let rows = read(
+        &DataReader::new().with_selection(answers()),
+        Format::Parquet,
+        &bytes,
+    )
+    .unwrap();
+    let names = |row: &Pair| {
+        row.gold
+            .keys()
+            .chain(row.pred.keys())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(names(&rows[0]), ["answer", "answer"]);
     assert_eq!(
         (names(&rows[1]), rows[1].attributes.len()),
@@ -236,14 +343,19 @@ fn a_row_that_lacks_a_required_field_has_all_fields() {
     let mapped = DataReader::new().with_mapping("pred.answer=pred.reply".parse().unwrap());
     let rows = read(&mapped.with_selection(answers()), Format::Parquet, &bytes).unwrap();
     assert_eq!(rows[1].pred.get("answer"), Some(&json!("r2")));
-    assert!(rows.iter().all(|row| row.attributes.is_empty()), "`note` is not read");
+    assert!(
+        rows.iter().all(|row| row.attributes.is_empty()),
+        "`note` is not read"
+    );
 }
 
 #[test]
 fn times_have_an_offset_only_if_they_are_in_utc_and_keep_their_nanoseconds() {
     let of = |kind: &str, value: i64| {
-        let bytes =
-            file(&format!("required int64 pred.t ({kind});"), vec![Column::Long(vec![value])]);
+        let bytes = file(
+            &format!("required int64 pred.t ({kind});"),
+            vec![Column::Long(vec![value])],
+        );
         read(&DataReader::new(), Format::Parquet, &bytes).unwrap()[0]
             .pred
             .get("t")
@@ -251,11 +363,31 @@ fn times_have_an_offset_only_if_they_are_in_utc_and_keep_their_nanoseconds() {
             .unwrap()
     };
     for (kind, value, expected) in [
-        ("TIMESTAMP(MILLIS,true)", 1, json!("1970-01-01 00:00:00.001 +00:00")),
-        ("TIMESTAMP(MICROS,false)", 1, json!("1970-01-01 00:00:00.000001")),
-        ("TIMESTAMP(NANOS,false)", -1, json!("1969-12-31 23:59:59.999999999")),
-        ("TIMESTAMP(NANOS,true)", 1_000_001, json!("1970-01-01 00:00:00.001000001 +00:00")),
-        ("TIME(NANOS,false)", 3_600_000_000_001, json!("01:00:00.000000001")),
+        (
+            "TIMESTAMP(MILLIS,true)",
+            1,
+            json!("1970-01-01 00:00:00.001 +00:00"),
+        ),
+        (
+            "TIMESTAMP(MICROS,false)",
+            1,
+            json!("1970-01-01 00:00:00.000001"),
+        ),
+        (
+            "TIMESTAMP(NANOS,false)",
+            -1,
+            json!("1969-12-31 23:59:59.999999999"),
+        ),
+        (
+            "TIMESTAMP(NANOS,true)",
+            1_000_001,
+            json!("1970-01-01 00:00:00.001000001 +00:00"),
+        ),
+        (
+            "TIME(NANOS,false)",
+            3_600_000_000_001,
+            json!("01:00:00.000000001"),
+        ),
         ("INTEGER(64,true)", 7, json!(7)),
     ] {
         assert_eq!(of(kind, value), expected, "{kind}");
@@ -275,7 +407,10 @@ fn trap_40_a_duplicate_key_of_a_map_is_an_error() {
         )
     };
     let value = |row: &Pair| row.pred.get("m").cloned();
-    assert_eq!(value(&map(["a", "b"]).unwrap()[0]), Some(json!({"a": "x", "b": "y"})));
+    assert_eq!(
+        value(&map(["a", "b"]).unwrap()[0]),
+        Some(json!({"a": "x", "b": "y"}))
+    );
     let expected = "rows: row 1: column `pred`: a map has a duplicate key; remove one";
     assert_eq!(map(["a", "a"]), Err(expected.to_owned()));
 }

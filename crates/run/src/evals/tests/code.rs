@@ -44,8 +44,14 @@ fn eval(
     update: Update,
     metric: impl Metric<Example, Prediction> + 'static,
 ) -> Eval {
-    let eval = package.without_metric("capitals", "demo", update).metric(metric);
-    let eval = eval.devset(rows(40)).inputs(&["n"], &[]).baseline(None).baseline_rows();
+    let eval = package
+        .without_metric("capitals", "demo", update)
+        .metric(metric);
+    let eval = eval
+        .devset(rows(40))
+        .inputs(&["n"], &[])
+        .baseline(None)
+        .baseline_rows();
     eval.gate(GATE, no_worse())
 }
 
@@ -56,7 +62,11 @@ fn shown(eval: Eval) -> String {
 }
 
 fn gate_line(message: &str) -> &str {
-    message.lines().find(|line| line.contains("no_worse") && line.starts_with("  ")).unwrap().trim()
+    message
+        .lines()
+        .find(|line| line.contains("no_worse") && line.starts_with("  "))
+        .unwrap()
+        .trim()
 }
 
 #[test]
@@ -73,13 +83,23 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
     let sentence =
         "; the code of `same` changed since the baseline; raise its version if the meaning did";
     assert!(gate_line(&other).ends_with(sentence), "{other}");
-    assert!(other.contains("to accept these results as the baseline"), "{other}");
+    assert!(
+        other.contains("to accept these results as the baseline"),
+        "{other}"
+    );
 
     // A gate on the run alone says nothing.
     let alone = gate_line(&other);
-    assert_eq!(other.matches("the code of").count(), alone.matches("the code of").count());
+    assert_eq!(
+        other.matches("the code of").count(),
+        alone.matches("the code of").count()
+    );
 
-    let strict = message(|| eval(&package, NEW, lax::Same).strict().run(wrong_on(&[0, 3, 6])));
+    let strict = message(|| {
+        eval(&package, NEW, lax::Same)
+            .strict()
+            .run(wrong_on(&[0, 3, 6]))
+    });
     assert_eq!(
         strict.lines().next().unwrap(),
         "eval `capitals` failed, since `strict` is set and a gate is undecided: no_worse(same, by = 0.02) undecided: not compared: same: the code of `same` changed since the baseline; raise its version if the meaning did; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline (0 of 1 gates passed)"
@@ -106,7 +126,10 @@ fn the_old_predictions_are_scored_again() {
         shown(eval(&package, NEW, raised::Same).strict().rescore()),
     ] {
         assert!(message.lines().any(|it| it == line), "{message}");
-        assert!(!message.contains("the code of") && !message.contains("not compared"), "{message}");
+        assert!(
+            !message.contains("the code of") && !message.contains("not compared"),
+            "{message}"
+        );
         // All scores by the new code are the same in both.
         assert!(gate_line(&message).contains("no row changed"), "{message}");
     }
@@ -121,16 +144,29 @@ fn a_judge_keeps_its_scores_and_the_message_says_so() {
         let lm = ScriptedLm::new().named("p:m");
         let lm = lm.otherwise(|_: &LmRequest| r#"{"reasoning": "", "digit": true}"#);
         let judge = DigitJudge::default().with_lm(lm);
-        let eval = package.without_metric("capitals", "demo", update).metric(judge);
-        metric(eval).devset(rows(40)).inputs(&["n"], &[]).baseline(None).baseline_rows()
+        let eval = package
+            .without_metric("capitals", "demo", update)
+            .metric(judge);
+        metric(eval)
+            .devset(rows(40))
+            .inputs(&["n"], &[])
+            .baseline(None)
+            .baseline_rows()
     };
     let first = judged(Update::Always, |eval| eval.metric(first::Same));
     let first = first.gate("latency <= 60", Condition::latency(60.0));
     assert_eq!(message(|| first.run(wrong_on(&[0, 3, 6]))), "passed");
-    let second = shown(judged(NEW, |eval| eval.metric(lax::Same)).rescore().gate(GATE, no_worse()));
+    let second = shown(
+        judged(NEW, |eval| eval.metric(lax::Same))
+            .rescore()
+            .gate(GATE, no_worse()),
+    );
     let kept = "baseline not rescored: digit calls a model, so it keeps its scores";
     assert!(second.lines().any(|it| it == kept), "{second}");
-    assert!(second.contains("baseline rescored by the new code: same, 3 of 40"), "{second}");
+    assert!(
+        second.contains("baseline rescored by the new code: same, 3 of 40"),
+        "{second}"
+    );
 }
 
 #[test]

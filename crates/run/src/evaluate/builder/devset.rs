@@ -103,26 +103,34 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// Returns the name of a model of a provider that a metric calls.
     pub(crate) fn remote_model(&self) -> Option<String> {
         let mut requirements = Vec::new();
-        self.metrics.iter().for_each(|metric| metric.metric().requirements(&mut requirements));
+        self.metrics
+            .iter()
+            .for_each(|metric| metric.metric().requirements(&mut requirements));
         let models = requirements.iter().filter_map(Requirement::lm);
         let embedders = requirements.iter().filter_map(Requirement::embedding_model);
-        let mut remote = models
-            .filter(|lm| lm.is_remote())
-            .map(|lm| lm.id())
-            .chain(embedders.filter(|model| model.is_remote()).map(|model| model.id()));
+        let mut remote = models.filter(|lm| lm.is_remote()).map(|lm| lm.id()).chain(
+            embedders
+                .filter(|model| model.is_remote())
+                .map(|model| model.id()),
+        );
         remote.next().map(str::to_owned)
     }
 
     /// Removes the metrics that call a model, and the devset. Returns the names of these metrics, too.
     pub(crate) fn without_models(mut self) -> (Self, Vec<String>) {
-        let (removed, kept) =
-            self.metrics.into_iter().partition::<Vec<_>, _>(MetricEntry::calls_model);
+        let (removed, kept) = self
+            .metrics
+            .into_iter()
+            .partition::<Vec<_>, _>(MetricEntry::calls_model);
         (self.metrics, self.devset) = (kept, Devset::None);
         (self, removed.into_iter().map(|entry| entry.name).collect())
     }
 
     /// Returns the specs of the metrics.
     pub(crate) fn metric_specs(&self) -> Vec<MetricSpec<'_>> {
-        self.metrics.iter().map(|entry| entry.metric().spec()).collect()
+        self.metrics
+            .iter()
+            .map(|entry| entry.metric().spec())
+            .collect()
     }
 }

@@ -85,7 +85,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         rollouts: u32,
         metrics: impl Iterator<Item = &'m Arc<dyn Metric<G, P>>>,
     ) -> Self {
-        self.metrics = metrics.map(|metric| MetricEntry::new(Arc::clone(metric) as _)).collect();
+        self.metrics = metrics
+            .map(|metric| MetricEntry::new(Arc::clone(metric) as _))
+            .collect();
         self.row_options.repeats = (rollouts > 1).then_some(rollouts);
         self.gate = Some(gate);
         self
@@ -246,13 +248,18 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// value has control characters, or more than 1,000 bytes. A tag that is set twice is an error of
     /// [`build`](Self::build).
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.options.description.tags.push((name.into(), value.into()));
+        self.options
+            .description
+            .tags
+            .push((name.into(), value.into()));
         self
     }
 
     pub(super) fn check(&self) -> Result<(), EvaluateError> {
         let described = self.options.description.check();
-        described.map_err(|error| EvaluateError::Description { reason: error.to_string() })?;
+        described.map_err(|error| EvaluateError::Description {
+            reason: error.to_string(),
+        })?;
         self.check_metrics()?;
         self.check_limits()?;
         self.devset.check(self.row_id.as_ref())?;
@@ -268,7 +275,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let sharing = sharing(&self.metrics);
         let (metrics, inputs, gate) =
             (self.metrics.clone(), self.inputs.clone(), self.gate.clone());
-        Plan::new(metrics, options, sharing, inputs, gate, self.options.concurrency)
+        Plan::new(
+            metrics,
+            options,
+            sharing,
+            inputs,
+            gate,
+            self.options.concurrency,
+        )
     }
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {
@@ -277,9 +291,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         }
         self.metrics.iter().try_for_each(MetricEntry::check_name)?;
         let mut names = HashSet::new();
-        let duplicate = self.metrics.iter().find(|metric| !names.insert(&metric.name));
+        let duplicate = self
+            .metrics
+            .iter()
+            .find(|metric| !names.insert(&metric.name));
         duplicate.map_or(Ok(()), |metric| {
-            Err(EvaluateError::DuplicateMetric { name: metric.name.clone() })
+            Err(EvaluateError::DuplicateMetric {
+                name: metric.name.clone(),
+            })
         })
     }
 
@@ -302,8 +321,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     fn check_outputs(&self) -> Result<(), EvaluateError> {
         let mut paths = HashSet::new();
-        let duplicate =
-            self.options.outputs.iter().find(|(_, path)| !paths.insert(real_path(path)));
+        let duplicate = self
+            .options
+            .outputs
+            .iter()
+            .find(|(_, path)| !paths.insert(real_path(path)));
         duplicate.map_or(Ok(()), |(_, path)| {
             let path = path.clone();
             Err(EvaluateError::DuplicateOutput { path })

@@ -162,13 +162,21 @@ mod tests {
     #[test]
     fn true_displays_all_rows_and_false_none() {
         let shown = |rows: TableRows| {
-            let options = EvaluateBuilder::<Example, Prediction>::new().display_table(rows).options;
+            let options = EvaluateBuilder::<Example, Prediction>::new()
+                .display_table(rows)
+                .options;
             (options.table_rows, options.show_table.is_some())
         };
         assert_eq!(shown(true.into()), (usize::MAX, true));
         assert_eq!(shown(false.into()), (0, false));
-        assert_eq!((shown(2.into()), shown(None.into())), ((2, true), (usize::MAX, true)));
-        let replaced = Evaluate::builder().display_table(3).display_table(false).options;
+        assert_eq!(
+            (shown(2.into()), shown(None.into())),
+            ((2, true), (usize::MAX, true))
+        );
+        let replaced = Evaluate::builder()
+            .display_table(3)
+            .display_table(false)
+            .options;
         assert!(replaced.show_table.is_none());
     }
 }

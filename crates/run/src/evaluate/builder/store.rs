@@ -82,7 +82,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     /// Adds a setting to the manifest.
     pub(crate) fn described(mut self, name: &str, value: String) -> Self {
-        self.options.description.settings.insert(name.to_owned(), value);
+        self.options
+            .description
+            .settings
+            .insert(name.to_owned(), value);
         self
     }
 }

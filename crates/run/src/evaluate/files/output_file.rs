@@ -16,7 +16,11 @@ pub struct OutputFile {
 
 enum Place {
     /// A file in the same folder as the path, symbolic links resolved, which is renamed to it.
-    Renamed { path: PathBuf, file: TemporaryFile, _lock: WriteLock },
+    Renamed {
+        path: PathBuf,
+        file: TemporaryFile,
+        _lock: WriteLock,
+    },
     /// A pipe or device, which must not be replaced by a file.
     Direct { file: File },
 }
@@ -34,12 +38,17 @@ impl OutputFile {
         let existing = fs::metadata(path).ok();
         if let Some(kind) = &existing {
             if kind.is_dir() {
-                return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+                return Err(io::Error::new(
+                    io::ErrorKind::IsADirectory,
+                    "it is a directory",
+                ));
             }
             // Opening the file checks that it is writable; nothing is changed yet.
             let file = File::options().append(true).open(path)?;
             if !kind.is_file() {
-                return Ok(Self { place: Place::Direct { file } });
+                return Ok(Self {
+                    place: Place::Direct { file },
+                });
             }
         }
         let path = real_path(path);
@@ -49,7 +58,13 @@ impl OutputFile {
             // Set before anything is written, since other users may not be allowed to read it.
             file.file().set_permissions(existing.permissions())?;
         }
-        Ok(Self { place: Place::Renamed { path, file, _lock: lock } })
+        Ok(Self {
+            place: Place::Renamed {
+                path,
+                file,
+                _lock: lock,
+            },
+        })
     }
 
     /// Writes the file, and gives it its name.
@@ -88,8 +103,12 @@ impl OutputFile {
 
     /// Prepares a complete file in the same folder to be published. Returns `false` for a pipe or device, which is not replaced.
     pub(crate) fn accepts(&self, other: &TemporaryFile) -> io::Result<bool> {
-        let Place::Renamed { file, .. } = &self.place else { return Ok(false) };
-        other.file.set_permissions(file.file.metadata()?.permissions())?;
+        let Place::Renamed { file, .. } = &self.place else {
+            return Ok(false);
+        };
+        other
+            .file
+            .set_permissions(file.file.metadata()?.permissions())?;
         other.file.sync_all()?;
         Ok(true)
     }
@@ -112,9 +131,9 @@ impl OutputFile {
     /// Gives the file the permissions of another one, which is not written yet.
     pub(crate) fn set_permissions_of(&self, other: &Self) -> io::Result<()> {
         match (&self.place, &other.place) {
-            (Place::Renamed { file, .. }, Place::Renamed { file: other, .. }) => {
-                file.file().set_permissions(other.file().metadata()?.permissions())
-            }
+            (Place::Renamed { file, .. }, Place::Renamed { file: other, .. }) => file
+                .file()
+                .set_permissions(other.file().metadata()?.permissions()),
             _ => Ok(()),
         }
     }
@@ -151,7 +170,9 @@ pub fn real_path(path: &Path) -> PathBuf {
         if let Ok(real) = fs::canonicalize(&path) {
             return real;
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
         let (Ok(folder), Some(name)) = (folder, path.file_name()) else {
             return path;

@@ -19,8 +19,14 @@ pub(crate) fn lock(file: &File) {
 /// Removes the temporary files beside `target` whose process is dead and that are not locked. This
 /// is a best effort: a file that cannot be removed does no harm.
 pub(crate) fn remove(target: &Path) {
-    let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else { return };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
+        return;
+    };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         let process = process(&entry.file_name(), name).filter(|_| is_file);
@@ -32,7 +38,10 @@ pub(crate) fn remove(target: &Path) {
 
 /// The process in the name `.TARGET.PROCESS-NUMBER.tmp` of a temporary file.
 fn process(file: &OsStr, target: &OsStr) -> Option<i32> {
-    let rest = file.as_bytes().strip_prefix(b".")?.strip_prefix(target.as_bytes())?;
+    let rest = file
+        .as_bytes()
+        .strip_prefix(b".")?
+        .strip_prefix(target.as_bytes())?;
     let rest = rest.strip_prefix(b".")?.strip_suffix(b".tmp")?;
     let (process, number) = str::from_utf8(rest).ok()?.split_once('-')?;
     number.parse::<u64>().ok()?;

@@ -53,7 +53,11 @@ impl TemporaryFile {
                 Ok(file) => {
                     #[cfg(all(unix, feature = "ctrl-c"))]
                     super::stale_files::lock(&file);
-                    let temporary = Self { file, path, is_kept: false };
+                    let temporary = Self {
+                        file,
+                        path,
+                        is_kept: false,
+                    };
                     // Before it was locked, another run may have removed it.
                     if fs::exists(&temporary.path)? {
                         return Ok(temporary);
@@ -160,7 +164,10 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("dsrs-anonymous-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let file = TemporaryFile::anonymous_beside(&folder.join("out")).unwrap();
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), usize::from(!cfg!(unix)));
+        assert_eq!(
+            fs::read_dir(&folder).unwrap().count(),
+            usize::from(!cfg!(unix))
+        );
         drop(file);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
         fs::remove_dir(folder).unwrap();

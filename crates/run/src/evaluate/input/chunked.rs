@@ -47,7 +47,12 @@ pub(crate) struct Decoded<G, P> {
 impl<'a, G, P> ChunkedRows<'a, G, P> {
     pub(crate) fn new(chunks: Chunks<'a, G, P>) -> Self {
         let (ready, waiting) = (VecDeque::new(), BTreeMap::new());
-        let decoded = Decoded { ready, waiting, delivered: 0, has_failed: false };
+        let decoded = Decoded {
+            ready,
+            waiting,
+            delivered: 0,
+            has_failed: false,
+        };
         Self {
             chunks: Mutex::new(Undecoded { chunks, taken: 0 }),
             decoded: Mutex::new(Numbering::new(decoded)),
@@ -102,19 +107,34 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
     fn wait_for_rows(&self) -> bool {
         let taken = lock(&self.chunks).taken;
         let is_decoding = |decoded: &mut Numbering<Decoded<G, P>>| {
-            let Decoded { ready, delivered, has_failed, .. } = &decoded.rows;
+            let Decoded {
+                ready,
+                delivered,
+                has_failed,
+                ..
+            } = &decoded.rows;
             ready.is_empty() && *delivered < taken && !has_failed
         };
         let decoded = self.delivered.wait_while(lock(&self.decoded), is_decoding);
-        !decoded.unwrap_or_else(PoisonError::into_inner).rows.ready.is_empty()
+        !decoded
+            .unwrap_or_else(PoisonError::into_inner)
+            .rows
+            .ready
+            .is_empty()
     }
 
     /// Decodes and delivers the next chunk. Its rows become ready, unless they become a thread's own. Returns whether there was
     /// a chunk.
     fn decode(&self, spare: &mut SpareRows<G, P>, own: Option<&OwnRows<G, P>>) -> bool {
-        let Some((number, chunk)) = self.next_chunk() else { return false };
+        let Some((number, chunk)) = self.next_chunk() else {
+            return false;
+        };
         let rows = panic::catch(false, || chunk(spare));
-        self.deliver(number, rows.unwrap_or_else(|panic| vec![Err(input_panicked(panic))]), own);
+        self.deliver(
+            number,
+            rows.unwrap_or_else(|panic| vec![Err(input_panicked(panic))]),
+            own,
+        );
         true
     }
 
@@ -147,7 +167,9 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         decoded.rows.waiting.insert(number, rows);
         loop {
             let next = decoded.rows.delivered;
-            let Some(rows) = decoded.rows.waiting.remove(&next) else { break };
+            let Some(rows) = decoded.rows.waiting.remove(&next) else {
+                break;
+            };
             decoded.rows.delivered += 1;
             for row in rows {
                 if decoded.rows.has_failed {
@@ -180,7 +202,9 @@ mod tests {
 
     /// Ten rows whose ids are their numbers.
     fn ten_rows(chunk: u64) -> DecodedRows<u64, u64> {
-        (10 * chunk..10 * chunk + 10).map(|number| row(&number.to_string(), number)).collect()
+        (10 * chunk..10 * chunk + 10)
+            .map(|number| row(&number.to_string(), number))
+            .collect()
     }
 
     fn gold(row: &Input<u64, u64>) -> u64 {
@@ -270,7 +294,10 @@ mod tests {
         let failing = chunks((0..3).map(|number| {
             let decode = move |_: &mut SpareRows<u64, u64>| {
                 if number == 1 {
-                    vec![row("x", 0), Err(EvaluateError::input("line 12 is not JSON".to_owned()))]
+                    vec![
+                        row("x", 0),
+                        Err(EvaluateError::input("line 12 is not JSON".to_owned())),
+                    ]
                 } else {
                     ten_rows(number)
                 }

@@ -61,11 +61,21 @@ impl Ids {
     fn starting_with(id: &str, place: u64) -> Option<Self> {
         let (prefix, digits) = split(id);
         let number = digits.parse().ok()?;
-        let min_digits = if digits.starts_with('0') { digits.len() } else { 1 };
+        let min_digits = if digits.starts_with('0') {
+            digits.len()
+        } else {
+            1
+        };
         let (prefix_len, first) = (prefix.len(), (number, place));
         let mut next = id.as_bytes().to_vec();
         increment(&mut next, prefix_len);
-        Some(Self { next, prefix_len, min_digits, first, last: first })
+        Some(Self {
+            next,
+            prefix_len,
+            min_digits,
+            first,
+            last: first,
+        })
     }
 
     fn is_continued_by(&self, id: &str, place: u64) -> bool {
@@ -98,7 +108,10 @@ impl Ids {
 
 /// Splits an id into a prefix and its last digits.
 fn split(id: &str) -> (&str, &str) {
-    id.split_at(id.trim_end_matches(|last: char| last.is_ascii_digit()).len())
+    id.split_at(
+        id.trim_end_matches(|last: char| last.is_ascii_digit())
+            .len(),
+    )
 }
 
 /// Adds one to the number after the prefix. It gets another digit where it has only nines.
@@ -136,14 +149,28 @@ mod tests {
                 assert_eq!(counting.insert(id, place), Inserted::New, "{id}");
             }
             for (id, first) in ids.iter().zip(5..) {
-                assert_eq!(counting.insert(id, 99), Inserted::Duplicate { first }, "{id}");
+                assert_eq!(
+                    counting.insert(id, 99),
+                    Inserted::Duplicate { first },
+                    "{id}"
+                );
             }
         }
     }
 
     #[test]
     fn ids_that_are_written_in_another_way_do_not_count() {
-        for other in ["7", "007", "+08", "08 ", "q08", "0", "018446744073709551616", "", "x"] {
+        for other in [
+            "7",
+            "007",
+            "+08",
+            "08 ",
+            "q08",
+            "0",
+            "018446744073709551616",
+            "",
+            "x",
+        ] {
             let mut counting = CountingIds::default();
             assert_eq!(counting.insert("07", 1), Inserted::New);
             assert_eq!(counting.insert(other, 2), Inserted::NotCounting, "{other}");
@@ -156,10 +183,17 @@ mod tests {
         }
         let mut counting = CountingIds::default();
         assert_eq!(counting.insert("7", 1), Inserted::New);
-        assert_eq!(counting.insert("8", 3), Inserted::NotCounting, "rows follow each other");
+        assert_eq!(
+            counting.insert("8", 3),
+            Inserted::NotCounting,
+            "rows follow each other"
+        );
         let mut counting = CountingIds::default();
         assert_eq!(counting.insert("18446744073709551615", 1), Inserted::New);
-        assert_eq!(counting.insert("18446744073709551616", 2), Inserted::NotCounting);
+        assert_eq!(
+            counting.insert("18446744073709551616", 2),
+            Inserted::NotCounting
+        );
     }
 
     proptest! {

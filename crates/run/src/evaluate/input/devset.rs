@@ -76,7 +76,10 @@ impl<G> Clone for Devset<G> {
 
 impl<G: Send + Sync + 'static> Devset<G> {
     pub(crate) fn list(rows: impl Iterator<Item = G>) -> Self {
-        let rows = rows.map(|gold| ListedRow { gold: Arc::new(gold), details: None });
+        let rows = rows.map(|gold| ListedRow {
+            gold: Arc::new(gold),
+            details: None,
+        });
         Self::List(Arc::new(rows.collect()), Arc::default())
     }
 
@@ -99,7 +102,10 @@ impl<G: Send + Sync + 'static> Devset<G> {
         for (number, row) in rows.iter().enumerate() {
             let panicked = |panic: Panic| {
                 let message = panic.message;
-                EvaluateError::input(format!("`row_id` panicked on row {}: {message}", number + 1))
+                EvaluateError::input(format!(
+                    "`row_id` panicked on row {}: {message}",
+                    number + 1
+                ))
             };
             let named = row_id.map(|row_id| panic::catch(false, || row_id(&row.gold)));
             let named = named.transpose().map_err(panicked)?;
@@ -141,10 +147,15 @@ impl<G: Send + Sync + 'static> Devset<G> {
 impl<G: Send + Sync + 'static> Devset<G> {
     /// Keeps a sample of the rows, in their order; see [`EvaluateBuilder`](crate::EvaluateBuilder).
     pub(crate) fn sampled(self, count: usize, seed: u64) -> Self {
-        let Self::List(rows, files) = self else { return self };
+        let Self::List(rows, files) = self else {
+            return self;
+        };
         let key = |(position, row): (usize, &ListedRow<G>)| {
             let id = row.id().map_or_else(|| position.to_string(), str::to_owned);
-            (XxHash3_128::oneshot_with_seed(seed, id.as_bytes()), position)
+            (
+                XxHash3_128::oneshot_with_seed(seed, id.as_bytes()),
+                position,
+            )
         };
         let mut keys: Vec<(u128, usize)> = rows.iter().enumerate().map(key).collect();
         keys.sort_unstable();
@@ -156,7 +167,11 @@ impl<G: Send + Sync + 'static> Devset<G> {
             let mut row = rows[position].clone();
             row.details.get_or_insert_with(|| {
                 let id = position.to_string();
-                Box::new(RowDetails { id, is_positional: true, ..RowDetails::default() })
+                Box::new(RowDetails {
+                    id,
+                    is_positional: true,
+                    ..RowDetails::default()
+                })
             });
             row
         };
@@ -167,7 +182,9 @@ impl<G: Send + Sync + 'static> Devset<G> {
 impl Devset<Example> {
     /// Changes each row of a list.
     pub(crate) fn map(self, change: impl Fn(&Example) -> Example) -> Self {
-        let Self::List(rows, files) = self else { return self };
+        let Self::List(rows, files) = self else {
+            return self;
+        };
         let row = |row: &ListedRow<Example>| ListedRow {
             gold: Arc::new(change(&row.gold)),
             details: row.details.clone(),
@@ -188,9 +205,16 @@ impl Devset<Example> {
                 let at = row.origin().map(|at| format!("{at}: ")).unwrap_or_default();
                 EvaluateError::input(format!("{at}cannot read the gold row: {error}"))
             })?;
-            Ok(ListedRow { gold: Arc::new(gold), details: row.details.clone() })
+            Ok(ListedRow {
+                gold: Arc::new(gold),
+                details: row.details.clone(),
+            })
         };
-        match rows.iter().map(row).collect::<Result<Vec<_>, EvaluateError>>() {
+        match rows
+            .iter()
+            .map(row)
+            .collect::<Result<Vec<_>, EvaluateError>>()
+        {
             Ok(rows) => Devset::List(Arc::new(rows), files),
             Err(error) => Devset::Unreadable(error),
         }
@@ -200,7 +224,9 @@ impl Devset<Example> {
     pub(crate) fn read(file: &Path) -> Self {
         let read = DataReader::read_examples(file).and_then(|rows| {
             let (files, rows) = (rows.data_files(), rows.with_hashes());
-            let rows = rows.map(|row| row.map(listed)).collect::<Result<Vec<_>, _>>()?;
+            let rows = rows
+                .map(|row| row.map(listed))
+                .collect::<Result<Vec<_>, _>>()?;
             Ok((rows, files.finish(true)))
         });
         match read {
@@ -211,7 +237,22 @@ impl Devset<Example> {
 }
 
 fn listed(row: Pair) -> ListedRow<Example> {
-    let Pair { id, is_positional, gold, attributes, origin, .. } = row;
-    let details = RowDetails { id, is_positional, attributes, origin };
-    ListedRow { gold: Arc::new(gold), details: Some(Box::new(details)) }
+    let Pair {
+        id,
+        is_positional,
+        gold,
+        attributes,
+        origin,
+        ..
+    } = row;
+    let details = RowDetails {
+        id,
+        is_positional,
+        attributes,
+        origin,
+    };
+    ListedRow {
+        gold: Arc::new(gold),
+        details: Some(Box::new(details)),
+    }
 }

@@ -33,9 +33,15 @@ pub(crate) fn check_rows<'a, G: 'static>(
             }
         }
     }
-    let unknown = unknown.iter().find_map(|(name, row)| Some((*name, (*row)?)));
+    let unknown = unknown
+        .iter()
+        .find_map(|(name, row)| Some((*name, (*row)?)));
     unknown.map_or(Ok(()), |(name, row)| {
         let (name, nearest) = (name.to_owned(), inputs::nearest(name, row));
-        Err(EvaluateError::UnknownInput { name, nearest, present: inputs::names_of(row) })
+        Err(EvaluateError::UnknownInput {
+            name,
+            nearest,
+            present: inputs::names_of(row),
+        })
     })
 }

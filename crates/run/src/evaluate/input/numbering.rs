@@ -29,7 +29,12 @@ pub(crate) struct Numbering<S> {
 
 impl<S> Numbering<S> {
     pub(crate) fn new(rows: S) -> Self {
-        Self { rows, next: 0, seen: SeenIds::new(), has_positional: false }
+        Self {
+            rows,
+            next: 0,
+            seen: SeenIds::new(),
+            has_positional: false,
+        }
     }
 
     pub(crate) fn number<G, P>(
@@ -40,8 +45,9 @@ impl<S> Numbering<S> {
         let row = row.map_err(|error| (at, error))?;
         if let Some(id) = row.id() {
             if id.is_empty() {
-                let place =
-                    row.origin().map_or_else(|| format!("row {}", at + 1), ToString::to_string);
+                let place = row
+                    .origin()
+                    .map_or_else(|| format!("row {}", at + 1), ToString::to_string);
                 let reason = "`id`: expected a string or a number, found an empty string";
                 return Err((at, EvaluateError::input(format!("{place}: {reason}"))));
             }
@@ -73,5 +79,7 @@ pub(crate) fn has_positional<S>(rows: &Mutex<Numbering<S>>) -> bool {
 }
 
 pub(crate) fn input_panicked(panic: Panic) -> EvaluateError {
-    EvaluateError::Rows { message: panic.message }
+    EvaluateError::Rows {
+        message: panic.message,
+    }
 }

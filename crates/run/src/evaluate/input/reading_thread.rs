@@ -33,7 +33,10 @@ pub(crate) fn read_on_thread(
             let _ = send.blocking_send(Err(input_panicked(panic)));
         }
     };
-    thread::Builder::new().name("rows".to_owned()).spawn(read).map_err(EvaluateError::no_thread)?;
+    thread::Builder::new()
+        .name("rows".to_owned())
+        .spawn(read)
+        .map_err(EvaluateError::no_thread)?;
     let rows = stream::unfold(receive, |mut receive| async {
         receive.recv().await.map(|row| (row, receive))
     });
@@ -48,10 +51,15 @@ mod tests {
     #[test]
     fn a_panic_of_the_reader_is_an_error_and_not_the_end_of_the_rows() {
         let source = read_on_thread(std::iter::from_fn(|| panic!("out of paper"))).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let row = runtime.block_on(source.next(&Stop::default()));
         let error = source.error().map(|error| error.to_string());
         assert_eq!((row.is_none(), source.error_at()), (true, 0));
-        assert_eq!(error.as_deref(), Some("reading the rows panicked: out of paper"));
+        assert_eq!(
+            error.as_deref(),
+            Some("reading the rows panicked: out of paper")
+        );
     }
 }

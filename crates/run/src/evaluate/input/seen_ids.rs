@@ -79,7 +79,10 @@ impl SeenIds {
             Inserted::NotCounting => {}
         }
         let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
-        match self.last.entry(hash[0], |seen| seen.hash == hash, |seen| seen.hash[0]) {
+        match self
+            .last
+            .entry(hash[0], |seen| seen.hash == hash, |seen| seen.hash[0])
+        {
             Entry::Vacant(free) => _ = free.insert(Seen { hash, place }),
             Entry::Occupied(found) => {
                 let first = found.get().place;
@@ -124,7 +127,11 @@ impl SeenIds {
     }
 
     fn duplicate(&self, id: String, first: u64, second: u64) -> EvaluateError {
-        EvaluateError::DuplicateId { id, first: self.place(first), second: self.place(second) }
+        EvaluateError::DuplicateId {
+            id,
+            first: self.place(first),
+            second: self.place(second),
+        }
     }
 
     /// Returns the line number counted over all files, so that one number replaces file and line.
@@ -144,7 +151,11 @@ impl SeenIds {
         match later.checked_sub(1).and_then(|last| self.files.get(last)) {
             Some((file, before)) => {
                 let line = place - before;
-                Origin { file: Arc::clone(file), line }.to_string()
+                Origin {
+                    file: Arc::clone(file),
+                    line,
+                }
+                .to_string()
             }
             None => place.to_string(),
         }
@@ -170,13 +181,21 @@ mod tests {
         LIMIT.set(8);
         let path = std::env::temp_dir().join(format!("dsrs-ids-{}.jsonl", std::process::id()));
         let metric = dsrs_metrics::metric_fn("any", |_: &Example, _: &Prediction| true);
-        let evaluate = Evaluate::builder().metric(metric).save_as_jsonl(&path).build().unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let evaluate = Evaluate::builder()
+            .metric(metric)
+            .save_as_jsonl(&path)
+            .build()
+            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let score = |ids: &[u64]| {
             let pair =
                 |id: &u64| Pair::new(format!("r{id}x"), Example::default(), Prediction::default());
             let rows: Vec<Pair> = ids.iter().map(pair).collect();
-            runtime.block_on(evaluate.score(rows)).map(|result| result.rows)
+            runtime
+                .block_on(evaluate.score(rows))
+                .map(|result| result.rows)
         };
         let mut ids: Vec<u64> = (0..100).collect();
         assert_eq!((score(&ids), path.exists()), (Ok(100), true));
@@ -192,7 +211,10 @@ mod tests {
         let mut seen = SeenIds::with_limit(limit);
         let mut rows = ids.iter().zip(0..);
         let inserted = rows.try_for_each(|(id, row)| seen.insert(id, row, None));
-        inserted.and_then(|()| seen.check()).err().map(|error| error.to_string())
+        inserted
+            .and_then(|()| seen.check())
+            .err()
+            .map(|error| error.to_string())
     }
 
     #[test]
@@ -211,7 +233,10 @@ mod tests {
         let files = ["a.jsonl", "b.jsonl"].map(|file| Arc::<Path>::from(Path::new(file)));
         let mut seen = SeenIds::with_limit(100);
         for (row, line) in (0..1_000).zip((1..=500).chain(1..=500)) {
-            let origin = Origin { file: Arc::clone(&files[usize::from(row >= 500)]), line };
+            let origin = Origin {
+                file: Arc::clone(&files[usize::from(row >= 500)]),
+                line,
+            };
             let id = format!("r{}x", if row == 720 { 40 } else { row });
             seen.insert(&id, row, Some(&origin)).unwrap();
         }
@@ -248,14 +273,29 @@ mod tests {
     fn numbers_that_are_not_consecutive_are_ids_like_others() {
         let duplicate = |id: &str, first: usize, second: usize| {
             let rows = format!("(rows {first} and {second})");
-            Some(format!("duplicate row id `{id}` {rows}; ids must be unique within a run"))
+            Some(format!(
+                "duplicate row id `{id}` {rows}; ids must be unique within a run"
+            ))
         };
-        assert_eq!(error(&["5", "6", "8", "7", "9", "8"], 9), duplicate("8", 3, 6));
+        assert_eq!(
+            error(&["5", "6", "8", "7", "9", "8"], 9),
+            duplicate("8", 3, 6)
+        );
         assert_eq!(error(&["x", "5", "6", "5"], 9), duplicate("5", 2, 4));
         assert_eq!(error(&["5", "x", "6", "5"], 9), duplicate("5", 1, 4));
         assert_eq!(error(&["5", "x", "6", "6"], 9), duplicate("6", 3, 4));
         assert_eq!(error(&["x", "1", "x"], 9), duplicate("x", 1, 3));
-        let all_different = ["1", "2", "+2", "02", "2.0", "-1", "0", "3", "18446744073709551616"];
+        let all_different = [
+            "1",
+            "2",
+            "+2",
+            "02",
+            "2.0",
+            "-1",
+            "0",
+            "3",
+            "18446744073709551616",
+        ];
         assert_eq!(error(&all_different, 9), None);
         assert_eq!(error(&["18446744073709551615", "0"], 9), None);
     }
@@ -265,8 +305,12 @@ mod tests {
         let file = Arc::<Path>::from(Path::new("a.json"));
         let mut seen = SeenIds::with_limit(100);
         let mut insert = |id: &str, line: u64| {
-            let origin = Origin { file: Arc::clone(&file), line };
-            seen.insert(id, line, Some(&origin)).map_err(|error| error.to_string())
+            let origin = Origin {
+                file: Arc::clone(&file),
+                line,
+            };
+            seen.insert(id, line, Some(&origin))
+                .map_err(|error| error.to_string())
         };
         assert_eq!(insert("19", 1), Ok(()));
         assert_eq!(insert("21", 2), Ok(()));

@@ -21,16 +21,23 @@ const BLOCK: usize = 48 << 10;
 impl Seen {
     fn write(self, file: &mut impl Write) -> io::Result<()> {
         let numbers = [self.hash[0], self.hash[1], self.place];
-        numbers.iter().try_for_each(|number| file.write_all(&number.to_le_bytes()))
+        numbers
+            .iter()
+            .try_for_each(|number| file.write_all(&number.to_le_bytes()))
     }
 
     /// Returns `None` at the end of the file.
     fn read(file: &mut impl Read) -> io::Result<Option<Self>> {
-        let Some(first) = read_number(file)? else { return Ok(None) };
+        let Some(first) = read_number(file)? else {
+            return Ok(None);
+        };
         let [Some(second), Some(place)] = [read_number(file)?, read_number(file)?] else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
-        Ok(Some(Self { hash: [first, second], place }))
+        Ok(Some(Self {
+            hash: [first, second],
+            place,
+        }))
     }
 }
 
@@ -80,12 +87,17 @@ impl SortedRuns {
             run.iter().try_for_each(|seen| seen.write(&mut file))?;
             Ok(file.into_inner()?)
         });
-        self.runs.push(written.map_or(Run::InMemory(run), Run::Written));
+        self.runs
+            .push(written.map_or(Run::InMemory(run), Run::Written));
     }
 
     /// Merges the runs and returns the duplicate whose second row is the first in the input.
     pub(super) fn find_duplicate(&mut self) -> io::Result<Option<Duplicate>> {
-        let mut runs = self.runs.iter().map(Run::read).collect::<io::Result<Vec<_>>>()?;
+        let mut runs = self
+            .runs
+            .iter()
+            .map(Run::read)
+            .collect::<io::Result<Vec<_>>>()?;
         let mut heads = BinaryHeap::with_capacity(runs.len());
         for (number, run) in runs.iter_mut().enumerate() {
             heads.extend(run.next().transpose()?.map(|seen| Reverse((seen, number))));
@@ -98,10 +110,21 @@ impl SortedRuns {
                 found = Some((last.place, seen.place));
             }
             last = Some(seen);
-            heads.extend(runs[number].next().transpose()?.map(|seen| Reverse((seen, number))));
+            heads.extend(
+                runs[number]
+                    .next()
+                    .transpose()?
+                    .map(|seen| Reverse((seen, number))),
+            );
         }
         found
-            .map(|(first, second)| Ok(Duplicate { first, second, id: self.ids.find(second)? }))
+            .map(|(first, second)| {
+                Ok(Duplicate {
+                    first,
+                    second,
+                    id: self.ids.find(second)?,
+                })
+            })
             .transpose()
     }
 }
@@ -114,7 +137,9 @@ impl Run {
         };
         file.seek(SeekFrom::Start(0))?;
         let mut file = BufReader::with_capacity(BLOCK, file);
-        Ok(Box::new(std::iter::from_fn(move || Seen::read(&mut file).transpose())))
+        Ok(Box::new(std::iter::from_fn(move || {
+            Seen::read(&mut file).transpose()
+        })))
     }
 }
 
@@ -131,20 +156,26 @@ enum IdLog {
 impl IdLog {
     fn note(&mut self, place: u64, id: &str) {
         if matches!(self, Self::Empty) {
-            *self = TemporaryFile::anonymous()
-                .map_or(Self::Failed, |file| Self::File(BufWriter::with_capacity(BLOCK, file)));
+            *self = TemporaryFile::anonymous().map_or(Self::Failed, |file| {
+                Self::File(BufWriter::with_capacity(BLOCK, file))
+            });
         }
         let Self::File(file) = self else { return };
         let written = file.write_all(&place.to_le_bytes());
         let written = written.and_then(|()| file.write_all(&(id.len() as u64).to_le_bytes()));
-        if written.and_then(|()| file.write_all(id.as_bytes())).is_err() {
+        if written
+            .and_then(|()| file.write_all(id.as_bytes()))
+            .is_err()
+        {
             *self = Self::Failed;
         }
     }
 
     /// Returns the id of the row at a place.
     fn find(&mut self, wanted: u64) -> io::Result<Option<String>> {
-        let Self::File(file) = self else { return Ok(None) };
+        let Self::File(file) = self else {
+            return Ok(None);
+        };
         file.flush()?;
         let mut file = file.get_ref().file();
         file.seek(SeekFrom::Start(0))?;
@@ -179,7 +210,10 @@ mod tests {
     use super::*;
 
     fn seen(hash: u64, place: u64) -> Seen {
-        Seen { hash: [hash, !hash], place }
+        Seen {
+            hash: [hash, !hash],
+            place,
+        }
     }
 
     #[test]
@@ -187,16 +221,29 @@ mod tests {
         let mut runs = SortedRuns::default();
         for run in 0..5 {
             let rows = || (0..10_000).rev().map(|row| run * 10_000 + row);
-            runs.push(rows().map(|row| seen(u64::rotate_right(row, 7), row)).collect());
+            runs.push(
+                rows()
+                    .map(|row| seen(u64::rotate_right(row, 7), row))
+                    .collect(),
+            );
         }
         assert_eq!(runs.find_duplicate().unwrap(), None);
-        let duplicates = [(90_000, 31_003), (80_000, 17), (80_001, 17), (85_000, 49_999)];
+        let duplicates = [
+            (90_000, 31_003),
+            (80_000, 17),
+            (80_001, 17),
+            (85_000, 49_999),
+        ];
         for (place, of) in duplicates {
             let id = format!("id {place}");
             runs.note(place, &id);
             runs.push(vec![seen(u64::rotate_right(of, 7), place)]);
         }
-        let found = Duplicate { first: 17, second: 80_000, id: Some("id 80000".to_owned()) };
+        let found = Duplicate {
+            first: 17,
+            second: 80_000,
+            id: Some("id 80000".to_owned()),
+        };
         assert_eq!(runs.find_duplicate().unwrap(), Some(found));
         assert!(runs.runs.iter().all(|run| matches!(run, Run::Written(_))));
     }
@@ -205,10 +252,17 @@ mod tests {
     fn runs_that_cannot_be_written_are_in_memory() {
         let mut runs = SortedRuns::default();
         // A file that cannot be written, as on a full disk.
-        runs.push_to(Ok(TemporaryFile::unwritable()), vec![seen(2, 2), seen(1, 1)]);
+        runs.push_to(
+            Ok(TemporaryFile::unwritable()),
+            vec![seen(2, 2), seen(1, 1)],
+        );
         runs.push_to(Err(io::ErrorKind::StorageFull.into()), vec![seen(2, 3)]);
         assert!(runs.runs.iter().all(|run| matches!(run, Run::InMemory(_))));
-        let found = Duplicate { first: 2, second: 3, id: None };
+        let found = Duplicate {
+            first: 2,
+            second: 3,
+            id: None,
+        };
         assert_eq!(runs.find_duplicate().unwrap(), Some(found));
     }
 }

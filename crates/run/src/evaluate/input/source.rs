@@ -106,7 +106,10 @@ impl<'a, G, P> Source<'a, G, P> {
 
     /// As [`chunks`](Self::chunks), for chunks that are decoded in the memory of other rows.
     pub(crate) fn files(chunks: Chunks<'a, G, P>) -> Self {
-        Self { reuses_rows: true, ..Self::chunks(chunks) }
+        Self {
+            reuses_rows: true,
+            ..Self::chunks(chunks)
+        }
     }
 
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
@@ -125,9 +128,10 @@ impl<'a, G, P> Source<'a, G, P> {
         match &self.rows {
             Rows::List(rows, _) => (rows.len(), Some(rows.len())),
             Rows::Iterator(rows) => lock(rows).rows.size_hint(),
-            Rows::Stream(rows) => {
-                lock(rows).rows.as_ref().map_or((0, Some(0)), |rows| rows.size_hint())
-            }
+            Rows::Stream(rows) => lock(rows)
+                .rows
+                .as_ref()
+                .map_or((0, Some(0)), |rows| rows.size_hint()),
             Rows::Chunks(_) => (0, None),
         }
     }
@@ -183,7 +187,9 @@ impl<'a, G, P> Source<'a, G, P> {
 
     /// Returns the next row, or `None` if no rows are left. Waits for a row of a stream.
     pub(crate) async fn next(&self, stop: &Stop) -> Option<Numbered<G, P>> {
-        let Rows::Stream(rows) = &self.rows else { return self.take(stop) };
+        let Rows::Stream(rows) = &self.rows else {
+            return self.take(stop);
+        };
         tokio::select! {
             biased;
             () = stop.wait() => None,
@@ -285,9 +291,14 @@ impl<'a, G, P> Source<'a, G, P> {
         rows: &mut Numbering<Option<InputStream<'a, G, P>>>,
         context: &mut Context<'_>,
     ) -> Poll<Option<NextRow<G, P>>> {
-        let Some(stream) = &mut rows.rows else { return Poll::Ready(None) };
-        let polled =
-            panic::catch(false, || stream.poll_next_unpin(context).map_ok(|row| self.with_id(row)));
+        let Some(stream) = &mut rows.rows else {
+            return Poll::Ready(None);
+        };
+        let polled = panic::catch(false, || {
+            stream
+                .poll_next_unpin(context)
+                .map_ok(|row| self.with_id(row))
+        });
         let row = match polled {
             Ok(polled) => std::task::ready!(polled),
             Err(panic) => Some(Err(input_panicked(panic))),

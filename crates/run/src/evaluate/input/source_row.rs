@@ -34,7 +34,10 @@ pub(crate) struct RowDetails {
 
 impl<G, P> Input<G, P> {
     pub(crate) fn to_predict(gold: Arc<G>) -> Self {
-        Self::ToPredict(ListedRow { gold, details: None })
+        Self::ToPredict(ListedRow {
+            gold,
+            details: None,
+        })
     }
 
     pub(crate) fn take_rollouts(&mut self) -> Option<Vec<P>> {
@@ -74,7 +77,9 @@ impl<G, P> Input<G, P> {
 impl<G> ListedRow<G> {
     /// Returns `true` if the row has no id of its own.
     pub(crate) fn is_positional(&self) -> bool {
-        self.details.as_ref().is_none_or(|details| details.is_positional)
+        self.details
+            .as_ref()
+            .is_none_or(|details| details.is_positional)
     }
 
     pub(crate) fn id(&self) -> Option<&str> {
@@ -95,6 +100,9 @@ impl<G> ListedRow<G> {
 
 impl<G> Clone for ListedRow<G> {
     fn clone(&self) -> Self {
-        Self { gold: Arc::clone(&self.gold), details: self.details.clone() }
+        Self {
+            gold: Arc::clone(&self.gold),
+            details: self.details.clone(),
+        }
     }
 }

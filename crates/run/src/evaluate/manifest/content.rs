@@ -244,7 +244,12 @@ impl fmt::Display for RunManifest {
         for (name, value) in &self.tags {
             write!(f, "{} = {}; ", escape::name(name), escape::name(value))?;
         }
-        write!(f, "{} {}", self.rows, if self.rows == 1 { "row" } else { "rows" })?;
+        write!(
+            f,
+            "{} {}",
+            self.rows,
+            if self.rows == 1 { "row" } else { "rows" }
+        )?;
         for (number, file) in self.data.iter().enumerate() {
             f.write_str(if number == 0 { " of " } else { ", " })?;
             f.write_str(&escape::name(&file.name))?;
@@ -258,7 +263,12 @@ impl fmt::Display for RunManifest {
         if let Some(repeats) = self.repeats {
             write!(f, "; {repeats} repeats")?;
         }
-        write!(f, "; seed {}; dsrs-metrics {}", self.seed, escape::name(&self.library.version))
+        write!(
+            f,
+            "; seed {}; dsrs-metrics {}",
+            self.seed,
+            escape::name(&self.library.version)
+        )
     }
 }
 
@@ -273,7 +283,10 @@ pub(crate) struct Embedded<R = Value> {
 impl Embedded<&RunManifest> {
     /// Returns the value in the metadata of a file.
     pub(crate) fn to_text(run: &RunManifest) -> String {
-        let embedded = Embedded { reference: run.reference(), run };
+        let embedded = Embedded {
+            reference: run.reference(),
+            run,
+        };
         serde_json::to_string(&embedded).unwrap_or_default()
     }
 }
@@ -281,7 +294,12 @@ impl Embedded<&RunManifest> {
 impl Embedded {
     pub(super) fn manifest(self) -> Result<Manifest, String> {
         let run = RunManifest::deserialize(self.run).map_err(|error| error.to_string())?;
-        Ok(Manifest { format: FORMAT, run, process: None, file: None })
+        Ok(Manifest {
+            format: FORMAT,
+            run,
+            process: None,
+            file: None,
+        })
     }
 }
 
@@ -307,7 +325,6 @@ pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
 ///
 /// assert_eq!(manifest_path("runs/a.jsonl"), Path::new("runs/a.jsonl.manifest.json"));
 /// ```
-#[must_use]
 pub fn manifest_path(file: impl AsRef<Path>) -> PathBuf {
     let mut path = file.as_ref().as_os_str().to_owned();
     path.push(MANIFEST_SUFFIX);
@@ -334,9 +351,17 @@ pub(crate) enum InvalidDescription {
         "duplicate tag `{}`: expected one value, found {first:?} and {second:?}",
         escape::name(name)
     )]
-    DuplicateTag { name: String, first: String, second: String },
+    DuplicateTag {
+        name: String,
+        first: String,
+        second: String,
+    },
     #[error("invalid {what} {value:?}: {reason}")]
-    Text { what: &'static str, value: String, reason: &'static str },
+    Text {
+        what: &'static str,
+        value: String,
+        reason: &'static str,
+    },
 }
 
 impl RunDescription {
@@ -346,7 +371,10 @@ impl RunDescription {
         let mut text: String = text.chars().map(printable).collect();
         while text.len() > MAX_LENGTH {
             text.truncate(
-                (MAX_LENGTH..text.len()).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0),
+                (MAX_LENGTH..text.len())
+                    .rev()
+                    .find(|at| text.is_char_boundary(*at))
+                    .unwrap_or(0),
             );
         }
         (!text.trim().is_empty()).then_some(text)
@@ -363,7 +391,11 @@ impl RunDescription {
             }
             if let Some((_, first)) = self.tags[..number].iter().find(|(other, _)| other == name) {
                 let (name, first, second) = (name.clone(), first.clone(), second.clone());
-                return Err(InvalidDescription::DuplicateTag { name, first, second });
+                return Err(InvalidDescription::DuplicateTag {
+                    name,
+                    first,
+                    second,
+                });
             }
         }
         Ok(())
@@ -381,5 +413,9 @@ fn check_text(what: &'static str, value: &str) -> Result<(), InvalidDescription>
         return Ok(());
     };
     let value: String = value.chars().take(80).collect();
-    Err(InvalidDescription::Text { what, value, reason })
+    Err(InvalidDescription::Text {
+        what,
+        value,
+        reason,
+    })
 }

@@ -107,7 +107,10 @@ dsrs_metrics_values::debug_as_display!(ManifestError);
 impl Manifest {
     /// Returns the content of the file beside a result file.
     pub(crate) fn to_file(&self, file: DescribedFile) -> String {
-        let manifest = Self { file: Some(file), ..self.clone() };
+        let manifest = Self {
+            file: Some(file),
+            ..self.clone()
+        };
         let checksum = canonical_hash(&serde_json::to_value(&manifest).unwrap_or_default());
         // The order of metrics is kept, which a `Value` may sort.
         let mut text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
@@ -173,11 +176,17 @@ fn find_at(
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
-            return Err(ManifestError::Unreadable { manifest: path, reason: error.to_string() });
+            return Err(ManifestError::Unreadable {
+                manifest: path,
+                reason: error.to_string(),
+            });
         }
     };
     let (manifest, own) = parse(&path, &text)?;
-    let other = || ManifestError::OtherRun { manifest: path.clone(), file: file.to_owned() };
+    let other = || ManifestError::OtherRun {
+        manifest: path.clone(),
+        file: file.to_owned(),
+    };
     if references.iter().any(|reference| *reference != own) {
         return Err(other());
     }
@@ -185,7 +194,10 @@ fn find_at(
     let found = described_file(file);
     let found = found.map_err(|error| ManifestError::Unreadable {
         manifest: path.clone(),
-        reason: format!("cannot read `{}`: {error}", escape::name(&file.to_string_lossy())),
+        reason: format!(
+            "cannot read `{}`: {error}",
+            escape::name(&file.to_string_lossy())
+        ),
     })?;
     if found == *described {
         return Ok(Some(Box::new(manifest)));
@@ -205,14 +217,19 @@ fn find_at(
 fn missing(path: &Path, references: &[String]) -> String {
     match references {
         [] => NO_MANIFEST.to_owned(),
-        [_] => format!("its manifest `{}` is missing", escape::name(&path.to_string_lossy())),
+        [_] => format!(
+            "its manifest `{}` is missing",
+            escape::name(&path.to_string_lossy())
+        ),
         [..] => "it was joined from the files of several runs".to_owned(),
     }
 }
 
 /// Returns an error if a later version wrote the file with this reference.
 pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError> {
-    let version = reference.split_once('-').map_or(reference, |(version, _)| version);
+    let version = reference
+        .split_once('-')
+        .map_or(reference, |(version, _)| version);
     match version.parse::<u32>() {
         Ok(version) if version <= FORMAT => Ok(()),
         _ => Err(ManifestError::LaterVersion {
@@ -229,7 +246,9 @@ pub(crate) fn check_version_of(file: &Path) -> Result<(), ManifestError> {
         format: u64,
     }
     let path = manifest_path(file);
-    let version = read(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+    let version = read(&path)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok());
     version.map_or(Ok(()), |Version { format }| check_version(&path, format))
 }
 
@@ -237,19 +256,26 @@ fn check_version(path: &Path, found: u64) -> Result<(), ManifestError> {
     if found <= u64::from(FORMAT) {
         return Ok(());
     }
-    Err(ManifestError::LaterVersion { file: path.to_owned(), found: found.to_string() })
+    Err(ManifestError::LaterVersion {
+        file: path.to_owned(),
+        found: found.to_string(),
+    })
 }
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    open_regular(path)?.take(MAX_LENGTH).read_to_string(&mut text)?;
+    open_regular(path)?
+        .take(MAX_LENGTH)
+        .read_to_string(&mut text)?;
     Ok(text)
 }
 
 /// Parses and checks a manifest. Returns its reference, too: of the text, which may have keys that this version does not know.
 fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
-    let unreadable =
-        |reason: String| ManifestError::Unreadable { manifest: path.to_owned(), reason };
+    let unreadable = |reason: String| ManifestError::Unreadable {
+        manifest: path.to_owned(),
+        reason,
+    };
     let mut value: Value =
         serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
     let Some(fields) = value.as_object_mut() else {
@@ -261,7 +287,9 @@ fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
     }
     let checksum = fields.remove(CHECKSUM);
     if checksum.as_ref().and_then(Value::as_str) != Some(&*canonical_hash(&value)) {
-        return Err(ManifestError::Edited { manifest: path.to_owned() });
+        return Err(ManifestError::Edited {
+            manifest: path.to_owned(),
+        });
     }
     let reference = reference_of(value.get("run").unwrap_or_default());
     let manifest = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
@@ -293,12 +321,19 @@ pub(crate) struct Hashing<W> {
 
 impl<W: Write> Hashing<W> {
     pub(crate) fn new(out: W) -> Self {
-        Self { out, hash: XxHash3_128::new(), bytes: 0 }
+        Self {
+            out,
+            hash: XxHash3_128::new(),
+            bytes: 0,
+        }
     }
 
     /// Returns the description of the content so far.
     pub(crate) fn described(&self) -> DescribedFile {
-        DescribedFile { bytes: self.bytes, xxh3: format!("{:032x}", self.hash.finish_128()) }
+        DescribedFile {
+            bytes: self.bytes,
+            xxh3: format!("{:032x}", self.hash.finish_128()),
+        }
     }
 
     pub(crate) fn out(&mut self) -> &mut W {

@@ -41,7 +41,10 @@ impl Commit {
         }
         let no_answer = || {
             let error = Some(format!("git did not end within {} s", PATIENCE.as_secs()));
-            Some(GitCommit { error, ..GitCommit::default() })
+            Some(GitCommit {
+                error,
+                ..GitCommit::default()
+            })
         };
         COMMIT.get().cloned().unwrap_or_else(no_answer)
     }
@@ -51,7 +54,12 @@ fn commit() -> Option<GitCommit> {
     if !is_in_repository() {
         return None;
     }
-    let unreadable = |error: String| Some(GitCommit { error: Some(error), ..Default::default() });
+    let unreadable = |error: String| {
+        Some(GitCommit {
+            error: Some(error),
+            ..Default::default()
+        })
+    };
     let commit = match git(&["rev-parse", "--verify", "HEAD"]) {
         Ok(commit) => commit,
         // Git is not installed.
@@ -62,13 +70,19 @@ fn commit() -> Option<GitCommit> {
         Ok(changes) => (Some(!changes.is_empty()), None),
         Err(error) => (None, Some(error.message())),
     };
-    Some(GitCommit { commit: Some(commit), is_changed, error })
+    Some(GitCommit {
+        commit: Some(commit),
+        is_changed,
+        error,
+    })
 }
 
 /// Returns whether the working folder, or a folder around it, has a git folder.
 fn is_in_repository() -> bool {
     let folder = std::env::current_dir().unwrap_or_default();
-    folder.ancestors().any(|folder| folder.join(".git").symlink_metadata().is_ok())
+    folder
+        .ancestors()
+        .any(|folder| folder.join(".git").symlink_metadata().is_ok())
 }
 
 enum GitError {
@@ -88,7 +102,12 @@ impl GitError {
 /// Runs git and returns the first line of its output, without hooks and file system monitor.
 fn git(arguments: &[&str]) -> Result<String, GitError> {
     let output = Command::new("git")
-        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+        .args([
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ])
         .args(arguments)
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
@@ -97,7 +116,12 @@ fn git(arguments: &[&str]) -> Result<String, GitError> {
         .map_err(GitError::Start)?;
     let first_line = |text: &[u8]| {
         let text = String::from_utf8_lossy(text);
-        text.lines().next().unwrap_or_default().chars().take(200).collect::<String>()
+        text.lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(200)
+            .collect::<String>()
     };
     match output.status.success() {
         true => Ok(first_line(&output.stdout)),

@@ -37,20 +37,37 @@ impl<'a> JudgeReplies<'a> {
     /// Returns the replies to each judge of a metric, in the order of the judges. An unknown model or fingerprint is not
     /// another one.
     pub fn of_each(metric: &'a [JudgedBy]) -> impl Iterator<Item = Self> {
-        metric.chunk_by(|one, other| one.judge == other.judge).map(|entries| {
-            let mut replies = Self { judge: &entries[0].judge, ..Self::default() };
-            for JudgedBy { model, fingerprint, replies: count, .. } in entries {
-                replies.models.add(Some(model).filter(|model| !model.is_empty()), *count);
-                replies.fingerprints.add(fingerprint.as_ref(), *count);
-            }
-            replies
-        })
+        metric
+            .chunk_by(|one, other| one.judge == other.judge)
+            .map(|entries| {
+                let mut replies = Self {
+                    judge: &entries[0].judge,
+                    ..Self::default()
+                };
+                for JudgedBy {
+                    model,
+                    fingerprint,
+                    replies: count,
+                    ..
+                } in entries
+                {
+                    replies
+                        .models
+                        .add(Some(model).filter(|model| !model.is_empty()), *count);
+                    replies.fingerprints.add(fingerprint.as_ref(), *count);
+                }
+                replies
+            })
     }
 }
 
 impl fmt::Display for JudgeReplies<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { judge, models, fingerprints } = self;
+        let Self {
+            judge,
+            models,
+            fingerprints,
+        } = self;
         write!(f, "{} replied as ", escape::name(judge))?;
         match models.len() {
             0 => f.write_str("an unknown model")?,
@@ -99,7 +116,11 @@ impl<'a> ReportedNames<'a> {
     }
 
     fn listed(&self, separator: &str, shown: impl Fn(&str, u64) -> String) -> String {
-        let names = self.0.iter().take(SHOWN).map(|(name, replies)| shown(name, *replies));
+        let names = self
+            .0
+            .iter()
+            .take(SHOWN)
+            .map(|(name, replies)| shown(name, *replies));
         let names = names.collect::<Vec<_>>().join(separator);
         match self.len().saturating_sub(SHOWN) {
             0 => names,

@@ -30,7 +30,11 @@ pub(super) fn start() {
 /// Returns the XXH3 hash of the executable of this process, 128 bits in hexadecimal digits. `None` if it cannot be read, is too
 /// large, or is built without optimizations.
 pub(crate) fn hash() -> Option<String> {
-    if IS_FAST { PROGRAM.get_or_init(hashed).clone() } else { None }
+    if IS_FAST {
+        PROGRAM.get_or_init(hashed).clone()
+    } else {
+        None
+    }
 }
 
 /// Returns the hash of the executable, even if that takes seconds.

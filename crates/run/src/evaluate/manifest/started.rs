@@ -40,7 +40,12 @@ impl StartedManifest {
         if has_files {
             program::start();
         }
-        Self { run, started: SystemTime::now(), commit: has_files.then(Commit::start), ledger }
+        Self {
+            run,
+            started: SystemTime::now(),
+            commit: has_files.then(Commit::start),
+            ledger,
+        }
     }
 
     pub(crate) fn finish(&self, end: RunEnd<'_>) -> Manifest {
@@ -66,7 +71,12 @@ impl StartedManifest {
             judged_by_others: end.judged_by_others,
             ..self.run.clone()
         };
-        Manifest { format: FORMAT, run, process: Some(process), file: None }
+        Manifest {
+            format: FORMAT,
+            run,
+            process: Some(process),
+            file: None,
+        }
     }
 }
 

@@ -34,8 +34,14 @@ pub(super) enum Place<'l> {
 
 /// The groups that each row has, some of them before and some of them after the scores.
 pub(super) const FIRST_GROUPS: [&str; 5] = ["", "gold", "pred", "run", "attributes"];
-pub(super) const LAST_GROUPS: [&str; 6] =
-    ["repeats", GOLD_HASH, PRED_HASH, POSITIONAL, REFERENCE_KEY, "traceback"];
+pub(super) const LAST_GROUPS: [&str; 6] = [
+    "repeats",
+    GOLD_HASH,
+    PRED_HASH,
+    POSITIONAL,
+    REFERENCE_KEY,
+    "traceback",
+];
 
 impl<'l> Place<'l> {
     /// Returns the name of the group, which differs from all names of other groups.
@@ -78,7 +84,10 @@ pub(super) struct Shapes<'l, T> {
 
 impl<'l, T> Shapes<'l, T> {
     pub(super) fn new() -> Self {
-        Self { shapes: Vec::new(), values: Vec::new() }
+        Self {
+            shapes: Vec::new(),
+            values: Vec::new(),
+        }
     }
 
     /// Returns the values of a line, as JSON, in the order of the cells for which `new` computes something. `None` if the line is
@@ -89,7 +98,10 @@ impl<'l, T> Shapes<'l, T> {
         new: impl FnOnce(&[Place<'l>]) -> T,
     ) -> Option<(&T, &[&'l str])> {
         let Self { shapes, values } = self;
-        match shapes.iter().position(|(shape, _)| shape.values(line, values).is_some()) {
+        match shapes
+            .iter()
+            .position(|(shape, _)| shape.values(line, values).is_some())
+        {
             Some(found) => shapes[..=found].rotate_right(1),
             None => {
                 let shape = Shape::of(line)?;
@@ -124,10 +136,22 @@ struct Slot<'l> {
 impl<'l> Shape<'l> {
     /// Returns the shape of a line; `None` if the line is not a row.
     fn of(line: &'l str) -> Option<Self> {
-        let mut reader = ShapeReader { line, at: 0, end: 0, places: Vec::new(), slots: Vec::new() };
+        let mut reader = ShapeReader {
+            line,
+            at: 0,
+            end: 0,
+            places: Vec::new(),
+            slots: Vec::new(),
+        };
         reader.members(ShapeReader::member)?;
-        let ShapeReader { end, places, slots, .. } = reader;
-        Some(Self { places, slots, end: line.get(end..)? })
+        let ShapeReader {
+            end, places, slots, ..
+        } = reader;
+        Some(Self {
+            places,
+            slots,
+            end: line.get(end..)?,
+        })
     }
 
     /// Replaces values by those of a line of this shape, in the order of the cells; `None` of any other line.
@@ -168,7 +192,9 @@ impl<'l> ShapeReader<'l> {
             "scores" => return self.members(Self::score),
             _ => {}
         }
-        let place = known(&LAST_GROUPS).map(Place::Whole).or(known(&RUN).map(Place::Run));
+        let place = known(&LAST_GROUPS)
+            .map(Place::Whole)
+            .or(known(&RUN).map(Place::Run));
         match place {
             Some(place) if self.next()? != b'n' => self.add(place, b"n"),
             _ => self.skip(),
@@ -205,7 +231,11 @@ impl<'l> ShapeReader<'l> {
     }
 
     fn add_slot(&mut self, cell: usize, excluded: &'static [u8]) -> Option<()> {
-        self.slots.push(Slot { before: self.line.get(self.end..self.at)?, cell, excluded });
+        self.slots.push(Slot {
+            before: self.line.get(self.end..self.at)?,
+            cell,
+            excluded,
+        });
         self.skip()?;
         self.end = self.at;
         Some(())
@@ -251,7 +281,11 @@ impl<'l> ShapeReader<'l> {
 pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
     let text = value.strip_prefix('"')?.strip_suffix('"')?;
     let parsed = || serde_json::from_str(value).map_or(text.into(), Cow::Owned);
-    Some(if text.contains('\\') { parsed() } else { text.into() })
+    Some(if text.contains('\\') {
+        parsed()
+    } else {
+        text.into()
+    })
 }
 
 /// Returns a value as a [`Value`] is written, which may sort the keys of an object. An integer of many digits is a float then.
@@ -287,7 +321,9 @@ fn value_end(text: &[u8]) -> Option<usize> {
                 at += 1;
             }
         }
-        _ => text.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n')),
+        _ => text
+            .iter()
+            .position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n')),
     }
 }
 

@@ -88,8 +88,9 @@ impl Columns {
         let (text, lines) = chunk.into_parts()?;
         let (mut columns, mut shapes) = (Self::default(), Shapes::new());
         for line in lines.into_iter().map(|place| &text[place]) {
-            let (places, values) =
-                shapes.read(line, |places| columns.places(places)).ok_or_else(changed)?;
+            let (places, values) = shapes
+                .read(line, |places| columns.places(places))
+                .ok_or_else(changed)?;
             columns.rows += 1;
             for (value, (group, column)) in values.iter().zip(places) {
                 let group = &mut columns.groups[*group];
@@ -181,8 +182,9 @@ impl Layout {
         let mut row = Vec::with_capacity(self.columns.len());
         for place in lines {
             let line = &text[place.clone()];
-            let (sources, values) =
-                shapes.read(line, |places| self.sources(places)).ok_or_else(changed)?;
+            let (sources, values) = shapes
+                .read(line, |places| self.sources(places))
+                .ok_or_else(changed)?;
             row.clear();
             row.extend(sources.iter().map(|source| source.value(values)));
             each(&row)?;
@@ -194,8 +196,13 @@ impl Layout {
     fn sources(&self, cells: &[Place<'_>]) -> Vec<Source> {
         let mut sources: Vec<_> = (0..self.columns.len()).map(|_| Source::None).collect();
         for group in &self.packed {
-            let of_group = cells.iter().enumerate().filter(|(_, cell)| cell.group() == *group);
-            let of_group: Vec<_> = of_group.map(|(number, cell)| (number, cell.field())).collect();
+            let of_group = cells
+                .iter()
+                .enumerate()
+                .filter(|(_, cell)| cell.group() == *group);
+            let of_group: Vec<_> = of_group
+                .map(|(number, cell)| (number, cell.field()))
+                .collect();
             if let (false, Some(column)) = (of_group.is_empty(), self.columns.get_index_of(group)) {
                 sources[column] = Source::Packed(of_group);
             }
@@ -222,10 +229,15 @@ impl Source {
     fn value<'c>(&self, values: &[&'c str]) -> Option<Cow<'c, str>> {
         match self {
             Self::None => None,
-            Self::Cell(cell) => Some(values[*cell]).filter(|it| *it != "null").map(Cow::from),
+            Self::Cell(cell) => Some(values[*cell])
+                .filter(|it| *it != "null")
+                .map(Cow::from),
             Self::Packed(fields) => {
                 let field = |(cell, name): &(usize, String)| {
-                    (name.clone(), serde_json::from_str(values[*cell]).unwrap_or_default())
+                    (
+                        name.clone(),
+                        serde_json::from_str(values[*cell]).unwrap_or_default(),
+                    )
                 };
                 let object: Map<String, Value> = fields.iter().map(field).collect();
                 Some(Value::Object(object).to_string().into())

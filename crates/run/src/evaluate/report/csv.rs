@@ -25,7 +25,11 @@ pub(super) fn export(
     };
     let mut header = csv::Writer::from_writer(Vec::new());
     header.write_record(layout.columns.keys().map(|column| escaped(column)))?;
-    out.write_all(&header.into_inner().map_err(csv::IntoInnerError::into_error)?)?;
+    out.write_all(
+        &header
+            .into_inner()
+            .map_err(csv::IntoInnerError::into_error)?,
+    )?;
     let is_full = |_, bytes| bytes >= CHUNK;
     let format = |chunk: Chunk| {
         let (text, lines) = chunk.into_parts()?;
@@ -77,7 +81,9 @@ mod tests {
 
     #[test]
     fn a_field_is_written_as_the_csv_writer_writes_it() {
-        let parts = ["", "a", "é", "\"", ",", "\r", "\n", " ", "'", "=1", "#", "\0"];
+        let parts = [
+            "", "a", "é", "\"", ",", "\r", "\n", " ", "'", "=1", "#", "\0",
+        ];
         for first in parts {
             for second in parts {
                 for third in parts {

@@ -56,7 +56,10 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
 
 /// The hashes of the gold row and of the prediction.
 fn hashes<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> [Option<u64>; 2] {
-    let pred = row.pred.as_ref().and_then(|pred| serde_json::to_value(pred).ok());
+    let pred = row
+        .pred
+        .as_ref()
+        .and_then(|pred| serde_json::to_value(pred).ok());
     [serde_json::to_value(&*row.gold).ok(), pred].map(|side| row_hash(&side?))
 }
 
@@ -70,7 +73,11 @@ impl<'a> Object<'a> {
     }
 
     fn add_key(&mut self, key: &str) {
-        let begin: &[u8] = if self.0.last() == Some(&b'{') { b"\"" } else { b",\"" };
+        let begin: &[u8] = if self.0.last() == Some(&b'{') {
+            b"\""
+        } else {
+            b",\""
+        };
         for part in [begin, key.as_bytes(), b"\":"] {
             self.0.extend_from_slice(part);
         }
@@ -86,7 +93,8 @@ impl<'a> Object<'a> {
         let start = self.0.len();
         if let Err(error) = serde_json::to_writer(&mut *self.0, value) {
             self.0.truncate(start);
-            self.0.extend_from_slice(Value::from(not_json(&error)).to_string().as_bytes());
+            self.0
+                .extend_from_slice(Value::from(not_json(&error)).to_string().as_bytes());
         }
     }
 
@@ -139,7 +147,10 @@ impl<'a> Object<'a> {
         add_pred: impl Fn(&mut Object<'_>, usize),
     ) {
         self.add_run(row.run.as_deref());
-        self.add_some("attributes", Some(&row.attributes).filter(|fields| !fields.is_empty()));
+        self.add_some(
+            "attributes",
+            Some(&row.attributes).filter(|fields| !fields.is_empty()),
+        );
         self.add_scores(metrics, &row.outcomes);
         for (number, repeat) in row.repeats.iter().enumerate() {
             match number {
@@ -176,13 +187,25 @@ impl<'a> Object<'a> {
 fn add_score(line: &mut Vec<u8>, score: &ResultScore<Cow<'_, str>>) {
     Head::of_record(score).write(line);
     let mut object = Object(line);
-    object.add_some("missing", Some(&score.missing).filter(|fields| !fields.is_empty()));
+    object.add_some(
+        "missing",
+        Some(&score.missing).filter(|fields| !fields.is_empty()),
+    );
     object.add_some("error", score.error.as_deref());
     object.add_some("gated_by", score.gated_by.as_deref());
     object.add_some("budget_msats", score.budget_msats);
-    object.add_some("parts", Some(&score.parts).filter(|parts| !parts.is_empty()));
-    object.add_some("metadata", Some(&score.metadata).filter(|fields| !fields.is_empty()));
-    object.add_some("components", Some(&score.components).filter(|all| !all.is_empty()));
+    object.add_some(
+        "parts",
+        Some(&score.parts).filter(|parts| !parts.is_empty()),
+    );
+    object.add_some(
+        "metadata",
+        Some(&score.metadata).filter(|fields| !fields.is_empty()),
+    );
+    object.add_some(
+        "components",
+        Some(&score.components).filter(|all| !all.is_empty()),
+    );
     object.add_some("corpus", score.written_corpus.as_ref());
     object.0.push(b'}');
 }
@@ -268,7 +291,10 @@ fn push_some_string(line: &mut Vec<u8>, text: Option<&str>) {
 /// Appends a string of JSON as serde writes it. With serde, a file takes a third longer.
 fn push_string(line: &mut Vec<u8>, text: &str) {
     // Without an early return, the loop is vectorized.
-    if text.bytes().fold(false, |found, byte| found | (byte < b' ')) {
+    if text
+        .bytes()
+        .fold(false, |found, byte| found | (byte < b' '))
+    {
         // Writing a string to a vector cannot fail.
         return drop(serde_json::to_writer(line, text));
     }
@@ -291,7 +317,10 @@ pub(crate) fn written_score<'a, S: Eq + Hash + From<Cow<'a, str>>>(
     let mut score = ResultScore::of(outcome);
     score.written_corpus = match outcome {
         Outcome::Counted(counted) => counted.record(),
-        outcome => outcome.scored().and_then(Scored::corpus).and_then(CorpusCounts::record),
+        outcome => outcome
+            .scored()
+            .and_then(Scored::corpus)
+            .and_then(CorpusCounts::record),
     };
     score
 }
@@ -305,18 +334,45 @@ mod tests {
     #[test]
     fn strings_and_numbers_are_written_as_serde_writes_them() {
         let long = "x".repeat(100);
-        let parts = ["", "a", "\"", "\\", "\n", "\u{1}", "\u{7f}", "é\u{2028}", "/", &long];
+        let parts = [
+            "",
+            "a",
+            "\"",
+            "\\",
+            "\n",
+            "\u{1}",
+            "\u{7f}",
+            "é\u{2028}",
+            "/",
+            &long,
+        ];
         for first in parts {
             for second in parts {
                 let (text, mut line) = (format!("{first}{second}\"{first}"), Vec::new());
                 push_string(&mut line, &text);
-                assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&text).unwrap());
+                assert_eq!(
+                    String::from_utf8(line).unwrap(),
+                    serde_json::to_string(&text).unwrap()
+                );
             }
         }
-        for number in [0.0, -0.0, 1.0, -1.0, 0.1, 2.0 / 3.0, 1e300, 5e-324, 123_456_789.0] {
+        for number in [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.1,
+            2.0 / 3.0,
+            1e300,
+            5e-324,
+            123_456_789.0,
+        ] {
             let mut line = Vec::new();
             push_number(&mut line, Some(number));
-            assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&number).unwrap());
+            assert_eq!(
+                String::from_utf8(line).unwrap(),
+                serde_json::to_string(&number).unwrap()
+            );
         }
     }
 
@@ -344,15 +400,27 @@ mod tests {
         let written = |score: &ResultScore<Cow<'_, str>>| {
             let mut line = Vec::new();
             add_score(&mut line, score);
-            assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(score).unwrap());
+            assert_eq!(
+                String::from_utf8(line).unwrap(),
+                serde_json::to_string(score).unwrap()
+            );
         };
         let outcomes = [
-            Outcome::Gated { by: "a \"cheap\" one".to_owned() },
-            Outcome::Skipped { budget: 7, cost_msats: 3 },
+            Outcome::Gated {
+                by: "a \"cheap\" one".to_owned(),
+            },
+            Outcome::Skipped {
+                budget: 7,
+                cost_msats: 3,
+            },
             Outcome::Abstained,
-            Outcome::ProgramFailed { error: "no\n".into() },
+            Outcome::ProgramFailed {
+                error: "no\n".into(),
+            },
         ];
-        outcomes.iter().for_each(|outcome| written(&written_score(outcome)));
+        outcomes
+            .iter()
+            .for_each(|outcome| written(&written_score(outcome)));
         let mut all = written_score::<Cow<'_, str>>(&Outcome::Abstained);
         all.outcome = ResultOutcome::Scored;
         (all.value, all.passed, all.confidence) = (Some(0.1), Some(false), Some(1.0));
@@ -360,8 +428,10 @@ mod tests {
         all.missing.push("answer".into());
         all.error = Some("failed".into());
         all.parts.insert("precision".into(), 0.25);
-        all.metadata.insert("reasoning".to_owned(), Value::from("because"));
-        all.components.insert("part".into(), written_score(&Outcome::Abstained));
+        all.metadata
+            .insert("reasoning".to_owned(), Value::from("because"));
+        all.components
+            .insert("part".into(), written_score(&Outcome::Abstained));
         all.written_corpus = Some(Value::from(3));
         written(&all);
     }

@@ -29,8 +29,10 @@ impl SpooledLine {
     /// Returns the line of an entry, or `None` for a row without a line.
     fn read(entry: &[u8]) -> Option<Self> {
         let (offset, length) = (entry.first_chunk()?, entry.last_chunk()?);
-        let line =
-            Self { offset: u64::from_le_bytes(*offset), length: u64::from_le_bytes(*length) };
+        let line = Self {
+            offset: u64::from_le_bytes(*offset),
+            length: u64::from_le_bytes(*length),
+        };
         (line.length > 0).then_some(line)
     }
 }
@@ -49,7 +51,12 @@ pub(super) struct LineIndex {
 
 impl LineIndex {
     pub(super) fn new(beside: PathBuf) -> Self {
-        Self { beside, file: None, next: 0, is_sorted: true }
+        Self {
+            beside,
+            file: None,
+            next: 0,
+            is_sorted: true,
+        }
     }
 
     /// Records the line of a row.
@@ -64,7 +71,9 @@ impl LineIndex {
         if row != self.next {
             self.is_sorted &= row > self.next;
             // Rows that are left out have an entry of zeros.
-            let offset = row.checked_mul(ENTRY as u64).ok_or(io::ErrorKind::FileTooLarge)?;
+            let offset = row
+                .checked_mul(ENTRY as u64)
+                .ok_or(io::ErrorKind::FileTooLarge)?;
             file.seek(SeekFrom::Start(offset))?;
         }
         self.next = row + 1;
@@ -76,7 +85,9 @@ impl LineIndex {
         &mut self,
         mut each: impl FnMut(SpooledLine) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
         file.flush()?;
         // The next entry is not written where the last one was read.
         self.next = u64::MAX;
@@ -101,13 +112,18 @@ mod tests {
     const BLOCK: u64 = 6_144;
 
     fn line(row: u64) -> SpooledLine {
-        SpooledLine { offset: 7 * row, length: row % 5 + 1 }
+        SpooledLine {
+            offset: 7 * row,
+            length: row % 5 + 1,
+        }
     }
 
     /// The lines of an index into which these rows were inserted, twice.
     fn lines(rows: &[u64]) -> Vec<SpooledLine> {
         let mut index = LineIndex::new(std::env::temp_dir().join("dsrs-line-index"));
-        rows.iter().try_for_each(|row| index.insert(*row, line(*row))).unwrap();
+        rows.iter()
+            .try_for_each(|row| index.insert(*row, line(*row)))
+            .unwrap();
         let mut read = || {
             let mut lines = Vec::new();
             index.for_each(|line| {
@@ -141,7 +157,10 @@ mod tests {
         for rows in orders {
             let mut sorted = rows.clone();
             sorted.sort_unstable();
-            assert_eq!(lines(&rows), sorted.into_iter().map(line).collect::<Vec<_>>());
+            assert_eq!(
+                lines(&rows),
+                sorted.into_iter().map(line).collect::<Vec<_>>()
+            );
         }
     }
 }

@@ -63,7 +63,10 @@ pub(super) fn export(
     let layout = Layout::of(lines)?;
     let columns = &layout.columns;
     let schema = Arc::new(schema(columns).map_err(io::Error::other)?);
-    let json = columns.iter().filter(|(_, kind)| **kind == Kind::Json).map(|(name, _)| name);
+    let json = columns
+        .iter()
+        .filter(|(_, kind)| **kind == Kind::Json)
+        .map(|(name, _)| name);
     let json = serde_json::to_string(&json.collect::<Vec<_>>())?;
     let json = KeyValue::new(JSON_COLUMNS.to_owned(), json);
     let embedded = KeyValue::new(EMBEDDED_MANIFEST.to_owned(), Embedded::to_text(manifest));
@@ -76,15 +79,21 @@ pub(super) fn export(
     let file = SerializedFileWriter::new(out, schema, Arc::clone(&properties));
     let mut file = file.map_err(io::Error::other)?;
     let encode = |chunk: Chunk| {
-        let columns = columns_of(chunk, &layout)?.into_iter().zip(descriptor.columns());
+        let columns = columns_of(chunk, &layout)?
+            .into_iter()
+            .zip(descriptor.columns());
         let encoded = columns.map(|(column, description)| column.encode(description, &properties));
-        encoded.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)
+        encoded
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(io::Error::other)
     };
     let is_full = |rows, bytes| rows == MAX_ROWS || bytes >= MAX_BYTES;
     lines.map_chunks(is_full, encode, |columns| {
         let mut group = file.next_row_group().map_err(io::Error::other)?;
         for (bytes, closed) in columns {
-            group.append_column(&bytes, closed).map_err(io::Error::other)?;
+            group
+                .append_column(&bytes, closed)
+                .map_err(io::Error::other)?;
         }
         group.close().map_err(io::Error::other)?;
         Ok(())
@@ -96,11 +105,15 @@ pub(super) fn export(
 fn schema(columns: &IndexMap<String, Kind>) -> Result<Type, ParquetError> {
     let field = |(name, kind): (&String, &Kind)| {
         let field = Type::primitive_type_builder(name, kind.physical());
-        let field = field.with_repetition(Repetition::OPTIONAL).with_logical_type(kind.logical());
+        let field = field
+            .with_repetition(Repetition::OPTIONAL)
+            .with_logical_type(kind.logical());
         field.build().map(Arc::new)
     };
     let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder("results").with_fields(fields).build()
+    Type::group_type_builder("results")
+        .with_fields(fields)
+        .build()
 }
 
 /// The cells of a column in a row group.
@@ -122,13 +135,18 @@ enum Cells {
 fn columns_of(chunk: Chunk, layout: &Layout) -> io::Result<Vec<Column>> {
     let (text, lines) = chunk.into_parts()?;
     let rows = lines.len();
-    let new = |kind: &Kind| Column { cells: kind.cells(), levels: Vec::with_capacity(rows) };
+    let new = |kind: &Kind| Column {
+        cells: kind.cells(),
+        levels: Vec::with_capacity(rows),
+    };
     let mut columns: Vec<_> = layout.columns.values().map(new).collect();
     let bytes = Bytes::from(text);
     let text = std::str::from_utf8(&bytes).map_err(io::Error::other)?;
     layout.each_row(text, &lines, |values| {
         for (column, value) in columns.iter_mut().zip(values) {
-            let has_value = value.as_ref().is_some_and(|value| column.cells.push(value, &bytes));
+            let has_value = value
+                .as_ref()
+                .is_some_and(|value| column.cells.push(value, &bytes));
             column.levels.push(i16::from(has_value));
         }
         Ok(())

@@ -169,7 +169,10 @@ mod tests {
         let shown = |display, terminal| Shown::new(display, Some(1), terminal);
         assert!(matches!(shown(ProgressDisplay::Off, true), Shown::Nothing));
         assert!(matches!(shown(true.into(), false), Shown::Nothing));
-        assert!(matches!(shown(ProgressDisplay::Always, false), Shown::Lines));
+        assert!(matches!(
+            shown(ProgressDisplay::Always, false),
+            Shown::Lines
+        ));
         assert!(!matches!(shown(true.into(), true), Shown::Nothing));
     }
 

@@ -142,7 +142,6 @@ pub enum ResultOutcome {
 
 impl ResultOutcome {
     /// Returns the outcome's name in snake case, as in result files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scored => "scored",
@@ -156,7 +155,6 @@ impl ResultOutcome {
     }
 
     /// Returns whether the metric or the program failed. The mean counts such a row as the failure score.
-    #[must_use]
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::MetricFailed | Self::ProgramFailed)
     }
@@ -185,7 +183,6 @@ impl fmt::Display for ResultOutcome {
 impl ResultRow {
     /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`, where a path may lead into objects and
     /// lists. The cells of a CSV file are strings.
-    #[must_use]
     pub fn field(&self, field: &str) -> Option<&Value> {
         let side = match field.split_once('.') {
             Some(("gold", field)) => self.gold.as_ref().map(|gold| (gold, field)),
@@ -200,7 +197,6 @@ impl ResultRow {
 
     /// The hash of the prediction; `None` in a file of an earlier version.
     #[doc(hidden)]
-    #[must_use]
     pub fn pred_hash(&self) -> Option<u64> {
         self.pred_hash
     }
@@ -208,7 +204,10 @@ impl ResultRow {
     /// The position of the row, for an error.
     #[doc(hidden)]
     pub fn at(&self) -> Origin {
-        let unknown = || Origin { file: Path::new("evaluation").into(), line: 0 };
+        let unknown = || Origin {
+            file: Path::new("evaluation").into(),
+            line: 0,
+        };
         self.origin.clone().unwrap_or_else(unknown)
     }
 
@@ -220,7 +219,10 @@ impl ResultRow {
         let run = row.run.as_deref().map(RunRecord::of).unwrap_or_default();
         let score = |(metric, name): (usize, &String)| {
             let outcome = row.outcomes.get(metric)?;
-            let repeats = row.repeats.iter().filter_map(|repeat| repeat.outcomes.get(metric));
+            let repeats = row
+                .repeats
+                .iter()
+                .filter_map(|repeat| repeat.outcomes.get(metric));
             let repeats = repeats.map(|it| (it.value(), it.scored().and_then(|it| it.passed)));
             let mut score = ResultScore::of(outcome);
             score.is_share = score.value.is_some() && are_verdicts(repeats);
@@ -236,7 +238,11 @@ impl ResultRow {
             is_positional: row.is_positional,
             gold,
             pred,
-            attributes: row.attributes.iter().map(|(name, it)| (name, it.clone())).collect(),
+            attributes: row
+                .attributes
+                .iter()
+                .map(|(name, it)| (name, it.clone()))
+                .collect(),
             latency_s: run.latency_s,
             input_tokens: run.input_tokens,
             output_tokens: run.output_tokens,
@@ -284,9 +290,11 @@ impl RunRecord {
 impl ResultScore {
     /// Returns the error, or else the details, or else the feedback.
     #[doc(hidden)]
-    #[must_use]
     pub fn explanation(&self) -> Option<&str> {
-        self.error.as_deref().or(self.details.as_deref()).or(self.feedback.as_deref())
+        self.error
+            .as_deref()
+            .or(self.details.as_deref())
+            .or(self.feedback.as_deref())
     }
 }
 
@@ -308,7 +316,6 @@ impl<S: Eq + Hash> ResultScore<S> {
     /// # std::fs::remove_file(file)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
         let own = RepliedBy::of_metadata(&self.metadata);
         let of_components = self.components.values().flat_map(Self::replied_by);
@@ -325,7 +332,10 @@ impl<S: Eq + Hash> ResultScore<S> {
         let scored = outcome.scored();
         // Most scores have none of these.
         let noted = scored.filter(|scored| !scored.is_simple());
-        let metadata = noted.and_then(Scored::metadata).cloned().unwrap_or_default();
+        let metadata = noted
+            .and_then(Scored::metadata)
+            .cloned()
+            .unwrap_or_default();
         let components = noted.map(|scored| scored.components().map(Self::of_component).collect());
         let components: IndexMap<_, _> = components.unwrap_or_default();
         let parts = |scored: &'a Scored| scored.parts().iter().map(|it| (text(&it.name), it.value));
@@ -337,7 +347,11 @@ impl<S: Eq + Hash> ResultScore<S> {
             details: scored.and_then(Scored::own_details).map(text),
             feedback: scored.and_then(Scored::feedback).map(S::from),
             cost_msats: outcome.cost_msats(),
-            missing: noted.into_iter().flat_map(Scored::missing_fields).map(text).collect(),
+            missing: noted
+                .into_iter()
+                .flat_map(Scored::missing_fields)
+                .map(text)
+                .collect(),
             error: outcome.error().map(|error| Cow::<str>::Owned(error).into()),
             gated_by: match outcome {
                 Outcome::Gated { by } => Some(text(by)),
@@ -347,7 +361,9 @@ impl<S: Eq + Hash> ResultScore<S> {
                 Outcome::Skipped { budget, .. } => Some(*budget),
                 _ => None,
             },
-            parts: noted.map(|scored| parts(scored).collect()).unwrap_or_default(),
+            parts: noted
+                .map(|scored| parts(scored).collect())
+                .unwrap_or_default(),
             is_judged_offline: is_judged_offline(&metadata, &components),
             metadata,
             components,
@@ -397,7 +413,10 @@ fn is_verdict(value: Option<f64>, passed: Option<bool>) -> bool {
 /// Whether every repeat with a score has pass or fail as its score, and one does. A repeat is value and verdict.
 pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> bool {
     let scored = repeats.filter(|(value, _)| value.is_some());
-    scored.map(|(value, passed)| is_verdict(value, passed)).reduce(|a, b| a && b).unwrap_or(false)
+    scored
+        .map(|(value, passed)| is_verdict(value, passed))
+        .reduce(|a, b| a && b)
+        .unwrap_or(false)
 }
 
 /// Returns whether the metadata of a score, or a component of it, contains the label of the offline judge.

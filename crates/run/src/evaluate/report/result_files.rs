@@ -51,7 +51,10 @@ pub(crate) struct ResultFiles {
     lines: LineIndex,
     end: u64,
     /// Whether CSV cells that a spreadsheet would evaluate are escaped.
-    #[cfg_attr(not(feature = "csv"), expect(dead_code, reason = "only CSV is escaped"))]
+    #[cfg_attr(
+        not(feature = "csv"),
+        expect(dead_code, reason = "only CSV is escaped")
+    )]
     escape_formulas: bool,
 }
 
@@ -70,7 +73,9 @@ impl ResultFiles {
         let Some(first) = opened.first() else {
             return Ok(None);
         };
-        let spool = first.spool().map_err(|error| output_error(&first.path, &error))?;
+        let spool = first
+            .spool()
+            .map_err(|error| output_error(&first.path, &error))?;
         Ok(Some(Self {
             lines: LineIndex::new(first.file.beside()),
             spool: Hashing::new(BufWriter::with_capacity(1 << 16, spool)),
@@ -112,7 +117,13 @@ impl ResultFiles {
             }
             left -= place.len();
             let length = place.len() as u64;
-            self.lines.insert(row, SpooledLine { offset: self.end, length: length - 1 })?;
+            self.lines.insert(
+                row,
+                SpooledLine {
+                    offset: self.end,
+                    length: length - 1,
+                },
+            )?;
             self.end += length;
             if adjacent.end != place.start {
                 self.spool(&latest.text[adjacent])?;
@@ -135,7 +146,8 @@ impl ResultFiles {
 
     /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.
     pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
-        self.latest.add_to_last(REFERENCE_KEY, &manifest.run.reference());
+        self.latest
+            .add_to_last(REFERENCE_KEY, &manifest.run.reference());
         let targets = std::mem::take(&mut self.targets);
         let mut failed = Vec::new();
         let mut is_written = true;
@@ -146,12 +158,17 @@ impl ResultFiles {
             }
         }
         let mut failed = failed.into_iter();
-        let Some((path, error)) = failed.next() else { return Ok(()) };
+        let Some((path, error)) = failed.next() else {
+            return Ok(());
+        };
         let others =
             failed.map(|(path, error)| format!("; cannot write `{}`: {error}", path.display()));
         let error = format!("{error}{}", others.collect::<String>());
         match is_written {
-            true => Err(EvaluateError::Output { path, reason: error }),
+            true => Err(EvaluateError::Output {
+                path,
+                reason: error,
+            }),
             false => Err(self.keep_spool(path, &error)),
         }
     }
@@ -181,13 +198,16 @@ impl ResultFiles {
         let staged = staged_path(&path);
         if let Some(file) = &mut target.manifest {
             let text = manifest.to_file(described);
-            file.fill(|out| out.write_all(text.as_bytes())).map_err(of_manifest)?;
+            file.fill(|out| out.write_all(text.as_bytes()))
+                .map_err(of_manifest)?;
             file.stage(staged.clone()).map_err(of_manifest)?;
         }
         let spool = is_spool.then(|| self.spool.out().get_ref());
         target.file.publish(spool).map_err(of_target)?;
         target.is_published = true;
-        let Some(file) = &mut target.manifest else { return Ok(()) };
+        let Some(file) = &mut target.manifest else {
+            return Ok(());
+        };
         file.publish(None).map_err(|error| {
             file.keep_staged();
             let (manifest, error) = of_manifest(error);
@@ -245,7 +265,11 @@ fn export_array(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result
         separator = b",\n";
         out.write_all(line)
     })?;
-    let end: &[u8] = if separator == b"[\n" { b"[]\n" } else { b"\n]\n" };
+    let end: &[u8] = if separator == b"[\n" {
+        b"[]\n"
+    } else {
+        b"\n]\n"
+    };
     out.write_all(end)
 }
 
@@ -266,7 +290,13 @@ impl Target {
             manifest.map_err(|error| output_error(&manifest_path(path), &error))
         });
         let manifest = manifest.transpose()?;
-        Ok(Self { format, path: path.to_owned(), file, manifest, is_published: false })
+        Ok(Self {
+            format,
+            path: path.to_owned(),
+            file,
+            manifest,
+            is_published: false,
+        })
     }
 
     fn open_manifest(path: &Path, file: &OutputFile) -> io::Result<OutputFile> {
@@ -285,7 +315,10 @@ impl Target {
 }
 
 fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
-    EvaluateError::Output { path: path.to_owned(), reason: error.to_string() }
+    EvaluateError::Output {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

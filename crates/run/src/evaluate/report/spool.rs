@@ -30,7 +30,11 @@ impl Lines {
 
     /// Adds a key with a string to the object of the last row.
     pub(super) fn add_to_last(&mut self, key: &str, value: &str) {
-        let last = self.rows.iter().enumerate().max_by_key(|(_, (row, _))| *row);
+        let last = self
+            .rows
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, (row, _))| *row);
         let Some((position, _)) = last else { return };
         let (row, place) = self.rows.swap_remove(position);
         let mut line = self.text[place].to_owned();
@@ -62,14 +66,24 @@ pub(super) struct SpoolReader<'a> {
 impl<'a> SpoolReader<'a> {
     pub(super) fn new(file: &'a File, lines: &'a mut LineIndex) -> Self {
         let file = BufReader::with_capacity(1 << 16, file);
-        Self { file, offset: 0, lines, buffer: Vec::new() }
+        Self {
+            file,
+            offset: 0,
+            lines,
+            buffer: Vec::new(),
+        }
     }
 
     pub(super) fn for_each(
         &mut self,
         mut each: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Self { file, offset, lines, buffer } = self;
+        let Self {
+            file,
+            offset,
+            lines,
+            buffer,
+        } = self;
         lines.for_each(|line| {
             // A relative seek keeps the buffer for adjacent lines.
             file.seek_relative(line.offset.cast_signed() - offset.cast_signed())?;
@@ -115,7 +129,10 @@ impl Chunk {
 
     /// Returns the text, and the places of the lines in it.
     pub(super) fn into_parts(self) -> io::Result<(String, Vec<Range<usize>>)> {
-        Ok((String::from_utf8(self.text).map_err(io::Error::other)?, self.lines))
+        Ok((
+            String::from_utf8(self.text).map_err(io::Error::other)?,
+            self.lines,
+        ))
     }
 }
 
@@ -146,7 +163,11 @@ impl SpoolReader<'_> {
                     }
                     Ok(())
                 })?;
-                if places.is_empty() { Ok(()) } else { pass(Chunk::read(file, &places)?) }
+                if places.is_empty() {
+                    Ok(())
+                } else {
+                    pass(Chunk::read(file, &places)?)
+                }
             },
         )
     }

@@ -56,14 +56,17 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn table(&self, rows: Option<usize>) -> ResultTable {
         let shown = rows.unwrap_or(usize::MAX).min(self.results.len());
         let names: Vec<&str> = self.metric_names().collect();
-        let kinds: Vec<_> =
-            names.iter().map(|name| self.metric(name).map(|metric| metric.kind)).collect();
-        let rows: Vec<_> =
-            self.results[..shown].iter().map(|row| Cells::new(row, &kinds)).collect();
+        let kinds: Vec<_> = names
+            .iter()
+            .map(|name| self.metric(name).map(|metric| metric.kind))
+            .collect();
+        let rows: Vec<_> = self.results[..shown]
+            .iter()
+            .map(|row| Cells::new(row, &kinds))
+            .collect();
         let fields: IndexSet<&String> = rows.iter().flat_map(|row| row.fields.keys()).collect();
         let line = |row: &Cells| {
             let field = |name: &&String| row.fields.get(*name).cloned().unwrap_or_default();
@@ -103,15 +106,23 @@ impl Cells {
             fields.extend(fields_of("pred", pred));
         }
         let outcomes = row.outcomes.iter().zip(kinds);
-        let outcomes = outcomes.map(|(scored, kind)| outcome(scored, *kind)).collect();
-        Self { id: row.id.clone(), fields, outcomes }
+        let outcomes = outcomes
+            .map(|(scored, kind)| outcome(scored, *kind))
+            .collect();
+        Self {
+            id: row.id.clone(),
+            fields,
+            outcomes,
+        }
     }
 }
 
 /// Returns the fields of a row, in their order.
 fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
     let json = serde_json::to_string(row);
-    let fields = json.as_ref().map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
+    let fields = json
+        .as_ref()
+        .map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
     match (fields, json.as_deref()) {
         (Ok(Ok(fields)), _) => {
             let named = |(name, value)| (format!("{side}.{name}"), text(value).unwrap_or_default());
@@ -121,7 +132,10 @@ fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
             let value = serde_json::from_str(value).unwrap_or(Value::Null);
             vec![(side.to_owned(), text(value).unwrap_or_default())]
         }
-        (_, Err(error)) => vec![(side.to_owned(), format!("cannot be written as JSON: {error}"))],
+        (_, Err(error)) => vec![(
+            side.to_owned(),
+            format!("cannot be written as JSON: {error}"),
+        )],
     }
 }
 
@@ -153,7 +167,6 @@ fn outcome(outcome: &Outcome, kind: Option<ScoreKind>) -> String {
 
 impl ResultTable {
     /// Sets the width, in terminal columns.
-    #[must_use]
     pub fn with_width(mut self, columns: u16) -> Self {
         self.width = Some(columns);
         self
@@ -181,14 +194,20 @@ impl ResultTable {
 
 /// Returns the width of the terminal that standard output writes to, if it is one.
 fn terminal_width() -> Option<u16> {
-    console::Term::stdout().size_checked().map(|(_, columns)| columns)
+    console::Term::stdout()
+        .size_checked()
+        .map(|(_, columns)| columns)
 }
 
 /// Returns the text as one line, truncated to slightly more than the width.
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
     let visible = |character: char| {
-        if escape::is_unsafe(character) { ' ' } else { character }
+        if escape::is_unsafe(character) {
+            ' '
+        } else {
+            character
+        }
     };
     shown.map(visible).collect()
 }
@@ -203,7 +222,11 @@ impl fmt::Display for ResultTable {
         table.set_width(width);
         let columns = self.fitting(width);
         let row = |cells: &[String]| {
-            let mut row = Row::from(columns.iter().map(|column| one_line(&cells[*column], width)));
+            let mut row = Row::from(
+                columns
+                    .iter()
+                    .map(|column| one_line(&cells[*column], width)),
+            );
             row.max_height(1);
             row
         };
@@ -235,6 +258,8 @@ impl fmt::Display for ResultTable {
 impl fmt::Debug for ResultTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = f.debug_struct("ResultTable");
-        table.field("rows", &self.rows.len()).finish_non_exhaustive()
+        table
+            .field("rows", &self.rows.len())
+            .finish_non_exhaustive()
     }
 }

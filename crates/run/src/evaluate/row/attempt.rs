@@ -102,5 +102,8 @@ pub(super) fn unless_late<T, E>(
 
 /// Returns whether a result is final: a score, a contribution to one or an abstention.
 pub(super) fn is_conclusive(result: &Result<RowAnswer, MetricError>) -> bool {
-    result.as_ref().map_or_else(|error| *error.kind() == MetricErrorKind::Abstained, |_| true)
+    result.as_ref().map_or_else(
+        |error| *error.kind() == MetricErrorKind::Abstained,
+        |_| true,
+    )
 }

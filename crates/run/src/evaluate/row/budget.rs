@@ -32,7 +32,6 @@ pub struct BudgetReport {
 
 impl BudgetReport {
     /// Returns the amount that can still be reserved; `None` without a limit.
-    #[must_use]
     pub fn available(&self) -> Option<u64> {
         let taken = self.spent.saturating_add(self.reserved);
         self.limit.map(|limit| limit.saturating_sub(taken))
@@ -59,9 +58,17 @@ enum Attempt<'a> {
 
 impl Ledger {
     pub(crate) fn new(limit: Option<u64>) -> Self {
-        let account = BudgetReport { limit, ..BudgetReport::default() };
+        let account = BudgetReport {
+            limit,
+            ..BudgetReport::default()
+        };
         let kept = AtomicU64::new(0);
-        Self { limit, account: Mutex::new(account), kept, freed: Notify::new() }
+        Self {
+            limit,
+            account: Mutex::new(account),
+            kept,
+            freed: Notify::new(),
+        }
     }
 
     pub(crate) fn report(&self) -> BudgetReport {
@@ -127,14 +134,24 @@ impl Ledger {
         let fits = |taken: u64| taken.checked_add(msats).is_some_and(|total| total <= limit);
         if fits(account.spent.saturating_add(account.reserved)) {
             account.reserved += msats;
-            return Attempt::Granted(Reservation { ledger: self, msats });
+            return Attempt::Granted(Reservation {
+                ledger: self,
+                msats,
+            });
         }
-        if account.reserved > 0 && fits(account.spent) { Attempt::Wait } else { Attempt::Denied }
+        if account.reserved > 0 && fits(account.spent) {
+            Attempt::Wait
+        } else {
+            Attempt::Denied
+        }
     }
 
     /// Returns the reservation of a call without a cost or without a limit.
     fn empty(&self) -> Reservation<'_> {
-        Reservation { ledger: self, msats: 0 }
+        Reservation {
+            ledger: self,
+            msats: 0,
+        }
     }
 }
 
@@ -150,7 +167,10 @@ impl<'a> Reservation<'a> {
     pub(crate) fn split(&mut self, msats: u64) -> Self {
         let msats = msats.min(self.msats);
         self.msats -= msats;
-        Reservation { ledger: self.ledger, msats }
+        Reservation {
+            ledger: self.ledger,
+            msats,
+        }
     }
 
     /// Returns the amount.

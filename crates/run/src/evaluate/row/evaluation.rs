@@ -53,7 +53,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         for number in 0..repeats {
             let first = row.pred.take_if(|_| is_predicted);
             let settings = Settings::new().with(RepeatNumber(number));
-            settings.scope(self.evaluate(row, program, (kept, number))).await;
+            settings
+                .scope(self.evaluate(row, program, (kept, number)))
+                .await;
             traceback = traceback.or(row.traceback.take());
             let pred = std::mem::replace(&mut row.pred, first);
             // The run of a given prediction is the same in all repeats.
@@ -72,7 +74,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         (kept, repeat): (Option<&KeptRow<'_, G, P>>, u32),
     ) {
-        let Some(kept) = kept else { return self.evaluate_once(row, program, None).await };
+        let Some(kept) = kept else {
+            return self.evaluate_once(row, program, None).await;
+        };
         let kept = kept.repeat(repeat);
         // Boxed, so that a row of a run without a store takes less memory.
         Box::pin(kept.scope(self.evaluate_once(row, program, Some(&kept)))).await;
@@ -104,10 +108,16 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 }
             }
             // Boxed, so that a row of metrics that share nothing takes less memory.
-            let memo = self.sharing.as_ref().map(|sharing| Box::new(sharing.memo(call.address())));
+            let memo = self
+                .sharing
+                .as_ref()
+                .map(|sharing| Box::new(sharing.memo(call.address())));
             let kept = kept.map(|kept| kept.scores(&call));
             let call = call.with_memo(memo.as_deref());
-            let known = kept.as_ref().map(|kept| kept.known(self)).unwrap_or_default();
+            let known = kept
+                .as_ref()
+                .map(|kept| kept.known(self))
+                .unwrap_or_default();
             let (metrics, charges) = (0..self.metrics.len(), std::iter::empty());
             let scored = self.score_metrics(call, deadline, kept.as_ref(), known, metrics, charges);
             (row.outcomes, row.traceback) = scored.await;

@@ -34,7 +34,12 @@ impl Gate {
         costs: impl IntoIterator<Item = u64>,
     ) -> Self {
         let max_costs = costs.into_iter().map(AtomicU64::new).collect();
-        Self { proxies, rejected_by, ledger: Ledger::new(limit), max_costs }
+        Self {
+            proxies,
+            rejected_by,
+            ledger: Ledger::new(limit),
+            max_costs,
+        }
     }
 
     pub(crate) fn budget(&self) -> BudgetReport {
@@ -55,13 +60,23 @@ impl Gate {
         calls: Vec<usize>,
         spending: &'a Mutex<Spending>,
     ) -> Result<Vec<Charge<'a>>, u64> {
-        let costs: Vec<_> =
-            calls.into_iter().map(|metric| (metric, self.max_cost(metric))).collect();
-        let total = costs.iter().try_fold(0, |sum: u64, (_, cost)| sum.checked_add(*cost));
+        let costs: Vec<_> = calls
+            .into_iter()
+            .map(|metric| (metric, self.max_cost(metric)))
+            .collect();
+        let total = costs
+            .iter()
+            .try_fold(0, |sum: u64, (_, cost)| sum.checked_add(*cost));
         let mut reservation = self.ledger.reserve(total).await?;
         let charge = |(metric, cost)| {
             let reservation = reservation.split(cost);
-            Charge { gate: self, metric, reservation, spending, open: None }
+            Charge {
+                gate: self,
+                metric,
+                reservation,
+                spending,
+                open: None,
+            }
         };
         Ok(costs.into_iter().map(charge).collect())
     }
@@ -102,14 +117,23 @@ impl Charge<'_> {
     pub(crate) fn record(&mut self, (store, budget): (&Store, &str)) -> Result<(), LmError> {
         if self.reservation.is_limited() {
             let number = store.reserve_msats(budget, self.reservation.msats())?;
-            self.open = Some(OpenCall { store: store.clone(), number });
+            self.open = Some(OpenCall {
+                store: store.clone(),
+                number,
+            });
         }
         Ok(())
     }
 
     /// Records the cost of the call.
     pub(crate) fn settle(self, cost: u64) {
-        let Self { gate, metric, reservation, spending, open } = self;
+        let Self {
+            gate,
+            metric,
+            reservation,
+            spending,
+            open,
+        } = self;
         gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
         let of_call = reservation.settle(cost);
         if let Some(OpenCall { store, number }) = open {

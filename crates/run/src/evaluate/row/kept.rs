@@ -42,14 +42,22 @@ where
 {
     #[cfg(feature = "store")]
     pub(crate) fn new(dir: PathBuf) -> Self {
-        let codec = Codec { inputs, content, encode: encode::<P>, decode: decode::<P> };
+        let codec = Codec {
+            inputs,
+            content,
+            encode: encode::<P>,
+            decode: decode::<P>,
+        };
         Self { dir, codec }
     }
 }
 
 impl<G, P> Clone for StoreOptions<G, P> {
     fn clone(&self) -> Self {
-        Self { dir: self.dir.clone(), codec: self.codec }
+        Self {
+            dir: self.dir.clone(),
+            codec: self.codec,
+        }
     }
 }
 
@@ -123,7 +131,9 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         for (position, entry) in plan.metrics.iter().enumerate() {
             let identity = json!(MetricIdentity::of(entry.metric()));
             // A judge that scores offline is free. It names `offline-lexical` as its model.
-            let names_model = identity["models"].as_array().is_some_and(|it| !it.is_empty());
+            let names_model = identity["models"]
+                .as_array()
+                .is_some_and(|it| !it.is_empty());
             let has_cost = entry.metric().spec().cost_msats > 0;
             if has_cost && !names_model && !entry.calls_model() {
                 metrics.push((position, identity.clone()));
@@ -131,7 +141,10 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
             identities.push(identity);
         }
         let run = json!([identities, plan.options.repeats, plan.inputs]);
-        let budget = format!("run {}", hexadecimal(&Sha256::digest(run.to_string())[..16]));
+        let budget = format!(
+            "run {}",
+            hexadecimal(&Sha256::digest(run.to_string())[..16])
+        );
         if let Some(gate) = &plan.gate {
             gate.add_kept(store.spent_msats(&budget)?);
         }
@@ -147,7 +160,15 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
             (_, Some(run)) => Some(json!({ "run": run.begun })),
             _ => None,
         };
-        Ok(Self { scope, codec, program, open_run, metrics, budget, totals })
+        Ok(Self {
+            scope,
+            codec,
+            program,
+            open_run,
+            metrics,
+            budget,
+            totals,
+        })
     }
 
     /// Returns a row of which nothing was evaluated. A program makes its prediction, unless it is given.
@@ -163,7 +184,11 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
                 json!({ "kind": "output", "format": FORMAT, "program": program, "inputs": inputs }),
             )
         });
-        KeptRow { run: self, output, scope: self.scope.of_row() }
+        KeptRow {
+            run: self,
+            output,
+            scope: self.scope.of_row(),
+        }
     }
 
     /// Returns the error after which nothing can be kept.
@@ -174,7 +199,11 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
     pub(crate) fn usage(&self) -> StoreUse {
         let [rows_as_before, found, paid] =
             self.totals.each_ref().map(|it| it.load(Ordering::Relaxed));
-        StoreUse { rows_as_before, found, paid }
+        StoreUse {
+            rows_as_before,
+            found,
+            paid,
+        }
     }
 
     /// Ends a run with all rows: the budget of its gate, and the outputs of a program without a version.
@@ -201,7 +230,11 @@ impl<G, P> KeptRow<'_, G, P> {
             key["repeat"] = number.into();
             Key::new(&key)
         });
-        KeptRepeat { row: self, number, output }
+        KeptRepeat {
+            row: self,
+            number,
+            output,
+        }
     }
 }
 
@@ -239,14 +272,21 @@ impl<G, P> KeptRepeat<'_, G, P> {
     /// Keeps the output of the program. A failure is not kept: the program runs again.
     pub(crate) fn keep_output(&self, predicted: &ProgramResult<P>) {
         self.row.scope.count(false);
-        let (Some(key), Ok((prediction, run))) = (&self.output, predicted) else { return };
+        let (Some(key), Ok((prediction, run))) = (&self.output, predicted) else {
+            return;
+        };
         // A prediction that cannot be written, such as one with NaN in a typed field, is predicted again.
-        let Ok(prediction) = (self.row.run.codec.encode)(prediction) else { return };
+        let Ok(prediction) = (self.row.run.codec.encode)(prediction) else {
+            return;
+        };
         let cost = run.usage.and_then(|usage| usage.cost_msats);
         self.row.scope.keep(
             "output",
             (&key.hash, &key.about),
-            &StoredOutput { prediction, run: run.clone() },
+            &StoredOutput {
+                prediction,
+                run: run.clone(),
+            },
             cost,
         );
     }
@@ -254,13 +294,20 @@ impl<G, P> KeptRepeat<'_, G, P> {
     /// Returns the evaluations of a prediction that are kept.
     pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>) -> KeptScores {
         let RunStore { metrics, codec, .. } = self.row.run;
-        let content = if metrics.is_empty() { None } else { (codec.content)(call) };
+        let content = if metrics.is_empty() {
+            None
+        } else {
+            (codec.content)(call)
+        };
         let key = |(position, metric): &(usize, Value)| {
             let (row, repeat) = (content.clone()?, self.number);
             let about = json!({ "kind": "evaluation", "format": FORMAT, "metric": metric, "row": row, "repeat": repeat });
             Some((*position, Key::new(&about)))
         };
-        KeptScores { scope: self.row.scope.clone(), keys: metrics.iter().filter_map(key).collect() }
+        KeptScores {
+            scope: self.row.scope.clone(),
+            keys: metrics.iter().filter_map(key).collect(),
+        }
     }
 
     /// Records the reservations of calls under a gate. If one cannot be recorded, no call must be made, and the run ends.
@@ -301,14 +348,17 @@ impl KeptScores {
     /// Keeps an outcome, unless it is to be evaluated again: a failure that cost nothing, a row that the budget did not cover, or one
     /// that contributes to a score of all rows, because such a contribution has a type of the metric's author.
     pub(crate) fn keep(&self, position: usize, outcome: &Outcome) {
-        let Some(key) = self.keys.get(&position) else { return };
+        let Some(key) = self.keys.get(&position) else {
+            return;
+        };
         if outcome.is_skipped() {
             return;
         }
         self.scope.count(false);
         let cost = outcome.cost_msats();
         if !outcome.has_contribution() && (cost > 0 || !outcome.is_failure()) {
-            self.scope.keep("evaluation", (&key.hash, &key.about), outcome, Some(cost));
+            self.scope
+                .keep("evaluation", (&key.hash, &key.about), outcome, Some(cost));
         }
     }
 }
@@ -324,7 +374,9 @@ fn inputs<G: Serialize + 'static>(gold: &G, of_run: Option<&[String]>) -> Option
 #[cfg(feature = "store")]
 fn content<G: Serialize, P: Serialize>(call: &MetricCall<'_, G, P>) -> Option<Value> {
     // A measured latency differs from run to run.
-    let run = call.run.map(|run| (&run.trace, run.usage, run.returned_latency()));
+    let run = call
+        .run
+        .map(|run| (&run.trace, run.usage, run.returned_latency()));
     serde_json::to_value((call.gold, call.pred, run)).ok()
 }
 

@@ -44,10 +44,26 @@ pub(crate) struct MetricEntry<'a, G, P> {
 
 impl<G, P> Clone for MetricEntry<'_, G, P> {
     fn clone(&self) -> Self {
-        let Self { name, kind, range, reads, metric, key, is_async } = self;
+        let Self {
+            name,
+            kind,
+            range,
+            reads,
+            metric,
+            key,
+            is_async,
+        } = self;
         let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
         let (metric, kind, range, is_async) = (Arc::clone(metric), *kind, *range, *is_async);
-        Self { name, kind, range, reads, metric, key, is_async }
+        Self {
+            name,
+            kind,
+            range,
+            reads,
+            metric,
+            key,
+            is_async,
+        }
     }
 }
 
@@ -58,11 +74,17 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         let is_invalid = |character: char| {
             matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
         };
-        let words = name.split(is_invalid).filter(|word| !word.is_empty()).collect::<Vec<_>>();
+        let words = name
+            .split(is_invalid)
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>();
         let (reason, suggestion) = if name.is_empty() {
             ("the name is empty", String::new())
         } else if RESERVED.contains(&name) {
-            ("result files reserve this column name", format!("{name}_score"))
+            (
+                "result files reserve this column name",
+                format!("{name}_score"),
+            )
         } else if name.contains(is_invalid) {
             let reason = "it contains a dot, a comma, white space or a control character";
             (reason, words.join("_"))
@@ -71,17 +93,33 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         };
         let suggestion = Some(suggestion).filter(|name| !name.is_empty());
         let suggestion = suggestion.unwrap_or_else(|| "exact_match".to_owned());
-        Err(EvaluateError::MetricName { name: name.to_owned(), reason, suggestion })
+        Err(EvaluateError::MetricName {
+            name: name.to_owned(),
+            reason,
+            suggestion,
+        })
     }
 
     pub(crate) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
         let spec = metric.spec();
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
-        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
+        let range = if spec.strict {
+            Some(ScoreRange::UNIT)
+        } else {
+            spec.range
+        };
         let is_async = spec.is_async;
         // The key of the metric itself, and not the key of this pointer.
         let (name, key) = (metric.name().to_owned(), (*metric).key());
-        Self { name, kind, range, reads, key, metric, is_async }
+        Self {
+            name,
+            kind,
+            range,
+            reads,
+            key,
+            metric,
+            is_async,
+        }
     }
 }
 
@@ -95,7 +133,8 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
 
     /// Returns whether a score is in the range. A metric written by hand may change it after it was validated.
     pub(crate) fn is_in_range(&self, scored: &Scored) -> bool {
-        self.range.is_none_or(|range| range.contains(scored.score.value))
+        self.range
+            .is_none_or(|range| range.contains(scored.score.value))
     }
 
     pub(crate) fn out_of_range(&self, scored: &Scored) -> MetricError {
@@ -133,6 +172,8 @@ pub(crate) fn requirements<G: Sync, P: Sync>(
     metrics: &[MetricEntry<'_, G, P>],
 ) -> Vec<Requirement> {
     let mut all = Vec::new();
-    metrics.iter().for_each(|entry| entry.metric.requirements(&mut all));
+    metrics
+        .iter()
+        .for_each(|entry| entry.metric.requirements(&mut all));
     all
 }

@@ -10,10 +10,16 @@ mod attempt;
 mod budget;
 mod evaluation;
 mod gate;
-#[cfg_attr(not(feature = "store"), allow(dead_code, unused_imports, reason = "no run has a store"))]
+#[cfg_attr(
+    not(feature = "store"),
+    allow(dead_code, unused_imports, reason = "no run has a store")
+)]
 mod kept;
 mod metric_entry;
-#[cfg_attr(not(feature = "store"), allow(dead_code, reason = "no run has a store"))]
+#[cfg_attr(
+    not(feature = "store"),
+    allow(dead_code, reason = "no run has a store")
+)]
 mod open_run;
 mod options;
 mod plan;

@@ -51,7 +51,9 @@ static ENDED: LazyLock<Mutex<HashMap<(PathBuf, Hash), u64>>> = LazyLock::new(Mut
 impl OpenRun {
     /// Returns the run that was interrupted, or a new one.
     pub(super) fn open(scope: &Scope, run: &Value, executable: &str) -> Self {
-        let arguments: Vec<_> = std::env::args_os().map(|it| it.display().to_string()).collect();
+        let arguments: Vec<_> = std::env::args_os()
+            .map(|it| it.display().to_string())
+            .collect();
         let mut about =
             json!({ "run": run, "executable": executable, "arguments": arguments, "ended": 0 });
         // The next run in one process is another one.

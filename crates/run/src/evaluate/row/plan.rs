@@ -45,12 +45,23 @@ impl<'a, G, P> Plan<'a, G, P> {
         gate: Option<Arc<Gate>>,
         concurrency: usize,
     ) -> Self {
-        let RowOptions { timeout, repeats, .. } = options;
+        let RowOptions {
+            timeout, repeats, ..
+        } = options;
         let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
         let identities = OnceLock::new();
-        Self { metrics, options, sharing, inputs, is_immediate, gate, permits, identities }
+        Self {
+            metrics,
+            options,
+            sharing,
+            inputs,
+            is_immediate,
+            gate,
+            permits,
+            identities,
+        }
     }
 
     /// Returns the time at which a row that starts now has timed out.
@@ -88,7 +99,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> MetricCall<'a, G, P> {
         let mut call = MetricCall::new(gold, pred);
         call.run = run;
-        if self.options.is_explained { call } else { call.without_explanation() }
+        if self.options.is_explained {
+            call
+        } else {
+            call.without_explanation()
+        }
     }
 
     /// Returns the outcome of each metric over the repeats of a row.
@@ -99,8 +114,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// Returns the outcome of each metric on a row whose program failed, or was not covered by a budget.
     pub(crate) fn program_failed(&self, failure: &ProgramFailure) -> Vec<Outcome> {
         let outcome = match failure.budget_msats {
-            Some(budget) => Outcome::Skipped { budget, cost_msats: 0 },
-            None => Outcome::ProgramFailed { error: failure.error.as_str().into() },
+            Some(budget) => Outcome::Skipped {
+                budget,
+                cost_msats: 0,
+            },
+            None => Outcome::ProgramFailed {
+                error: failure.error.as_str().into(),
+            },
         };
         vec![outcome; self.metrics.len()]
     }

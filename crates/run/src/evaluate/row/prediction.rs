@@ -37,17 +37,34 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         // The call is made in an async block because it may panic before its first await.
         let start = |_| async {
             let started = Instant::now();
-            let (prediction, run) =
-                program.output(gold, self.inputs.as_deref()).await?.into_parts();
+            let (prediction, run) = program
+                .output(gold, self.inputs.as_deref())
+                .await?
+                .into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
         let interrupted = |error, traceback| {
-            Err(ProgramFailure { error, traceback, is_interrupted: true, budget_msats: None })
+            Err(ProgramFailure {
+                error,
+                traceback,
+                is_interrupted: true,
+                budget_msats: None,
+            })
         };
         let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {
-            Ok(output) => output.map_err(|ProgramRunError { message, budget_msats, .. }| {
-                ProgramFailure { error: message, budget_msats, ..Default::default() }
-            }),
+            Ok(output) => output.map_err(
+                |ProgramRunError {
+                     message,
+                     budget_msats,
+                     ..
+                 }| {
+                    ProgramFailure {
+                        error: message,
+                        budget_msats,
+                        ..Default::default()
+                    }
+                },
+            ),
             Err(Failure::Panicked(panic)) => {
                 let error = format!("the program panicked: {}", panic.message);
                 interrupted(error, panic.traceback)

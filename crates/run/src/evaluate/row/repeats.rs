@@ -33,7 +33,10 @@ pub(crate) fn reduced<P>(
     failure_score: f64,
 ) -> Vec<Outcome> {
     let of_metric = |metric: usize| {
-        let outcomes: Vec<_> = repeats.iter().map(|repeat| &repeat.outcomes[metric]).collect();
+        let outcomes: Vec<_> = repeats
+            .iter()
+            .map(|repeat| &repeat.outcomes[metric])
+            .collect();
         reduce(&outcomes, failure_score)
     };
     (0..metrics).map(of_metric).collect()
@@ -42,13 +45,21 @@ pub(crate) fn reduced<P>(
 /// Returns the outcome of a row over its repeats: the mean, where a failed repeat counts as the failure score. Without a
 /// score it is the first failure, or else the first outcome.
 fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
-    let scored: Vec<&Scored> = outcomes.iter().filter_map(|outcome| outcome.scored()).collect();
+    let scored: Vec<&Scored> = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.scored())
+        .collect();
     let Some(first) = scored.first() else {
         let failure = outcomes.iter().find(|outcome| outcome.is_failure());
-        return failure.or(outcomes.first()).map_or(Outcome::Abstained, |it| (*it).clone());
+        return failure
+            .or(outcomes.first())
+            .map_or(Outcome::Abstained, |it| (*it).clone());
     };
     let values: Moments = counted(outcomes, failure_score).collect();
-    let confidences: Moments = scored.iter().map(|scored| scored.score.confidence).collect();
+    let confidences: Moments = scored
+        .iter()
+        .map(|scored| scored.score.confidence)
+        .collect();
     let costs = outcomes.iter().map(|outcome| outcome.cost_msats());
     let score = MetricScore {
         value: values.mean().unwrap_or(first.score.value),
@@ -62,7 +73,9 @@ fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
 /// Returns the scores, with the failure score for failed repeats.
 pub(crate) fn counted(outcomes: &[&Outcome], failure_score: f64) -> impl Iterator<Item = f64> {
     outcomes.iter().filter_map(move |outcome| {
-        outcome.value().or(outcome.is_failure().then_some(failure_score))
+        outcome
+            .value()
+            .or(outcome.is_failure().then_some(failure_score))
     })
 }
 
@@ -87,7 +100,11 @@ fn parts(scored: &[&Scored]) -> Vec<Part> {
         }
     }
     let mean = |(name, values): (String, Moments)| {
-        Some(Part { name, value: values.mean()?, feedback: None })
+        Some(Part {
+            name,
+            value: values.mean()?,
+            feedback: None,
+        })
     };
     parts.into_iter().filter_map(mean).collect()
 }

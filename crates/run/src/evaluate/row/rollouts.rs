@@ -62,7 +62,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let deadline = self.deadline();
         let runs: Vec<RolloutRun<P>> = match given {
             Some(given) => given.into_iter().map(|pred| Ok((pred, None))).collect(),
-            None => self.run_rollouts(&row.gold, program, deadline, &repeats).await,
+            None => {
+                self.run_rollouts(&row.gold, program, deadline, &repeats)
+                    .await
+            }
         };
         let calls = self.calls(&row.gold, &runs);
         let scored = self.score_rollouts(gate, calls, deadline, &repeats).await;
@@ -76,8 +79,16 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         runs: Vec<RolloutRun<P>>,
         scored: ScoredRollouts,
     ) {
-        let ScoredRollouts { outcomes, interrupted, spending, mut traceback } = scored;
-        row.gated = Some(Box::new(Gated { spending, interrupted }));
+        let ScoredRollouts {
+            outcomes,
+            interrupted,
+            spending,
+            mut traceback,
+        } = scored;
+        row.gated = Some(Box::new(Gated {
+            spending,
+            interrupted,
+        }));
         for (result, outcomes) in runs.into_iter().zip(outcomes) {
             let (pred, run) = match result {
                 Ok((pred, run)) => (Some(pred), run),
@@ -118,7 +129,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let settings = Settings::new().with(RolloutNumber(number as usize));
             let settings = settings.with(RepeatNumber(number));
             let run = settings.scope(self.predict(gold, program, deadline, kept));
-            in_scope(kept, run).await.map(|(pred, run)| (pred, Some(Box::new(run))))
+            in_scope(kept, run)
+                .await
+                .map(|(pred, run)| (pred, Some(Box::new(run))))
         };
         join_all((0..self.rollouts()).map(run)).await
     }
@@ -144,18 +157,25 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         kept: &'a [KeptRepeat<'_, G, P>],
     ) -> ScoredRollouts {
         let memo = |call: &Result<MetricCall<'a, G, P>, _>| {
-            call.as_ref().ok().and_then(|call| Some(self.sharing.as_ref()?.memo(call.address())))
+            call.as_ref()
+                .ok()
+                .and_then(|call| Some(self.sharing.as_ref()?.memo(call.address())))
         };
         let memos: Vec<Option<Memo>> = calls.iter().map(memo).collect();
         let rollout = |number: usize| {
             let call = calls[number].ok()?.with_memo(memos[number].as_ref());
             let kept = kept.get(number).map(|kept| (kept, kept.scores(&call)));
-            let known = kept.as_ref().map(|(_, scores)| scores.known(self)).unwrap_or_default();
+            let known = kept
+                .as_ref()
+                .map(|(_, scores)| scores.known(self))
+                .unwrap_or_default();
             Some(Rollout { call, kept, known })
         };
         let rollouts: Vec<_> = (0..calls.len()).filter_map(rollout).collect();
         let spending = Mutex::new(Spending::default());
-        let scored = self.score_both_tiers(gate, &rollouts, deadline, &spending).await;
+        let scored = self
+            .score_both_tiers(gate, &rollouts, deadline, &spending)
+            .await;
         let mut traceback = None;
         let mut scored = scored.into_iter().map(|(outcomes, of_rollout)| {
             traceback = traceback.take().or(of_rollout);
@@ -167,11 +187,20 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         };
         let outcomes = calls.iter().map(outcomes).collect();
         let is_interrupted = |call: &Result<_, &ProgramFailure>| {
-            call.as_ref().err().is_some_and(|failure| failure.is_interrupted)
+            call.as_ref()
+                .err()
+                .is_some_and(|failure| failure.is_interrupted)
         };
         let interrupted = calls.iter().map(is_interrupted).collect();
-        let spending = spending.into_inner().unwrap_or_else(PoisonError::into_inner);
-        ScoredRollouts { outcomes, interrupted, spending, traceback }
+        let spending = spending
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        ScoredRollouts {
+            outcomes,
+            interrupted,
+            spending,
+            traceback,
+        }
     }
 
     /// Evaluates the first tier on every rollout, and the second tier on the rollouts that pass: on all of them or, if the
@@ -184,22 +213,39 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         spending: &'a Mutex<Spending>,
     ) -> TierOutcomes {
         let (proxies, truths) = (0..gate.proxies, gate.proxies..self.metrics.len());
-        let skipped =
-            |number: usize, budget| vec![Outcome::Skipped { budget, cost_msats: 0 }; number];
+        let skipped = |number: usize, budget| {
+            vec![
+                Outcome::Skipped {
+                    budget,
+                    cost_msats: 0
+                };
+                number
+            ]
+        };
         let all = rollouts.iter().collect();
-        let mut scored = match self.score_tier(gate, &proxies, all, deadline, spending).await {
+        let mut scored = match self
+            .score_tier(gate, &proxies, all, deadline, spending)
+            .await
+        {
             Ok(scored) => scored,
             Err(budget) => {
                 let skipped = |_: &_| (skipped(self.metrics.len(), budget), None);
                 return rollouts.iter().map(skipped).collect();
             }
         };
-        let rejected = scored.iter().map(|(outcomes, _)| (gate.rejected_by)(outcomes));
+        let rejected = scored
+            .iter()
+            .map(|(outcomes, _)| (gate.rejected_by)(outcomes));
         let rejected: Vec<Option<String>> = rejected.collect();
-        let passing = rollouts.iter().zip(&rejected).filter(|(_, by)| by.is_none());
+        let passing = rollouts
+            .iter()
+            .zip(&rejected)
+            .filter(|(_, by)| by.is_none());
         let passing: Vec<_> = passing.map(|(rollout, _)| rollout).collect();
         let truth_calls = (passing.len() as u64).saturating_mul(truths.len() as u64);
-        let second = self.score_tier(gate, &truths, passing, deadline, spending).await;
+        let second = self
+            .score_tier(gate, &truths, passing, deadline, spending)
+            .await;
         if second.is_ok() {
             lock(spending).truth_calls = truth_calls;
         }
@@ -233,7 +279,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         deadline: Option<Instant>,
         spending: &'a Mutex<Spending>,
     ) -> Result<TierOutcomes, u64> {
-        let new = rollouts.iter().flat_map(|rollout| rollout.new_calls(metrics)).collect();
+        let new = rollouts
+            .iter()
+            .flat_map(|rollout| rollout.new_calls(metrics))
+            .collect();
         let mut charges = gate.reserve(new, spending).await?.into_iter();
         let mut scored = Vec::with_capacity(rollouts.len());
         for rollout in rollouts {
@@ -246,7 +295,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 // No call was made yet: each begins when it is awaited.
                 return Err(gate.budget().limit.unwrap_or_default());
             }
-            let known = rollout.known.iter().filter(|(metric, _)| metrics.contains(metric));
+            let known = rollout
+                .known
+                .iter()
+                .filter(|(metric, _)| metrics.contains(metric));
             let known = known.map(|(metric, outcome)| {
                 gate.restore(*metric, outcome.cost_msats(), spending);
                 (*metric, outcome.clone())
@@ -266,7 +318,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 impl<G, P> Rollout<'_, G, P> {
     /// Returns the metrics of a tier whose outcome the store does not have.
     fn new_calls(&self, tier: &Range<usize>) -> impl Iterator<Item = usize> {
-        tier.clone().filter(|metric| !self.known.contains_key(metric))
+        tier.clone()
+            .filter(|metric| !self.known.contains_key(metric))
     }
 }
 

@@ -63,20 +63,53 @@ impl<G, P> RowResult<G, P> {
         let mut given_run = None;
         let (id, is_positional, gold, pred, attributes, origin) = match input {
             Input::Predicted(pair) => {
-                let Pair { id, is_positional, gold, pred, attributes, origin, run } = *pair;
+                let Pair {
+                    id,
+                    is_positional,
+                    gold,
+                    pred,
+                    attributes,
+                    origin,
+                    run,
+                } = *pair;
                 given_run = run;
-                (id, is_positional, Arc::new(gold), Some(pred), attributes, origin)
+                (
+                    id,
+                    is_positional,
+                    Arc::new(gold),
+                    Some(pred),
+                    attributes,
+                    origin,
+                )
             }
-            Input::ToPredict(ListedRow { gold, details: Some(details) }) => {
-                let RowDetails { id, is_positional, attributes, origin } = *details;
+            Input::ToPredict(ListedRow {
+                gold,
+                details: Some(details),
+            }) => {
+                let RowDetails {
+                    id,
+                    is_positional,
+                    attributes,
+                    origin,
+                } = *details;
                 (id, is_positional, gold, None, attributes, origin)
             }
-            Input::ToPredict(ListedRow { gold, details: None }) | Input::Rollouts(gold, _) => {
+            Input::ToPredict(ListedRow {
+                gold,
+                details: None,
+            })
+            | Input::Rollouts(gold, _) => {
                 (index.to_string(), true, gold, None, Fields::default(), None)
             }
         };
         let row = Self::of_parts(id, gold, attributes);
-        Self { is_positional, pred, run: given_run, origin, ..row }
+        Self {
+            is_positional,
+            pred,
+            run: given_run,
+            origin,
+            ..row
+        }
     }
 
     /// A row without evaluations.
@@ -111,45 +144,77 @@ impl<G, P> RowResult<G, P> {
                 RepeatPred::OfRow
             }
         };
-        self.repeats.push(Repeat { pred, run, outcomes });
+        self.repeats.push(Repeat {
+            pred,
+            run,
+            outcomes,
+        });
     }
 
     /// Returns the outcomes of each rollout of a row that was evaluated under a gate.
     pub(crate) fn into_rollouts(self) -> Option<ScoredRollouts> {
-        let Gated { spending, interrupted } = *self.gated?;
+        let Gated {
+            spending,
+            interrupted,
+        } = *self.gated?;
         let outcomes = match interrupted.len() {
             1 => vec![self.outcomes],
-            _ => self.repeats.into_iter().map(|repeat| repeat.outcomes).collect(),
+            _ => self
+                .repeats
+                .into_iter()
+                .map(|repeat| repeat.outcomes)
+                .collect(),
         };
-        Some(ScoredRollouts { outcomes, interrupted, spending, traceback: self.traceback })
+        Some(ScoredRollouts {
+            outcomes,
+            interrupted,
+            spending,
+            traceback: self.traceback,
+        })
     }
 
     /// Returns the row as it was read, if nothing else refers to it.
     pub(crate) fn into_pair(self) -> Option<Pair<G, P>> {
-        let Self { id, is_positional, gold, pred, attributes, origin, run, .. } = self;
+        let Self {
+            id,
+            is_positional,
+            gold,
+            pred,
+            attributes,
+            origin,
+            run,
+            ..
+        } = self;
         let gold = Arc::into_inner(gold)?;
-        Some(Pair { id, is_positional, gold, pred: pred?, attributes, origin, run })
+        Some(Pair {
+            id,
+            is_positional,
+            gold,
+            pred: pred?,
+            attributes,
+            origin,
+            run,
+        })
     }
 
     /// Returns the score of the first metric, if there is one.
-    #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.outcomes.first()?.value()
     }
 
     /// Returns whether the program or any metric failed, in any repeat.
-    #[must_use]
     pub fn is_failure(&self) -> bool {
         self.all_outcomes().any(Outcome::is_failure)
     }
 
     /// Returns the outcomes of the row, then the outcomes of its repeats.
     pub(crate) fn all_outcomes(&self) -> impl Iterator<Item = &Outcome> {
-        self.outcomes.iter().chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
+        self.outcomes
+            .iter()
+            .chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
     }
 
     /// Returns the prediction that a repeat evaluated; `None` if its program failed, or if the row has fewer repeats.
-    #[must_use]
     pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
         match &self.repeats.get(number)?.pred {
             RepeatPred::OfRow => self.pred.as_ref(),

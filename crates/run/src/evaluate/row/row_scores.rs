@@ -51,7 +51,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> Option<Option<String>> {
         outcomes.clear();
         outcomes.reserve_exact(self.metrics.len());
-        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
+        let memo = self
+            .sharing
+            .as_ref()
+            .map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
         for entry in &self.metrics {
@@ -89,10 +92,18 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 }
                 None => Poll::Pending,
             };
-            let Begun { mut outcomes, mut tracebacks, pending } = poll_fn(begin).await;
+            let Begun {
+                mut outcomes,
+                mut tracebacks,
+                pending,
+            } = poll_fn(begin).await;
             let call = &call;
-            let calls =
-                pending.into_iter().map(|PendingCall { position, future, charge }| async move {
+            let calls = pending.into_iter().map(
+                |PendingCall {
+                     position,
+                     future,
+                     charge,
+                 }| async move {
                     let entry = &self.metrics[position];
                     let attempt = if self.options.has_limits(deadline) {
                         // Boxed, so that a call without limits takes less memory.
@@ -101,11 +112,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                         let answer = panic::catch_async(self.options.traceback, future).await;
                         answer.map_err(Failure::Panicked)
                     };
-                    charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
+                    charge
+                        .into_iter()
+                        .for_each(|charge| charge.settle(cost_of(&attempt)));
                     let (outcome, traceback) = self.outcome(entry, attempt);
                     kept.inspect(|kept| kept.keep(position, &outcome));
                     (position, outcome, traceback)
-                });
+                },
+            );
             for (position, outcome, traceback) in join_all(calls).await {
                 outcomes[position - start] = outcome;
                 tracebacks.extend(traceback);
@@ -122,7 +136,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         call: MetricCall<'a, G, P>,
         deadline: Option<Instant>,
         kept: Option<&KeptScores>,
-        given: (KnownOutcomes, Range<usize>, impl Iterator<Item = Charge<'a>>),
+        given: (
+            KnownOutcomes,
+            Range<usize>,
+            impl Iterator<Item = Charge<'a>>,
+        ),
     ) -> Begun<'a> {
         let (mut known, metrics, mut charges) = given;
         let mut outcomes = Vec::with_capacity(metrics.len());
@@ -145,19 +163,29 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Ok(Answer::Pending(future)) => {
                     // Replaced when the call has finished.
                     outcomes.push(Outcome::Abstained);
-                    pending.push(PendingCall { position, future, charge });
+                    pending.push(PendingCall {
+                        position,
+                        future,
+                        charge,
+                    });
                     continue;
                 }
                 Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
-            charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
+            charge
+                .into_iter()
+                .for_each(|charge| charge.settle(cost_of(&attempt)));
             let (outcome, traceback) = self.outcome(entry, attempt);
             kept.inspect(|kept| kept.keep(position, &outcome));
             tracebacks.extend(traceback);
             outcomes.push(outcome);
         }
-        Begun { outcomes, tracebacks, pending }
+        Begun {
+            outcomes,
+            tracebacks,
+            pending,
+        }
     }
 
     async fn await_within_limits<'a>(
@@ -192,9 +220,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 (failed(entry.out_of_range(&scored)), None)
             }
             Ok(result) => (Outcome::from(result), None),
-            Err(Failure::Panicked(panic)) => {
-                (failed(MetricError::panicked(metric(), panic.message)), panic.traceback)
-            }
+            Err(Failure::Panicked(panic)) => (
+                failed(MetricError::panicked(metric(), panic.message)),
+                panic.traceback,
+            ),
             Err(Failure::TimedOut) => {
                 let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
                 let kind = MetricErrorKind::TimedOut { seconds };

@@ -29,7 +29,11 @@ impl Spending {
             spent_msats: cost,
             reserved_msats: reserved,
             returned_msats: reserved.saturating_sub(cost),
-            overrun_msats: if limited { cost.saturating_sub(reserved) } else { 0 },
+            overrun_msats: if limited {
+                cost.saturating_sub(reserved)
+            } else {
+                0
+            },
             ..Self::default()
         }
     }

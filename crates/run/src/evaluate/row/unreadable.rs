@@ -26,7 +26,10 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
                 Some(MetricError::panicked(entry.name.clone(), panic.message))
             };
             let error = Box::new(error.unwrap_or_else(panicked)?);
-            Some(EvaluateError::UnreadableRow { at: at.clone(), error })
+            Some(EvaluateError::UnreadableRow {
+                at: at.clone(),
+                error,
+            })
         })
     }
 }
@@ -42,6 +45,10 @@ fn read_error<G: Sync, P: Sync>(
     }
     // `can_evaluate` returns no reason. A call returns it before it awaits anything.
     let call = MetricCall::new(gold, pred);
-    let error = metric.answer(call).into_future().now_or_never().and_then(Result::err);
+    let error = metric
+        .answer(call)
+        .into_future()
+        .now_or_never()
+        .and_then(Result::err);
     Some(error.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
 }

@@ -20,13 +20,20 @@ pub(crate) struct Groups<G, P> {
 
 impl<G, P> Groups<G, P> {
     pub(crate) fn new(of: GroupOf<G, P>) -> Self {
-        Self { of, numbers: HashMap::new(), next: 0, rows_without: 0 }
+        Self {
+            of,
+            numbers: HashMap::new(),
+            next: 0,
+            rows_without: 0,
+        }
     }
 
     /// Returns the number of the row's group. A row without a group gets one of its own, as does a row for which the
     /// function panics.
     pub(crate) fn of(&mut self, row: &RowResult<G, P>) -> u32 {
-        let group = crate::core::panic::catch(false, || (self.of)(row)).ok().flatten();
+        let group = crate::core::panic::catch(false, || (self.of)(row))
+            .ok()
+            .flatten();
         let Some(group) = group else {
             self.rows_without += 1;
             return self.take_number();

@@ -25,16 +25,28 @@ struct Reported {
 
 impl JudgedByTally {
     pub fn add(&mut self, replied_by: RepliedBy<'_>) {
-        let RepliedBy { judge, model, fingerprint, replies, .. } = replied_by;
+        let RepliedBy {
+            judge,
+            model,
+            fingerprint,
+            replies,
+            ..
+        } = replied_by;
         let fingerprint = fingerprint.map(str::to_owned);
-        let reported = Reported { judge: judge.to_owned(), model: model.to_owned(), fingerprint };
+        let reported = Reported {
+            judge: judge.to_owned(),
+            model: model.to_owned(),
+            fingerprint,
+        };
         self.insert(reported, replies);
     }
 
     /// Adds the replies of more rows.
     pub fn merge(&mut self, more: Self) {
         self.others = self.others.saturating_add(more.others);
-        more.named.into_iter().for_each(|(reported, replies)| self.insert(reported, replies));
+        more.named
+            .into_iter()
+            .for_each(|(reported, replies)| self.insert(reported, replies));
     }
 
     fn insert(&mut self, reported: Reported, replies: u64) {
@@ -77,7 +89,9 @@ mod tests {
                 "replied_by": [{ "model": "m-1", "fingerprint": format!("fp_{number:04}"), "replies": 2 }],
             }] });
             let metadata = metadata.as_object().unwrap();
-            RepliedBy::of_metadata(metadata).into_iter().for_each(|it| tally.add(it));
+            RepliedBy::of_metadata(metadata)
+                .into_iter()
+                .for_each(|it| tally.add(it));
         }
         tally
     }

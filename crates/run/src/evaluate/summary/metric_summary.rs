@@ -127,29 +127,40 @@ fn is_zero(count: &u64) -> bool {
 
 impl MetricSummary {
     /// Returns the number of rows.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.scored + self.failed + self.gated + self.skipped + self.abstained
     }
 
     /// Returns [`score`](Self::score) times 100, unrounded: a percentage if the range of the metric is [0, 1].
-    #[must_use]
     pub fn percent(&self) -> Option<f64> {
         self.score.map(|score| 100.0 * score)
     }
 
     /// Returns `true` if the score of a row is a mean of repeats.
     pub(crate) fn has_repeats(&self) -> bool {
-        self.repeats.as_ref().is_some_and(|repeats| repeats.repeats > 1)
+        self.repeats
+            .as_ref()
+            .is_some_and(|repeats| repeats.repeats > 1)
     }
 
     fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.has_repeats() {
             let (rows, interval) = (self.rows(), self.interval());
-            return write!(f, "{:.2}%{interval} (mean of {}/{rows}", 100.0 * mean, self.scored);
+            return write!(
+                f,
+                "{:.2}%{interval} (mean of {}/{rows}",
+                100.0 * mean,
+                self.scored
+            );
         }
         let counted = self.scored + self.failed;
-        write!(f, "{:.2}%{} ({}/{counted}", 100.0 * mean, self.interval(), self.ones)
+        write!(
+            f,
+            "{:.2}%{} ({}/{counted}",
+            100.0 * mean,
+            self.interval(),
+            self.ones
+        )
     }
 
     fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -175,15 +186,25 @@ impl MetricSummary {
     fn fmt_repeats(&self, repeats: &RepeatSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "; {} repeats", repeats.repeats)?;
         if repeats.failed > 0 {
-            write!(f, ", {} of {} evaluations failed", repeats.failed, repeats.evaluations)?;
+            write!(
+                f,
+                ", {} of {} evaluations failed",
+                repeats.failed, repeats.evaluations
+            )?;
         }
         if let Some(consistency) = repeats.consistency {
             write!(f, ", consistency {consistency:.2}")?;
         }
-        if let (Some((k, at)), Some(hat)) =
-            (repeats.pass_at.iter().last(), repeats.pass_hat.values().last())
-        {
-            write!(f, ", pass@{k} {:.2}%, pass^{k} {:.2}%", 100.0 * at, 100.0 * hat)?;
+        if let (Some((k, at)), Some(hat)) = (
+            repeats.pass_at.iter().last(),
+            repeats.pass_hat.values().last(),
+        ) {
+            write!(
+                f,
+                ", pass@{k} {:.2}%, pass^{k} {:.2}%",
+                100.0 * at,
+                100.0 * hat
+            )?;
         }
         Ok(())
     }
@@ -196,7 +217,12 @@ impl MetricSummary {
             Some(groups) => format!("; {groups} groups"),
             None if self.has_few && !is_share => {
                 let is_short = self.scored + self.failed < 30;
-                if is_short { "; few rows" } else { "; few rows differ" }.to_owned()
+                if is_short {
+                    "; few rows"
+                } else {
+                    "; few rows differ"
+                }
+                .to_owned()
             }
             None => String::new(),
         };
@@ -232,8 +258,11 @@ impl fmt::Display for MetricSummary {
         if self.failed > 0 && self.mean.is_some() {
             write!(f, " counted as {}", self.failure_score)?;
         }
-        let unscored =
-            [(self.gated, "gated"), (self.skipped, "skipped"), (self.abstained, "abstained")];
+        let unscored = [
+            (self.gated, "gated"),
+            (self.skipped, "skipped"),
+            (self.abstained, "abstained"),
+        ];
         for (count, what) in unscored.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, ", {count} {what}")?;
         }
@@ -263,7 +292,12 @@ impl fmt::Display for MetricSummary {
         match self.corpus {
             Some(corpus) if self.failed == 0 => write!(f, "; corpus {}", decimals(corpus, 4)),
             Some(corpus) => {
-                write!(f, "; corpus {} over the {} scored", decimals(corpus, 4), self.scored)
+                write!(
+                    f,
+                    "; corpus {} over the {} scored",
+                    decimals(corpus, 4),
+                    self.scored
+                )
             }
             None => Ok(()),
         }

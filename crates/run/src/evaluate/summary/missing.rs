@@ -41,7 +41,9 @@ impl MissingTally {
                 if !self.fields.contains_key(&*field.name) {
                     self.fields.insert(field.name.to_string(), Rows::default());
                 }
-                let Some(rows) = self.fields.get_mut(&*field.name) else { continue };
+                let Some(rows) = self.fields.get_mut(&*field.name) else {
+                    continue;
+                };
                 rows.missing += 1;
                 rows.absent += u64::from(!field.is_null);
             }
@@ -56,12 +58,18 @@ impl MissingTally {
 
     /// Returns the number of rows without a value, by field.
     pub(crate) fn by_field(&self) -> BTreeMap<String, u64> {
-        self.fields.iter().map(|(name, rows)| (name.clone(), rows.missing)).collect()
+        self.fields
+            .iter()
+            .map(|(name, rows)| (name.clone(), rows.missing))
+            .collect()
     }
 
     /// Returns the fields that none of the scored rows has.
     pub(crate) fn unknown(&self, scored: u64) -> Vec<UnknownField> {
-        let absent = self.fields.iter().filter(|(_, rows)| scored > 0 && rows.absent == scored);
+        let absent = self
+            .fields
+            .iter()
+            .filter(|(_, rows)| scored > 0 && rows.absent == scored);
         let present = self.first.as_ref().map_or(&[][..], |(_, present)| present);
         let unknown = absent.map(|(name, _)| UnknownField {
             name: name.clone(),

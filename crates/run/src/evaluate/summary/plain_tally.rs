@@ -16,7 +16,10 @@ pub(crate) struct PlainTally {
 
 impl PlainTally {
     pub(crate) fn new(histogram: Option<Histogram>) -> Self {
-        Self { histogram, ..Self::default() }
+        Self {
+            histogram,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn record(&mut self, scored: &Scored) {

@@ -68,25 +68,38 @@ impl RepeatTally {
     pub(crate) fn record(&mut self, outcomes: &[&Outcome], failure_score: f64) {
         let values: Vec<f64> = counted(outcomes, failure_score).collect();
         self.evaluations += values.len() as u64;
-        self.failed += outcomes.iter().filter(|outcome| outcome.is_failure()).count() as u64;
+        self.failed += outcomes
+            .iter()
+            .filter(|outcome| outcome.is_failure())
+            .count() as u64;
         if values.len() != self.repeats as usize {
             return;
         }
         let row: Moments = values.iter().copied().collect();
-        let (Some(mean), Some(variance)) = (row.mean(), row.variance()) else { return };
+        let (Some(mean), Some(variance)) = (row.mean(), row.variance()) else {
+            return;
+        };
         self.means.record(mean);
         self.variances.record(variance);
         self.consistency.record(share_of_equal_pairs(values));
-        let is_without_verdict =
-            |outcome: &&Outcome| outcome.scored().is_some_and(|scored| scored.passed.is_none());
+        let is_without_verdict = |outcome: &&Outcome| {
+            outcome
+                .scored()
+                .is_some_and(|scored| scored.passed.is_none())
+        };
         if outcomes.iter().any(is_without_verdict) {
             return;
         }
         let passes = |outcome: &&&Outcome| {
-            outcome.scored().is_some_and(|scored| scored.passed == Some(true))
+            outcome
+                .scored()
+                .is_some_and(|scored| scored.passed == Some(true))
         };
         let successes = outcomes.iter().filter(passes).count() as u64;
-        let row = Proportion { successes, trials: u64::from(self.repeats) };
+        let row = Proportion {
+            successes,
+            trials: u64::from(self.repeats),
+        };
         for k in shown_attempts(self.repeats) {
             let attempts = u64::from(k);
             if let (Some(at), Some(hat)) = (row.pass_at(attempts), row.pass_hat(attempts)) {
@@ -101,7 +114,9 @@ impl RepeatTally {
         let repeats = f64::from(self.repeats);
         let between = self.means.variance().zip(within);
         let means = |of: &BTreeMap<u32, Moments>| {
-            of.iter().filter_map(|(k, rows)| Some((*k, rows.mean()?))).collect()
+            of.iter()
+                .filter_map(|(k, rows)| Some((*k, rows.mean()?)))
+                .collect()
         };
         RepeatSummary {
             repeats: self.repeats,
@@ -122,7 +137,10 @@ fn share_of_equal_pairs(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let pairs = |count: usize| (count * (count - 1) / 2) as f64;
     #[expect(clippy::float_cmp, reason = "the same score is the same number")]
-    let equal: f64 = values.chunk_by(|a, b| a == b).map(|equal| pairs(equal.len())).sum();
+    let equal: f64 = values
+        .chunk_by(|a, b| a == b)
+        .map(|equal| pairs(equal.len()))
+        .sum();
     equal / pairs(values.len())
 }
 
@@ -131,7 +149,9 @@ fn shown_attempts(repeats: u32) -> Vec<u32> {
     if repeats <= 10 {
         return (1..=repeats).collect();
     }
-    let powers = (0..32).map(|power| 1_u32 << power).take_while(|k| *k < repeats);
+    let powers = (0..32)
+        .map(|power| 1_u32 << power)
+        .take_while(|k| *k < repeats);
     powers.chain([repeats]).collect()
 }
 

@@ -81,7 +81,6 @@ pub enum Ending {
 
 impl Ending {
     /// Returns the name of the ending in snake case, as written in reports.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -105,13 +104,11 @@ impl fmt::Display for Ending {
 
 impl<G, P> EvaluationResult<G, P> {
     /// Returns the summary of the metric or named score `name`.
-    #[must_use]
     pub fn metric(&self, name: &str) -> Option<&MetricSummary> {
         self.metrics.iter().find(|summary| summary.name == name)
     }
 
     /// Returns [`score`](Self::score) times 100, unrounded, as DSPy reports it.
-    #[must_use]
     pub fn percent(&self) -> Option<f64> {
         self.score.map(|score| 100.0 * score)
     }
@@ -147,13 +144,11 @@ impl<G, P> EvaluationResult<G, P> {
     }
 
     /// Returns the score that a failed row counts as in a mean.
-    #[must_use]
     pub fn failure_score(&self) -> f64 {
         self.failure_score
     }
 
     /// Returns whether every row was evaluated and every file written.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.ending == Ending::Complete
     }
@@ -172,7 +167,10 @@ impl<G, P> EvaluationResult<G, P> {
         let first = self.metrics.first();
         if let Some(field) = first.and_then(|summary| summary.unknown_fields.first()) {
             let metric = self.names.first().cloned().unwrap_or_default();
-            return Err(EvaluateError::UnknownField { metric, field: field.clone() });
+            return Err(EvaluateError::UnknownField {
+                metric,
+                field: field.clone(),
+            });
         }
         self.score.ok_or_else(|| EvaluateError::NothingScored {
             metric: self.names.first().cloned().unwrap_or_default(),
@@ -208,7 +206,10 @@ impl<G, P> EvaluationResult<G, P> {
     /// others. Names of scores come from rows, so they are escaped and shortened.
     fn headlines(&self, has_histograms: bool) -> Vec<(Cow<'_, str>, String)> {
         let mut lines = Vec::new();
-        for metric in self.metrics.chunk_by(|_, next| !self.names.contains(&next.name)) {
+        for metric in self
+            .metrics
+            .chunk_by(|_, next| !self.names.contains(&next.name))
+        {
             let (first, others) = metric.split_at(metric.len().min(1 + SHOWN_PARTS));
             for summary in first {
                 lines.push((escape::name(&summary.name), summary.to_string()));
@@ -256,7 +257,11 @@ impl<G, P> EvaluationResult<G, P> {
     #[doc(hidden)]
     pub fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.headlines(f.alternate());
-        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let width = lines
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or(0);
         for (position, (name, headline)) in lines.iter().enumerate() {
             let line_break = if position == 0 { "" } else { "\n" };
             write!(f, "{line_break}{name:width$}  {headline}")?;

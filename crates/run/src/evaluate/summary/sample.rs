@@ -51,7 +51,12 @@ impl IntervalOptions {
 impl Sample {
     pub(crate) fn new(options: IntervalOptions) -> Self {
         let (moments, clusters) = (Moments::default(), Clusters::default());
-        Self { options, moments, clusters, values: Vec::new() }
+        Self {
+            options,
+            moments,
+            clusters,
+            values: Vec::new(),
+        }
     }
 
     pub(crate) fn record(&mut self, place: Place, value: f64) {
@@ -91,7 +96,10 @@ impl Sample {
         }
         let mut sample = self.clone();
         sample.moments.record_times(failures.score, failures.count);
-        failures.places.iter().for_each(|place| sample.record_place(*place, failures.score));
+        failures
+            .places
+            .iter()
+            .for_each(|place| sample.record_place(*place, failures.score));
         Cow::Owned(sample)
     }
 
@@ -108,9 +116,18 @@ impl Sample {
     /// `kind` is the kind of the values. Values of a bool are 0 and 1.
     pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
         match (self.options, kind, range) {
-            (IntervalOptions { bootstrap: Some(bootstrap), .. }, _, range) => {
+            (
+                IntervalOptions {
+                    bootstrap: Some(bootstrap),
+                    ..
+                },
+                _,
+                range,
+            ) => {
                 let uncertainty = bootstrap.mean(&self.units());
-                range.map_or(uncertainty, |range| uncertainty.within(range.min, range.max))
+                range.map_or(uncertainty, |range| {
+                    uncertainty.within(range.min, range.max)
+                })
             }
             (IntervalOptions { by_group: true, .. }, _, Some(range)) => {
                 self.clusters.uncertainty_within(range.min, range.max)
@@ -130,9 +147,18 @@ impl Sample {
     /// Returns the share of ones among values that are 0 or 1.
     fn proportion(&self) -> Proportion {
         let trials = self.moments.count();
-        let ones = self.mean().map_or(0.0, |mean| (mean * trials as f64).round());
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        Proportion { successes: ones as u64, trials }
+        let ones = self
+            .mean()
+            .map_or(0.0, |mean| (mean * trials as f64).round());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count"
+        )]
+        Proportion {
+            successes: ones as u64,
+            trials,
+        }
     }
 
     /// Returns the sum and the number of values of each row, or of each group, in the order of the input.
@@ -171,15 +197,21 @@ mod tests {
 
     #[test]
     fn order_does_not_change_a_bit_with_groups_and_bootstrap() {
-        let values: Vec<_> =
-            (0..40_u32).map(|row| (u64::from(row), row / 4, 1.0 / f64::from(row + 1))).collect();
+        let values: Vec<_> = (0..40_u32)
+            .map(|row| (u64::from(row), row / 4, 1.0 / f64::from(row + 1)))
+            .collect();
         let mut shuffled = values.clone();
         shuffled.sort_by_key(|(row, ..)| row * 7 % 40);
         // The number of a group depends on the row that is finished first.
-        shuffled.iter_mut().for_each(|(_, group, _)| *group = 9 - *group);
+        shuffled
+            .iter_mut()
+            .for_each(|(_, group, _)| *group = 9 - *group);
         for by_group in [false, true] {
             for bootstrap in [None, Some(Bootstrap::default())] {
-                let options = IntervalOptions { by_group, bootstrap };
+                let options = IntervalOptions {
+                    by_group,
+                    bootstrap,
+                };
                 let [a, b] = [&values, &shuffled]
                     .map(|values| sample(options, values).uncertainty(ScoreKind::Number, None));
                 assert_eq!(a, b);
@@ -191,26 +223,44 @@ mod tests {
     #[test]
     fn failed_rows_count_in_the_mean_and_in_the_interval() {
         let places = [Place { row: 2, group: 1 }];
-        let failures = Failures { score: 0.0, count: 1, places: &places };
+        let failures = Failures {
+            score: 0.0,
+            count: 1,
+            places: &places,
+        };
         for by_group in [false, true] {
-            let options = IntervalOptions { by_group, bootstrap: None };
+            let options = IntervalOptions {
+                by_group,
+                bootstrap: None,
+            };
             let scored = sample(options, &[(0, 0, 1.0), (1, 0, 1.0)]);
             let all = scored.with_failures(&failures);
             assert_eq!((scored.mean(), all.mean()), (Some(1.0), Some(2.0 / 3.0)));
             assert_eq!(all.groups(), by_group.then_some(2));
         }
         let all = sample(IntervalOptions::default(), &[(0, 0, 1.0), (1, 0, 1.0)]);
-        let all = all.with_failures(&Failures { places: &[], ..failures });
-        let share = Proportion { successes: 2, trials: 3 };
+        let all = all.with_failures(&Failures {
+            places: &[],
+            ..failures
+        });
+        let share = Proportion {
+            successes: 2,
+            trials: 3,
+        };
         assert_eq!(all.uncertainty(ScoreKind::Bool, None), share.uncertainty());
     }
 
     #[test]
     fn intervals_are_within_the_range() {
         for by_group in [false, true] {
-            let options = IntervalOptions { by_group, bootstrap: None };
+            let options = IntervalOptions {
+                by_group,
+                bootstrap: None,
+            };
             let scored = sample(options, &[(0, 0, 0.9), (1, 1, 1.0)]);
-            let found = scored.uncertainty(ScoreKind::Number, Some(ScoreRange::UNIT)).ci95();
+            let found = scored
+                .uncertainty(ScoreKind::Number, Some(ScoreRange::UNIT))
+                .ci95();
             let Interval { low, high } = found.unwrap();
             assert!(low > 0.0 && low < 0.5 && high <= 1.0, "{low} {high}");
         }

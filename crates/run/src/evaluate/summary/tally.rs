@@ -62,7 +62,13 @@ impl Tally {
             .and_then(|range| Histogram::new(range.min, range.max));
         let (name, failure_score) = (name.to_owned(), options.failure_score);
         Self {
-            counts: MetricSummary { name, kind, failure_score, histogram, ..Default::default() },
+            counts: MetricSummary {
+                name,
+                kind,
+                failure_score,
+                histogram,
+                ..Default::default()
+            },
             range,
             options,
             values: Sample::new(options.intervals),
@@ -141,7 +147,11 @@ impl Tally {
         for (position, part) in scored.parts().iter().enumerate() {
             if !self.parts.contains_key(&part.name) {
                 let values = Sample::new(self.options.intervals);
-                let tally = PartTally { scored: 0, values, first: (row, position) };
+                let tally = PartTally {
+                    scored: 0,
+                    values,
+                    first: (row, position),
+                };
                 self.parts.insert(part.name.clone(), tally);
             }
             let tally = &mut self.parts[&part.name];
@@ -153,7 +163,9 @@ impl Tally {
 
     fn record_counted(&mut self, row: u64, counted: &Counted) {
         self.counts.scored += 1;
-        self.missing.record(row, |each| counted.missing.as_deref().into_iter().for_each(each));
+        self.missing.record(row, |each| {
+            counted.missing.as_deref().into_iter().for_each(each)
+        });
         match &mut self.counted {
             Some(all) => all.merge(counted),
             None => self.counted = Some(counted.clone()),
@@ -166,10 +178,16 @@ impl Tally {
     }
 
     fn record_lost_judges(&mut self, row: u64, scored: &Scored) {
-        let Some(lost) = scored.lost_judges() else { return };
+        let Some(lost) = scored.lost_judges() else {
+            return;
+        };
         self.counts.judged_in_part += 1;
         self.counts.judged_without_quorum += u64::from(!lost.is_allowed);
-        if self.first_lost_judge.as_ref().is_none_or(|(first, _)| row < *first) {
+        if self
+            .first_lost_judge
+            .as_ref()
+            .is_none_or(|(first, _)| row < *first)
+        {
             self.first_lost_judge = Some((row, lost.first_error.clone()));
         }
     }
@@ -186,7 +204,10 @@ impl Tally {
             uncertainty: self.uncertainty(&all),
             groups: all.groups().filter(|_| counts.kind != ScoreKind::Corpus),
             has_few: all.has_few(),
-            repeats: self.repeats.as_ref().map(|repeats| Box::new(repeats.summary())),
+            repeats: self
+                .repeats
+                .as_ref()
+                .map(|repeats| Box::new(repeats.summary())),
             judged_by: self.judged_by.named(),
             judged_by_others: self.judged_by.others(),
             has_interval: true,
@@ -240,7 +261,10 @@ impl Tally {
             mean,
             mean_scored,
             corpus: self.corpus.as_ref().and_then(CorpusCounts::score),
-            first_lost_judge: self.first_lost_judge.as_ref().map(|(_, error)| error.to_string()),
+            first_lost_judge: self
+                .first_lost_judge
+                .as_ref()
+                .map(|(_, error)| error.to_string()),
             not_defined: counted.err().map(|reason| reason.to_string()),
             missing: self.missing.rows(),
             missing_fields: self.missing.by_field(),
@@ -251,7 +275,11 @@ impl Tally {
 
     fn failures(&self) -> Failures<'_> {
         let (score, count) = (self.counts.failure_score, self.counts.failed);
-        Failures { score, count, places: &self.failed }
+        Failures {
+            score,
+            count,
+            places: &self.failed,
+        }
     }
 
     /// Returns the uncertainty of the score. `all` has the failed rows too.
@@ -260,7 +288,10 @@ impl Tally {
             return Uncertainty::NotComputed;
         }
         if self.counts.scored == 0 {
-            return Uncertainty::NotEnoughRows { found: 0, needed: 1 };
+            return Uncertainty::NotEnoughRows {
+                found: 0,
+                needed: 1,
+            };
         }
         let failure_score = self.counts.failure_score;
         // Several repeats, and a failure score between 0 and 1, make the mean of a bool a mean of numbers.
@@ -283,7 +314,10 @@ impl Tally {
         let failure = self.counts.failure_score;
         self.range.or(unit).map(|range| match self.counts.failed {
             0 => range,
-            _ => ScoreRange { min: range.min.min(failure), max: range.max.max(failure) },
+            _ => ScoreRange {
+                min: range.min.min(failure),
+                max: range.max.max(failure),
+            },
         })
     }
 }
@@ -291,5 +325,8 @@ impl Tally {
 /// Returns the mean with the failed rows, and the mean without them.
 fn means(values: &Sample, failures: &Failures<'_>) -> (Option<f64>, Option<f64>) {
     let mean_scored = values.mean();
-    (mean_scored.and_then(|_| values.mean_with(failures)), mean_scored)
+    (
+        mean_scored.and_then(|_| values.mean_with(failures)),
+        mean_scored,
+    )
 }

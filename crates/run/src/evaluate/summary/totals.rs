@@ -29,7 +29,6 @@ pub struct ProgramTotals {
 
 impl ProgramTotals {
     /// Returns the mean latency of a row, in seconds.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
     pub fn mean_latency_s(&self) -> Option<f64> {
         Some(self.latency?.as_secs_f64() / self.latency_rows as f64)
@@ -47,7 +46,11 @@ impl ProgramTotals {
             }
         };
         sum(&mut self.latency, &mut self.latency_rows, run.latency);
-        sum(&mut self.returned_latency, &mut self.returned_rows, run.returned_latency());
+        sum(
+            &mut self.returned_latency,
+            &mut self.returned_rows,
+            run.returned_latency(),
+        );
     }
 
     /// Whether the program returned usage or latency.

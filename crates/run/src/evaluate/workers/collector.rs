@@ -56,7 +56,11 @@ impl<G, P> Collector<G, P> {
     /// Records a finished row, and returns it unless it is kept.
     pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) -> Option<RowResult<G, P>> {
         self.rows += 1;
-        let group = self.options.groups.as_mut().map_or(0, |groups| groups.of(&row));
+        let group = self
+            .options
+            .groups
+            .as_mut()
+            .map_or(0, |groups| groups.of(&row));
         let place = Place { row: index, group };
         for (metric, (tally, outcome)) in self.tallies.iter_mut().zip(&row.outcomes).enumerate() {
             tally.record(place, outcome);
@@ -102,13 +106,22 @@ impl<G, P> Collector<G, P> {
 
     fn row_done(&mut self) {
         let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        self.options.progress.row_done(self.rows, || running_score(tally, failed));
+        self.options
+            .progress
+            .row_done(self.rows, || running_score(tally, failed));
     }
 
     fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
         self.failed_rows += 1;
-        self.too_many_errors |= self.options.max_errors.is_some_and(|max| self.failed_rows >= max);
-        if self.first_error.as_ref().is_none_or(|(first, _)| index < *first) {
+        self.too_many_errors |= self
+            .options
+            .max_errors
+            .is_some_and(|max| self.failed_rows >= max);
+        if self
+            .first_error
+            .as_ref()
+            .is_none_or(|(first, _)| index < *first)
+        {
             let error = row.all_outcomes().find_map(Outcome::error);
             let place = row
                 .origin
@@ -140,7 +153,9 @@ impl<G, P> Collector<G, P> {
     /// Returns the rows in input order and the summaries.
     pub(crate) fn finish(&mut self) -> Finished<G, P> {
         let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        self.options.progress.finish(self.rows, || running_score(tally, failed));
+        self.options
+            .progress
+            .finish(self.rows, || running_score(tally, failed));
         let mut results = std::mem::take(&mut self.results);
         sort_by_position(&mut results, &self.positions);
         let summaries = self.tallies.iter().map(Tally::summaries);
@@ -205,7 +220,13 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_with_and_without_gaps() {
-        for positions in [&[][..], &[7], &[0, 1, 5], &[3, 0, 2, 1], &[9, 4, 0, 5, 2, 100, 50]] {
+        for positions in [
+            &[][..],
+            &[7],
+            &[0, 1, 5],
+            &[3, 0, 2, 1],
+            &[9, 4, 0, 5, 2, 100, 50],
+        ] {
             let mut rows = positions.to_vec();
             sort_by_position(&mut rows, positions);
             let mut sorted = positions.to_vec();

@@ -45,21 +45,35 @@ pub(crate) async fn listen(stop: Arc<Stop>, grace_period: Duration) -> Option<Li
     let (ready, is_ready) = oneshot::channel();
     let (until_dropped, dropped) = oneshot::channel();
     let thread = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
         if let Ok(runtime) = runtime {
             runtime.block_on(async {
-                let Ok(signals) = Signals::install() else { return };
+                let Ok(signals) = Signals::install() else {
+                    return;
+                };
                 // The receiver is gone if the run was dropped meanwhile.
                 let _ = ready.send(());
-                let listener = Listener { stop, signals, grace_period, give_up_at: None };
+                let listener = Listener {
+                    stop,
+                    signals,
+                    grace_period,
+                    give_up_at: None,
+                };
                 listener.run(dropped).await;
             });
         }
     };
-    std::thread::Builder::new().name("ctrl-c".to_owned()).spawn(thread).ok()?;
+    std::thread::Builder::new()
+        .name("ctrl-c".to_owned())
+        .spawn(thread)
+        .ok()?;
     is_ready.await.ok()?;
     LISTENING_RUNS.fetch_add(1, Ordering::SeqCst);
-    Some(ListenerGuard { _until_dropped: until_dropped })
+    Some(ListenerGuard {
+        _until_dropped: until_dropped,
+    })
 }
 
 struct Listener {
@@ -156,7 +170,11 @@ impl Signals {
     fn install() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let is_ignored = is_ignored(SignalKind::hangup().as_raw_value());
-        let hangup = if is_ignored { None } else { Some(signal(SignalKind::hangup())?) };
+        let hangup = if is_ignored {
+            None
+        } else {
+            Some(signal(SignalKind::hangup())?)
+        };
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,

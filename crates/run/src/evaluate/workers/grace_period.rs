@@ -49,7 +49,11 @@ impl GracePeriod {
                 }
             }
         };
-        let _ = std::thread::Builder::new().name("grace-period".to_owned()).spawn(measure);
-        Self { _until_dropped: until_dropped }
+        let _ = std::thread::Builder::new()
+            .name("grace-period".to_owned())
+            .spawn(measure);
+        Self {
+            _until_dropped: until_dropped,
+        }
     }
 }

@@ -82,7 +82,9 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         let mut collector = lock(&self.collector);
         record(&mut collector);
         if let Some(error) = self.store.as_ref().and_then(RunStore::error) {
-            collector.output_error.get_or_insert(EvaluateError::Store(error));
+            collector
+                .output_error
+                .get_or_insert(EvaluateError::Store(error));
         }
         if collector.is_full() {
             self.stop.set();

@@ -91,7 +91,9 @@ async fn abandon(tasks: &mut JoinSet<()>, stop: &Stop) {
 /// Returns an error if a task panicked. A cancelled task only abandoned its row.
 fn check_task(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker { message: panic::into_message(payload) }),
+        Ok(payload) => Err(EvaluateError::Worker {
+            message: panic::into_message(payload),
+        }),
         Err(_) => Ok(()),
     }
 }
@@ -105,7 +107,10 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     ) {
         let mut line = Lines::default();
         while let Some((index, input)) = next {
-            let row = self.plan.finish(index, input, program, self.store.as_ref()).await;
+            let row = self
+                .plan
+                .finish(index, input, program, self.store.as_ref())
+                .await;
             self.render(index, &row, &mut line);
             self.observers.notify(|observer| observer.on_row(&row));
             self.record(|collector| {

@@ -33,14 +33,21 @@ pub(crate) struct ThreadRows<G, P> {
 impl<G, P> ThreadRows<G, P> {
     pub(crate) fn new(tallies: &[Tally]) -> Self {
         let tallies = tallies.iter().map(Tally::plain).collect();
-        Self { counted: 0, tallies, finished: Vec::new(), lines: Lines::default() }
+        Self {
+            counted: 0,
+            tallies,
+            finished: Vec::new(),
+            lines: Lines::default(),
+        }
     }
 
     /// Counts a row whose outcomes are simple.
     pub(crate) fn count(&mut self, outcomes: &[Outcome]) {
         self.counted += 1;
-        for (tally, scored) in
-            self.tallies.iter_mut().zip(outcomes.iter().filter_map(Outcome::scored))
+        for (tally, scored) in self
+            .tallies
+            .iter_mut()
+            .zip(outcomes.iter().filter_map(Outcome::scored))
         {
             tally.record(scored);
         }
@@ -74,5 +81,7 @@ impl<G, P> ThreadRows<G, P> {
 
 /// Returns whether all outcomes are scores without components, named scores or other data.
 pub(crate) fn are_simple(outcomes: &[Outcome]) -> bool {
-    outcomes.iter().all(|outcome| outcome.scored().is_some_and(Scored::is_simple))
+    outcomes
+        .iter()
+        .all(|outcome| outcome.scored().is_some_and(Scored::is_simple))
 }

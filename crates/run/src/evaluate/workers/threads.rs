@@ -120,7 +120,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
                     threads.end();
                 }
             };
-            if let Err(error) = thread::Builder::new().name(format!("rows-{own}")).spawn(work) {
+            if let Err(error) = thread::Builder::new()
+                .name(format!("rows-{own}"))
+                .spawn(work)
+            {
                 threads.end();
                 if own == 0 {
                     return Err(EvaluateError::no_thread(error));
@@ -131,8 +134,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
     }
 
     fn work(&self, own: usize, run: &Run<'static, G, P>) {
-        let mut worker =
-            Worker { run, rows: run.add_thread(), outcomes: Vec::new(), spare: Vec::new() };
+        let mut worker = Worker {
+            run,
+            rows: run.add_thread(),
+            outcomes: Vec::new(),
+            spare: Vec::new(),
+        };
         let (mut rows_at_once, mut last_added) = (1, Instant::now());
         while self.take(own, rows_at_once, &mut worker) {
             let Some(_busy) = self.begin(run) else { return };
@@ -166,7 +173,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
             return true;
         }
         let other = self.rows.iter().find_map(|rows| lock(rows).pop_front());
-        other.map(|row| lock(&self.rows[own]).push_back(row)).is_some()
+        other
+            .map(|row| lock(&self.rows[own]).push_back(row))
+            .is_some()
     }
 }
 
@@ -229,8 +238,15 @@ struct Worker<'r, G, P> {
 
 impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
     fn evaluate(&mut self, index: u64, input: Input<G, P>) {
-        let Self { run, rows, outcomes, .. } = self;
-        let Input::Predicted(pair) = input else { return };
+        let Self {
+            run,
+            rows,
+            outcomes,
+            ..
+        } = self;
+        let Input::Predicted(pair) = input else {
+            return;
+        };
         let (gold, pred) = (&pair.gold, &pair.pred);
         let call = run.plan.call(gold, pred, pair.run.as_deref());
         let Some(traceback) = run.plan.score_now(call, outcomes) else {
@@ -246,13 +262,20 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
             return self.reuse(pair);
         }
         let row = RowResult::begin(index, Input::Predicted(pair));
-        let row = RowResult { outcomes: std::mem::take(outcomes), traceback, ..row };
+        let row = RowResult {
+            outcomes: std::mem::take(outcomes),
+            traceback,
+            ..row
+        };
         self.finish(index, row);
     }
 
     /// Evaluates a row on which a metric has to wait, although its spec states that it is synchronous.
     fn wait_for(&mut self, (index, input): Numbered<G, P>) {
-        let row = self.run.plan.finish(index, input, &Predicted, self.run.store.as_ref());
+        let row = self
+            .run
+            .plan
+            .finish(index, input, &Predicted, self.run.store.as_ref());
         self.finish(index, Handle::current().block_on(row));
     }
 

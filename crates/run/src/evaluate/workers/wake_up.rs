@@ -35,7 +35,11 @@ impl WakeUp {
                 pause = (2 * pause).min(LONGEST_PAUSE);
             }
         };
-        let thread = std::thread::Builder::new().name("wake-up".to_owned()).spawn(wake);
-        thread.is_ok().then_some(Self { _until_dropped: until_dropped })
+        let thread = std::thread::Builder::new()
+            .name("wake-up".to_owned())
+            .spawn(wake);
+        thread.is_ok().then_some(Self {
+            _until_dropped: until_dropped,
+        })
     }
 }

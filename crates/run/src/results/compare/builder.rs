@@ -47,7 +47,10 @@ pub struct ComparisonBuilder {
 impl ComparisonBuilder {
     /// Sets what the runs are called where metrics differ, such as `in the baseline` and `now`.
     pub(crate) fn places(self, places: [&'static str; 2]) -> Self {
-        Self { places: Places(places), ..self }
+        Self {
+            places: Places(places),
+            ..self
+        }
     }
 
     setters! {
@@ -177,7 +180,11 @@ impl ComparisonBuilder {
     }
 
     fn columns(&self) -> Columns {
-        Columns { names: self.metrics.clone(), group: self.group.clone(), ..Columns::default() }
+        Columns {
+            names: self.metrics.clone(),
+            group: self.group.clone(),
+            ..Columns::default()
+        }
     }
 
     /// Compares the second run with the first, as [`of`](Self::of); [`read`](Self::read) of this builder returned them.
@@ -186,7 +193,9 @@ impl ComparisonBuilder {
     /// [`CompareError`] as [`of`](Self::of).
     pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, CompareError> {
         if self.require_identity {
-            [a, b].into_iter().try_for_each(|scores| scores.run.require_identity())?;
+            [a, b]
+                .into_iter()
+                .try_for_each(|scores| scores.run.require_identity())?;
         }
         if a.run.failure_score != b.run.failure_score {
             let (a, b) = (a.run.failure_score, b.run.failure_score);
@@ -200,7 +209,9 @@ impl ComparisonBuilder {
             IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, self.places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() {
-            return Err(CompareError::DifferentIdentities { identity: Box::new(identity) });
+            return Err(CompareError::DifferentIdentities {
+                identity: Box::new(identity),
+            });
         }
         let pairs = Pairs::of(a, b, self.only_paired)?;
         let groups = self.group.as_deref();
@@ -239,7 +250,11 @@ impl ComparisonBuilder {
             let is_in = |of: &&RunScores| Selected::new(metric).is_in(of);
             if let Some(without) = [a, b].into_iter().find(|of| !is_in(of)) {
                 let (file, known) = (without.run.name().to_owned(), known(without));
-                return Err(CompareError::NoMetric { file, metric: metric.clone(), known });
+                return Err(CompareError::NoMetric {
+                    file,
+                    metric: metric.clone(),
+                    known,
+                });
             }
         }
         if !self.metrics.is_empty() {
@@ -250,7 +265,12 @@ impl ComparisonBuilder {
             if let Some(metric) = with.run.metrics().find(is_missing) {
                 let (metric, known) = (metric.to_owned(), known(without));
                 let (file, other) = (without.run.name().to_owned(), with.run.name().to_owned());
-                return Err(CompareError::DifferentMetrics { file, other, metric, known });
+                return Err(CompareError::DifferentMetrics {
+                    file,
+                    other,
+                    metric,
+                    known,
+                });
             }
         }
         let mut names = IndexSet::new();
@@ -268,9 +288,15 @@ impl ComparisonBuilder {
     /// Checks that every metric whose lower scores are better is compared.
     fn check_directions(&self, names: &IndexSet<String>) -> Result<(), CompareError> {
         let is_compared = |metric: &&String| {
-            names.iter().any(|name| name == *metric || Selected::new(name).metric() == **metric)
+            names
+                .iter()
+                .any(|name| name == *metric || Selected::new(name).metric() == **metric)
         };
-        match self.lower_is_better.iter().find(|metric| !is_compared(metric)) {
+        match self
+            .lower_is_better
+            .iter()
+            .find(|metric| !is_compared(metric))
+        {
             None => Ok(()),
             Some(metric) => {
                 let (metric, known) = (metric.clone(), names.iter().cloned().collect());
@@ -289,12 +315,17 @@ impl ComparisonBuilder {
         let selected = Selected::new(name);
         let failure_score = a.run.failure_score;
         let of_pair = groups.map(|groups| &*groups.of_pair);
-        let is_lower =
-            [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
+        let is_lower = [name, selected.metric()]
+            .iter()
+            .any(|it| self.lower_is_better.contains(*it));
         let is_whole = name == selected.metric() || selected.is_corpus(a, b);
         let is_lower =
             is_lower || is_whole && is_lower_better(selected.metric(), &[&a.run, &b.run]);
-        let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
+        let direction = if is_lower {
+            Direction::LowerIsBetter
+        } else {
+            Direction::HigherIsBetter
+        };
         let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
         let testing = Testing {
             kind,
@@ -312,7 +343,9 @@ impl ComparisonBuilder {
                 return Err(CompareError::DifferentFormulas { metric, of_a, of_b });
             }
             let unknown = rows.unknown_side().map(|side| [a, b][side].run.name());
-            return Ok(MetricComparison::of_corpus(name, &rows, testing, groups, unknown));
+            return Ok(MetricComparison::of_corpus(
+                name, &rows, testing, groups, unknown,
+            ));
         }
         let rows = ComparedRows::of(selected, pairs, failure_score);
         check_failure_score(name, &rows, direction, failure_score)?;
@@ -320,9 +353,21 @@ impl ComparisonBuilder {
         let is_pass_or_fail = kind == ScoreKind::Bool && rows.are_verdicts();
         let (least, most) = rows.extremes();
         let range = Bounds::of_both([a, b], name).range(kind, least, most);
-        let testing = Testing { kind, is_pass_or_fail, range, ..testing };
+        let testing = Testing {
+            kind,
+            is_pass_or_fail,
+            range,
+            ..testing
+        };
         let listed = self.listed_rows.unwrap_or(usize::MAX);
-        Ok(MetricComparison::new(name, (&rows, pairs), testing, groups, failure_score, listed))
+        Ok(MetricComparison::new(
+            name,
+            (&rows, pairs),
+            testing,
+            groups,
+            failure_score,
+            listed,
+        ))
     }
 }
 
@@ -373,5 +418,10 @@ fn check_failure_score(
         return Ok(());
     }
     let metric = name.to_owned();
-    Err(CompareError::FailureScore { metric, failed, failure_score, worst })
+    Err(CompareError::FailureScore {
+        metric,
+        failed,
+        failure_score,
+        worst,
+    })
 }

@@ -25,9 +25,17 @@ impl ComparisonBuilder {
         [a, b]: [&Results; 2],
         metrics: &IndexMap<String, Closeness>,
     ) -> Result<Vec<MetricComparison>, CompareError> {
-        let sides = [of_side(a, a, metrics, 0)?, of_side(a, b, metrics, a.rows().len())?];
-        let numbers = metrics.iter().filter(|(_, it)| matches!(it, Closeness::Difference(_)));
-        let builder = self.clone().metrics(metrics.keys()).allow_different([""; 0]);
+        let sides = [
+            of_side(a, a, metrics, 0)?,
+            of_side(a, b, metrics, a.rows().len())?,
+        ];
+        let numbers = metrics
+            .iter()
+            .filter(|(_, it)| matches!(it, Closeness::Difference(_)));
+        let builder = self
+            .clone()
+            .metrics(metrics.keys())
+            .allow_different([""; 0]);
         let builder = builder.lower_is_better(numbers.map(|(name, _)| name));
         Ok(builder.of(&sides[0], &sides[1])?.metrics)
     }
@@ -53,10 +61,22 @@ fn of_side(
             };
             let without = ResultScore::of(&Outcome::Abstained);
             let (outcome, value) = (ResultOutcome::Scored, Some(value));
-            Some((name.clone(), ResultScore { outcome, value, passed, ..without }))
+            Some((
+                name.clone(),
+                ResultScore {
+                    outcome,
+                    value,
+                    passed,
+                    ..without
+                },
+            ))
         };
         let scores = metrics.iter().filter_map(score).collect();
-        results.add(ResultRow { scores, pred: None, ..row.clone() })?;
+        results.add(ResultRow {
+            scores,
+            pred: None,
+            ..row.clone()
+        })?;
     }
     Ok(results)
 }
@@ -64,7 +84,6 @@ fn of_side(
 impl MetricComparison {
     /// Returns a sentence about which judge is closer to the labels, of a comparison by closeness.
     #[doc(hidden)]
-    #[must_use]
     pub fn closer_sentence(&self, [of_a, of_b]: [&str; 2]) -> String {
         let (it, unit) = (&self.overall, Unit(self.kind));
         let (Some(a), Some(b), Some(difference)) = (it.a, it.b, it.difference) else {
@@ -81,16 +100,29 @@ impl MetricComparison {
             let (low, high) = (sign * it.low, sign * it.high);
             format!(
                 " {}",
-                unit.interval(crate::stats::Interval { low: low.min(high), high: low.max(high) })
+                unit.interval(crate::stats::Interval {
+                    low: low.min(high),
+                    high: low.max(high)
+                })
             )
         });
-        let adjusted = if self.p_adjusted == it.p_value { "" } else { "adjusted " };
-        let p = self.p_adjusted.map_or(String::new(), |p| format!(", {adjusted}p {}", p_equals(p)));
+        let adjusted = if self.p_adjusted == it.p_value {
+            ""
+        } else {
+            "adjusted "
+        };
+        let p = self
+            .p_adjusted
+            .map_or(String::new(), |p| format!(", {adjusted}p {}", p_equals(p)));
         let change = unit.change_with_unit(sign * difference);
         let means = match self.kind {
             ScoreKind::Bool => {
                 let [one, other] = [one, other].map(|mean| mean * it.n as f64);
-                format!("{one:.0} of {} right and {other:.0} of {}", rows(it.n), it.n)
+                format!(
+                    "{one:.0} of {} right and {other:.0} of {}",
+                    rows(it.n),
+                    it.n
+                )
             }
             _ => {
                 let [one, other] = [one, other].map(|mean| unit.figure(mean));

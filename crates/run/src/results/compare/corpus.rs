@@ -66,7 +66,10 @@ impl<'a> CorpusRows<'a> {
                 continue;
             };
             let states = [a, b];
-            rows.rows.push(CorpusRow { states, group: groups.map(|groups| groups[position]) });
+            rows.rows.push(CorpusRow {
+                states,
+                group: groups.map(|groups| groups[position]),
+            });
         }
         rows
     }
@@ -143,7 +146,10 @@ impl Testing {
             Some(_) => self.bootstrap(n, &units),
             None => Uncertainty::NotComputed,
         };
-        let ties = rows.iter().filter(|row| row.states[0] == row.states[1]).count();
+        let ties = rows
+            .iter()
+            .filter(|row| row.states[0] == row.states[1])
+            .count();
         let of_rows = PairedDifference {
             n,
             clusters,
@@ -175,7 +181,9 @@ impl Testing {
     ) -> (DifferenceTest, f64) {
         let mut base = [None, None];
         for unit in equal {
-            base.iter_mut().zip(*unit).for_each(|(all, state)| merge(all, state));
+            base.iter_mut()
+                .zip(*unit)
+                .for_each(|(all, state)| merge(all, state));
         }
         let exchanged = |exchanged: &[bool]| {
             let mut sides = base.clone();
@@ -194,10 +202,17 @@ impl Testing {
 
     fn bootstrap(self, rows: u64, units: &[Unit<'_>]) -> Uncertainty {
         let resamples = RESAMPLES.min(self.draws_of_corpus(rows));
-        Bootstrap { resamples, seed: self.seed }.statistic(units.len(), |sample| {
+        Bootstrap {
+            resamples,
+            seed: self.seed,
+        }
+        .statistic(units.len(), |sample| {
             let mut sides = [None, None];
             for unit in sample {
-                sides.iter_mut().zip(&units[*unit]).for_each(|(all, state)| merge(all, state));
+                sides
+                    .iter_mut()
+                    .zip(&units[*unit])
+                    .for_each(|(all, state)| merge(all, state));
             }
             difference(&sides)
         })
@@ -210,7 +225,9 @@ fn units<'a>(rows: &[&CorpusRow<'a>], by_group: bool) -> Vec<Unit<'a>> {
         [Some(a), Some(b)] => Some((row.group, [Cow::Borrowed(a), Cow::Borrowed(b)])),
         _ => None,
     };
-    let Some(units) = rows.iter().map(unit).collect::<Option<Vec<_>>>() else { return Vec::new() };
+    let Some(units) = rows.iter().map(unit).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
     if !by_group {
         return units.into_iter().map(|(_, unit)| unit).collect();
     }
@@ -235,5 +252,7 @@ fn blocks(units: Vec<Unit<'_>>) -> Vec<Unit<'_>> {
 }
 
 fn merge_unit<'a>(all: &mut Unit<'a>, more: &Unit<'a>) {
-    all.iter_mut().zip(more).for_each(|(all, more)| all.to_mut().merge(more));
+    all.iter_mut()
+        .zip(more)
+        .for_each(|(all, more)| all.to_mut().merge(more));
 }

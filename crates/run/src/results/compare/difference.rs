@@ -52,9 +52,10 @@ pub struct PairedDifference {
 impl PairedDifference {
     /// Returns `true` if a test at 5% detects a difference of this size in less than 80% of all studies with so many rows. A
     /// difference that is significant nevertheless is probably smaller than it seems.
-    #[must_use]
     pub fn has_low_power(&self) -> bool {
-        let (Some(difference), Some(stderr)) = (self.difference, self.stderr) else { return false };
+        let (Some(difference), Some(stderr)) = (self.difference, self.stderr) else {
+            return false;
+        };
         difference.abs() < detectable_difference(stderr)
     }
 }
@@ -85,7 +86,6 @@ impl DifferenceTest {
     }
 
     /// Returns the name of the test in snake case, as in JSON.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::McnemarExact => "mcnemar_exact",
@@ -128,7 +128,9 @@ impl Testing {
     /// The number of rows or groups at which the smallest possible p-value, `2 / 2^n`, times the number of tests is
     /// below 5%.
     pub(super) fn least_units(tests: usize) -> u64 {
-        (1..64).find(|n| tests as f64 * 2.0 * 0.5_f64.powi(*n) < 0.05).map_or(64, |n| n as u64)
+        (1..64)
+            .find(|n| tests as f64 * 2.0 * 0.5_f64.powi(*n) < 0.05)
+            .map_or(64, |n| n as u64)
     }
 
     /// Tests the rows. With the group of each pair, the rows of a group are not independent.
@@ -141,12 +143,17 @@ impl Testing {
         let moments: Moments = differences.iter().copied().collect();
         let n = differences.len() as u64;
         // Without a difference, there are no rows or too large scores.
-        let difference = moments.mean().filter(|_| n < 2 || moments.variance().is_some());
+        let difference = moments
+            .mean()
+            .filter(|_| n < 2 || moments.variance().is_some());
         let grouped = groups.map(|of_pair| {
             let groups = rows.clone().map(|row| of_pair[row.pair]);
             groups.zip(differences.iter().copied())
         });
-        let clusters = grouped.clone().filter(|_| difference.is_some()).map(cluster);
+        let clusters = grouped
+            .clone()
+            .filter(|_| difference.is_some())
+            .map(cluster);
         let mean = |of: fn(&Compared) -> f64| rows.clone().map(of).collect::<Moments>().mean();
         let (above, below) = (
             differences.iter().filter(|it| **it > 0.0).count() as u64,
@@ -168,9 +175,12 @@ impl Testing {
             (None, None) => moments.uncertainty(),
         };
         let ci95 = match clusters {
-            None if self.is_pass_or_fail => {
-                PairedShares { wins: above, losses: below, rows: n }.tango()
+            None if self.is_pass_or_fail => PairedShares {
+                wins: above,
+                losses: below,
+                rows: n,
             }
+            .tango(),
             _ => uncertainty.ci95(),
         };
         PairedDifference {
@@ -226,5 +236,7 @@ fn sums(grouped: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let (above, below) = &mut sums[group];
         *(if difference > 0.0 { above } else { below }) += difference.abs();
     }
-    sums.into_iter().map(|(above, below)| score_difference(above, below)).collect()
+    sums.into_iter()
+        .map(|(above, below)| score_difference(above, below))
+        .collect()
 }

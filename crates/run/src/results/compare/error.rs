@@ -102,7 +102,11 @@ pub enum CompareError {
         identity: Box<IdentityComparison>,
     },
     /// A selected metric is not in a run.
-    #[error("{file}: no row has a score of `{}`{}", escape::name(metric), hint(metric, known))]
+    #[error(
+        "{file}: no row has a score of `{}`{}",
+        escape::name(metric),
+        hint(metric, known)
+    )]
     NoMetric {
         /// The name of the run.
         file: String,
@@ -251,7 +255,10 @@ pub(super) fn first_ids(ids: &[String]) -> String {
 
 /// The first ids of a list, and how many more there are of them all.
 pub(super) fn first_of(ids: &[String], all: u64) -> String {
-    let first = ids.iter().take(SHOWN_IDS).map(|id| format!("`{}`", escape::name(id)));
+    let first = ids
+        .iter()
+        .take(SHOWN_IDS)
+        .map(|id| format!("`{}`", escape::name(id)));
     let first = first.collect::<Vec<_>>().join(", ");
     match all.saturating_sub(ids.len().min(SHOWN_IDS) as u64) {
         0 => first,

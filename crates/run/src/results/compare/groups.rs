@@ -26,7 +26,11 @@ impl Groups {
         }
         if names.is_empty() {
             let (file, field) = (pairs.a.run.name().to_owned(), field.to_owned());
-            return Err(CompareError::NoGroup { file, field, known: pairs.a.known_fields() });
+            return Err(CompareError::NoGroup {
+                file,
+                field,
+                known: pairs.a.known_fields(),
+            });
         }
         let mut next = names.len();
         let mut number = |group: Option<usize>| {
@@ -36,7 +40,11 @@ impl Groups {
             })
         };
         let of_pair = of_pair.into_iter().map(&mut number).collect();
-        Ok(Self { rows_without: (next - names.len()) as u64, names, of_pair })
+        Ok(Self {
+            rows_without: (next - names.len()) as u64,
+            names,
+            of_pair,
+        })
     }
 }
 
@@ -50,7 +58,12 @@ fn group<'a>(
         (Some(of_a), Some(of_b)) if of_a != of_b => {
             let (id, field) = (a.rows.id(pair.a).to_owned(), field.to_owned());
             let (of_a, of_b) = (format!("{of_a:?}"), format!("{of_b:?}"));
-            Err(CompareError::DifferentGroups { id, field, of_a, of_b })
+            Err(CompareError::DifferentGroups {
+                id,
+                field,
+                of_a,
+                of_b,
+            })
         }
         (of_a, of_b) => Ok(of_a.or(of_b)),
     }

@@ -71,14 +71,22 @@ impl IdentityComparison {
         is_strict: bool,
         places: Places,
     ) -> Self {
-        let unknown = [a, b].map(|run| run.unknown_identity().map(str::to_owned)).into();
+        let unknown = [a, b]
+            .map(|run| run.unknown_identity().map(str::to_owned))
+            .into();
         let (Some(a), Some(b)) = (a.manifest(), b.manifest()) else {
-            return Self { unknown, ..Self::default() };
+            return Self {
+                unknown,
+                ..Self::default()
+            };
         };
         let metrics: IndexSet<&str> = names.iter().map(|it| metric_of(it)).collect();
         let (mut different, mut notes) = (IndexMap::new(), notes(&a.run, &b.run));
-        let changed: Vec<&str> =
-            metrics.iter().copied().filter(|name| has_other_code(name, &a.run, &b.run)).collect();
+        let changed: Vec<&str> = metrics
+            .iter()
+            .copied()
+            .filter(|name| has_other_code(name, &a.run, &b.run))
+            .collect();
         let is_known = |name: &&str| [a, b].iter().all(|it| has_code(name, &it.run));
         if changed.is_empty() && metrics.iter().any(is_known) {
             notes.extend(note_on_program(a, b));
@@ -87,42 +95,67 @@ impl IdentityComparison {
             let (mut differences, of_models) = differences(name, &a.run, &b.run, places);
             notes.extend(of_models);
             if changed.contains(&name) {
-                let sentences = if is_strict { &mut differences } else { &mut notes };
+                let sentences = if is_strict {
+                    &mut differences
+                } else {
+                    &mut notes
+                };
                 sentences.push(other_code(name, places.first()));
             }
             if !differences.is_empty() {
                 let is_compared = allowed.contains(name);
-                different.insert(name.to_owned(), MetricDifference { differences, is_compared });
+                different.insert(
+                    name.to_owned(),
+                    MetricDifference {
+                        differences,
+                        is_compared,
+                    },
+                );
             }
         }
-        Self { unknown, different, notes }
+        Self {
+            unknown,
+            different,
+            notes,
+        }
     }
 
     /// Returns the metrics that are not compared, since they differ.
     pub fn not_compared(&self) -> impl Iterator<Item = (&str, &MetricDifference)> {
-        let different = self.different.iter().filter(|(_, metric)| !metric.is_compared);
+        let different = self
+            .different
+            .iter()
+            .filter(|(_, metric)| !metric.is_compared);
         different.map(|(name, metric)| (&**name, metric))
     }
 
     /// Returns a sentence for each metric that is not compared, such as
     /// `not compared: polite: judged by openai:a in A, openai:b in B`.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let sentence = |(name, metric): (&str, &MetricDifference)| {
-            format!("not compared: {}: {}", escape::name(name), metric.differences.join("; "))
+            format!(
+                "not compared: {}: {}",
+                escape::name(name),
+                metric.differences.join("; ")
+            )
         };
         self.not_compared().map(sentence).collect()
     }
 
     /// The names of the metrics that are not compared, as an option of the command line takes them.
     pub(super) fn names(&self) -> String {
-        let names: Vec<_> = self.not_compared().map(|(name, _)| escape::name(name)).collect();
+        let names: Vec<_> = self
+            .not_compared()
+            .map(|(name, _)| escape::name(name))
+            .collect();
         names.join(",")
     }
 
     /// Returns whether a metric, or a part of it, is compared.
     pub(in crate::results) fn is_compared(&self, name: &str) -> bool {
-        self.different.get(metric_of(name)).is_none_or(|metric| metric.is_compared)
+        self.different
+            .get(metric_of(name))
+            .is_none_or(|metric| metric.is_compared)
     }
 }
 
@@ -140,10 +173,21 @@ impl fmt::Display for IdentityComparison {
             (Some(a), Some(b)) => writeln!(f, "identity unknown: A: {a}; B: {b}; {by_name}")?,
         }
         for (name, metric) in &self.different {
-            let not = if metric.is_compared { "" } else { "not compared: " };
-            writeln!(f, "{not}{}: {}", escape::name(name), metric.differences.join("; "))?;
+            let not = if metric.is_compared {
+                ""
+            } else {
+                "not compared: "
+            };
+            writeln!(
+                f,
+                "{not}{}: {}",
+                escape::name(name),
+                metric.differences.join("; ")
+            )?;
         }
-        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
+        self.notes
+            .iter()
+            .try_for_each(|note| writeln!(f, "note: {note}"))
     }
 }
 
@@ -158,7 +202,10 @@ pub(in crate::results) fn check_allowed(
         None => Ok(()),
         Some(metric) => {
             let known = known.into_iter().map(str::to_owned).collect();
-            Err(CompareError::NoDifferentMetric { metric: metric.clone(), known })
+            Err(CompareError::NoDifferentMetric {
+                metric: metric.clone(),
+                known,
+            })
         }
     }
 }
@@ -222,7 +269,12 @@ fn sentence(
     b: &MetricIdentity,
     Places([in_a, in_b]): Places,
 ) -> String {
-    let IdentityDifference { place, expected, found, .. } = difference;
+    let IdentityDifference {
+        place,
+        expected,
+        found,
+        ..
+    } = difference;
     match &**place {
         "`models`" => {
             let models = |of: &MetricIdentity| match of.models() {
@@ -245,8 +297,11 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
             notes.push(format!("{what} in A: {of_a}; in B: {of_b}"));
         }
     };
-    let text =
-        |text: &Option<String>| text.as_deref().map_or("none".into(), escape::name).into_owned();
+    let text = |text: &Option<String>| {
+        text.as_deref()
+            .map_or("none".into(), escape::name)
+            .into_owned()
+    };
     let number = |number: Option<u32>| number.map_or("none".to_owned(), |it| it.to_string());
     let list = |fields: &Option<Vec<String>>| match fields {
         Some(fields) => escape::names(fields.iter().map(String::as_str)),
@@ -257,15 +312,32 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
         note(&format!("tag `{}`", escape::name(tag)), value(a), value(b));
     }
     note("rows", a.rows.to_string(), b.rows.to_string());
-    note("ending", text(&Some(a.ending.clone())), text(&Some(b.ending.clone())));
+    note(
+        "ending",
+        text(&Some(a.ending.clone())),
+        text(&Some(b.ending.clone())),
+    );
     note("repeats", number(a.repeats), number(b.repeats));
-    note("inputs of the program", list(&a.program_inputs), list(&b.program_inputs));
+    note(
+        "inputs of the program",
+        list(&a.program_inputs),
+        list(&b.program_inputs),
+    );
     note("groups", text(&a.group), text(&b.group));
-    for name in a.settings.keys().chain(b.settings.keys()).collect::<BTreeSet<_>>() {
+    for name in a
+        .settings
+        .keys()
+        .chain(b.settings.keys())
+        .collect::<BTreeSet<_>>()
+    {
         let value = |run: &RunManifest| text(&run.settings.get(name).cloned());
         note(&format!("`{}`", escape::name(name)), value(a), value(b));
     }
-    note("samples of the bootstrap", number(a.bootstrap), number(b.bootstrap));
+    note(
+        "samples of the bootstrap",
+        number(a.bootstrap),
+        number(b.bootstrap),
+    );
     note("seed", a.seed.to_string(), b.seed.to_string());
     let version = |run: &RunManifest| text(&Some(run.library.version.clone()));
     note("version of dsrs-metrics", version(a), version(b));
@@ -274,8 +346,10 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
 
 /// Returns a sentence for each data file of one name with different content.
 fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
-    let hash =
-        |hash: &Option<String>| hash.as_deref().map(|it| it.get(..12).unwrap_or(it).to_owned());
+    let hash = |hash: &Option<String>| {
+        hash.as_deref()
+            .map(|it| it.get(..12).unwrap_or(it).to_owned())
+    };
     let mut notes = Vec::new();
     for of_a in &a.data {
         for of_b in b.data.iter().filter(|of_b| of_b.name == of_a.name) {

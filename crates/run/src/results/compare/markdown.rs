@@ -7,7 +7,6 @@ use crate::results::markdown::{escaped, table};
 impl Comparison {
     /// Returns the comparison as Markdown: the runs, a table of the metrics and a sentence for each. Names of metrics and
     /// files are escaped.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let mut rows = table_cells("metric", &self.lines()).into_iter();
         let header = rows.next().unwrap_or_default();

@@ -102,7 +102,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// Returns the verdict's name in snake case.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Better => "better",
@@ -200,7 +199,13 @@ impl MetricComparison {
         let compare = |rows: &[&CorpusRow<'_>]| testing.of_corpus(rows, false).0;
         Self {
             not_tested: unknown.or(not_defined),
-            groups: by_group(all.into_iter(), |row| row.group, groups, testing.direction, compare),
+            groups: by_group(
+                all.into_iter(),
+                |row| row.group,
+                groups,
+                testing.direction,
+                compare,
+            ),
             ..Self::untested(name, overall, testing, &rows.not_compared)
         }
     }
@@ -235,7 +240,6 @@ impl MetricComparison {
 
 impl MetricComparison {
     /// Returns the number of rows that have a score, or failed, in only one of the runs. They are not compared.
-    #[must_use]
     pub fn scored_in_one(&self) -> u64 {
         let without: u64 = [&self.without_score.a, &self.without_score.b]
             .into_iter()
@@ -268,7 +272,9 @@ fn by_group<'a, R: 'a>(
     direction: Direction,
     compare: impl Fn(&[&'a R]) -> PairedDifference,
 ) -> IndexMap<String, GroupComparison> {
-    let Some(Groups { names, .. }) = groups else { return IndexMap::new() };
+    let Some(Groups { names, .. }) = groups else {
+        return IndexMap::new();
+    };
     let mut members: Vec<Vec<&R>> = vec![Vec::new(); names.len()];
     for row in rows {
         if let Some(members) = group(row).and_then(|group| members.get_mut(group)) {
@@ -282,7 +288,14 @@ fn by_group<'a, R: 'a>(
     let compared = named.map(|(name, difference)| {
         let p_adjusted = difference.p_value.and_then(|_| adjusted.next());
         let verdict = Verdict::of(&difference, p_adjusted, direction, p_values.len());
-        (name.clone(), GroupComparison { difference, p_adjusted, verdict })
+        (
+            name.clone(),
+            GroupComparison {
+                difference,
+                p_adjusted,
+                verdict,
+            },
+        )
     });
     compared.collect()
 }
@@ -302,8 +315,13 @@ fn flipped<'r>(
     // Stable: equal differences stay in the order of the rows.
     changed.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
     let ids = |is_above: bool| {
-        let changed = changed.iter().filter(move |(change, _)| (*change > 0.0) == is_above);
-        changed.take(limit).map(|(_, pair)| pairs.id(*pair).to_owned()).collect::<Vec<_>>()
+        let changed = changed
+            .iter()
+            .filter(move |(change, _)| (*change > 0.0) == is_above);
+        changed
+            .take(limit)
+            .map(|(_, pair)| pairs.id(*pair).to_owned())
+            .collect::<Vec<_>>()
     };
     let higher = direction == Direction::HigherIsBetter;
     (ids(higher), ids(!higher))

@@ -95,25 +95,28 @@ impl Comparison {
     }
 
     /// Returns a builder, for a selection of metrics, groups or rows.
-    #[must_use]
     pub fn builder() -> ComparisonBuilder {
         ComparisonBuilder::default()
     }
 
     /// Returns the comparison of a metric.
-    #[must_use]
     pub fn metric(&self, name: &str) -> Option<&MetricComparison> {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
     /// Returns the number of metrics that are tested, for which p-values are adjusted.
     pub(super) fn tests(&self) -> usize {
-        self.metrics.iter().filter(|metric| metric.p_adjusted.is_some()).count()
+        self.metrics
+            .iter()
+            .filter(|metric| metric.p_adjusted.is_some())
+            .count()
     }
 
     /// Returns the metrics by which the second run is worse than the first.
     pub fn worse(&self) -> impl Iterator<Item = &MetricComparison> {
-        self.metrics.iter().filter(|metric| metric.verdict == Verdict::Worse)
+        self.metrics
+            .iter()
+            .filter(|metric| metric.verdict == Verdict::Worse)
     }
 }
 

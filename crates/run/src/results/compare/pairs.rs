@@ -32,7 +32,12 @@ impl<'a> Pairs<'a> {
         b: &'a RunScores,
         only_paired: bool,
     ) -> Result<Self, CompareError> {
-        let pair = |row| Some(Pair { a: row, b: b.rows.find(a.rows.id(row), row)? });
+        let pair = |row| {
+            Some(Pair {
+                a: row,
+                b: b.rows.find(a.rows.id(row), row)?,
+            })
+        };
         let pairs: Vec<Pair> = (0..a.len()).filter_map(pair).collect();
         let only = |of: &RunScores, other: &RunScores| {
             let (of, other) = (&of.rows, &other.rows);
@@ -44,25 +49,54 @@ impl<'a> Pairs<'a> {
         if pairs.is_empty() {
             let id = |ids: Vec<String>| ids.into_iter().next().unwrap_or_default();
             let (of_a, of_b) = (id(only_in_a), id(only_in_b));
-            return Err(CompareError::NoCommonRows { a: name_a, b: name_b, of_a, of_b });
+            return Err(CompareError::NoCommonRows {
+                a: name_a,
+                b: name_b,
+                of_a,
+                of_b,
+            });
         }
         let by_position = a.rows.has_positional() || b.rows.has_positional();
         if !only_paired && (!only_in_a.is_empty() || !only_in_b.is_empty()) {
             let paired = pairs.len() as u64;
             let (a, b) = (name_a, name_b);
             return Err(match by_position {
-                true => CompareError::DifferentPositions { a, b, only_in_a, only_in_b },
-                false => CompareError::DifferentRows { a, b, paired, only_in_a, only_in_b },
+                true => CompareError::DifferentPositions {
+                    a,
+                    b,
+                    only_in_a,
+                    only_in_b,
+                },
+                false => CompareError::DifferentRows {
+                    a,
+                    b,
+                    paired,
+                    only_in_a,
+                    only_in_b,
+                },
             });
         }
-        let pairs = Self { a, b, pairs, only_in_a, only_in_b, by_position };
+        let pairs = Self {
+            a,
+            b,
+            pairs,
+            only_in_a,
+            only_in_b,
+            by_position,
+        };
         pairs.check_gold()?;
         Ok(pairs)
     }
 
     /// Different data can have the same ids. Rows without ids are pairs only if both are known to be of the same gold row.
     fn check_gold(&self) -> Result<(), CompareError> {
-        let Self { a, b, pairs, by_position, .. } = self;
+        let Self {
+            a,
+            b,
+            pairs,
+            by_position,
+            ..
+        } = self;
         let gold = |pair: &Pair| (a.rows.gold_hash(pair.a), b.rows.gold_hash(pair.b));
         let is_different = |pair: &&Pair| matches!(gold(pair), (Some(a), Some(b)) if a != b);
         let is_unknown = |pair: &&Pair| !matches!(gold(pair), (Some(_), Some(_)));
@@ -70,7 +104,12 @@ impl<'a> Pairs<'a> {
             let different = pairs.iter().filter(is_different);
             let ids = different.map(|pair| a.rows.id(pair.a).to_owned()).collect();
             let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
-            return Err(CompareError::DifferentGold { ids, a, b, by_position: *by_position });
+            return Err(CompareError::DifferentGold {
+                ids,
+                a,
+                b,
+                by_position: *by_position,
+            });
         }
         match pairs.iter().find(is_unknown) {
             Some(first) if *by_position => {
@@ -121,7 +160,9 @@ impl NotCompared {
         self.rows += 1;
         self.scored_in_one += u64::from(outcomes.iter().flatten().count() == 1);
         for (counts, outcome) in self.outcomes.iter_mut().zip(outcomes) {
-            outcome.into_iter().for_each(|outcome| *counts.entry(outcome).or_default() += 1);
+            outcome
+                .into_iter()
+                .for_each(|outcome| *counts.entry(outcome).or_default() += 1);
         }
     }
 }
@@ -140,7 +181,10 @@ pub(super) struct ComparedRows {
 impl ComparedRows {
     pub(super) fn of(metric: Selected<'_>, pairs: &Pairs<'_>, failure_score: f64) -> Self {
         let mut compared = Self::default();
-        let (of_a, of_b) = (pairs.a.scores_of(metric.name), pairs.b.scores_of(metric.name));
+        let (of_a, of_b) = (
+            pairs.a.scores_of(metric.name),
+            pairs.b.scores_of(metric.name),
+        );
         for (position, pair) in pairs.pairs.iter().enumerate() {
             let scores = [of_a(pair.a), of_b(pair.b)];
             let value = |score: &Score| match score.is_failure() {
@@ -181,14 +225,17 @@ impl ComparedRows {
     /// Returns the smallest and the largest score.
     pub(super) fn extremes(&self) -> (f64, f64) {
         let values = self.rows.iter().flat_map(|row| [row.a, row.b]);
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-            (least.min(value), most.max(value))
-        })
+        values.fold(
+            (f64::INFINITY, f64::NEG_INFINITY),
+            |(least, most), value| (least.min(value), most.max(value)),
+        )
     }
 
     /// Returns `true` if every score is 0 or 1.
     pub(super) fn are_verdicts(&self) -> bool {
         let is_verdict = |value: f64| value == 0.0 || value == 1.0;
-        self.rows.iter().all(|row| is_verdict(row.a) && is_verdict(row.b))
+        self.rows
+            .iter()
+            .all(|row| is_verdict(row.a) && is_verdict(row.b))
     }
 }

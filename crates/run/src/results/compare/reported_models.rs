@@ -22,7 +22,11 @@ impl ReportedModels {
         let mut found = Self::default();
         let mut judges: BTreeMap<&str, [JudgeReplies<'_>; 2]> = BTreeMap::new();
         for (side, run) in [a, b].into_iter().enumerate() {
-            let replies = run.judged_by.get(metric).map(Vec::as_slice).unwrap_or_default();
+            let replies = run
+                .judged_by
+                .get(metric)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
             for replies in JudgeReplies::of_each(replies) {
                 let judge = replies.judge;
                 judges.entry(judge).or_default()[side] = replies;
@@ -52,7 +56,9 @@ impl ReportedModels {
         let (what, of_a, of_b) = if a.models.names().ne(b.models.names()) {
             if a.models.len() > 0 && b.models.len() > 0 {
                 let (a, b) = (a.models.joined(), b.models.joined());
-                return self.differences.push(format!("{judge} replied as {a} {in_a}, {b} {in_b}"));
+                return self
+                    .differences
+                    .push(format!("{judge} replied as {a} {in_a}, {b} {in_b}"));
             }
             ("reported models", &a.models, &b.models)
         } else if a.fingerprints.names().ne(b.fingerprints.names()) {
@@ -61,6 +67,8 @@ impl ReportedModels {
             return;
         };
         let (metric, of_a, of_b) = (escape::name(metric), of_a.joined(), of_b.joined());
-        self.notes.push(format!("{metric}: {what} of {judge} in A: {of_a}; in B: {of_b}"));
+        self.notes.push(format!(
+            "{metric}: {what} of {judge} in A: {of_a}; in B: {of_b}"
+        ));
     }
 }

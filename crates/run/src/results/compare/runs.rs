@@ -56,8 +56,9 @@ impl RunTotals {
             add(&mut totals.cost_msats, row.cost_msats);
             totals.usage_rows += u64::from(row.input_tokens.or(row.output_tokens).is_some());
             costs += u64::from(row.cost_msats.is_some());
-            totals.metric_cost_msats =
-                totals.metric_cost_msats.saturating_add(row.metric_cost_msats);
+            totals.metric_cost_msats = totals
+                .metric_cost_msats
+                .saturating_add(row.metric_cost_msats);
         }
         totals.latency_s = (totals.latency_rows > 0).then(|| latency / totals.latency_rows as f64);
         totals.cost_msats = totals.cost_msats.filter(|_| costs >= totals.usage_rows);
@@ -66,7 +67,12 @@ impl RunTotals {
 }
 
 fn data(manifest: &Manifest) -> Vec<String> {
-    manifest.run.data.iter().map(|file| file.name.clone()).collect()
+    manifest
+        .run
+        .data
+        .iter()
+        .map(|file| file.name.clone())
+        .collect()
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

@@ -20,11 +20,20 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "A: {}", self.a)?;
         writeln!(f, "B: {}", self.b)?;
-        let by_position = if self.paired_by_position { ", paired by position" } else { "" };
+        let by_position = if self.paired_by_position {
+            ", paired by position"
+        } else {
+            ""
+        };
         write!(f, "{} in both{by_position}", rows(self.paired))?;
         for (ids, run) in [(&self.only_in_a, "A"), (&self.only_in_b, "B")] {
             if !ids.is_empty() {
-                write!(f, ", {} only in {run}, not compared ({})", ids.len(), first_ids(ids))?;
+                write!(
+                    f,
+                    ", {} only in {run}, not compared ({})",
+                    ids.len(),
+                    first_ids(ids)
+                )?;
             }
         }
         if let (Some(field), 1..) = (&self.group, self.without_group) {
@@ -39,7 +48,10 @@ impl fmt::Display for Comparison {
         writeln!(f)?;
         f.write_str(&table("metric", &self.lines()))?;
         if let count @ 2.. = self.tests() {
-            writeln!(f, "verdicts use p-values adjusted for {count} metrics (Holm)")?;
+            writeln!(
+                f,
+                "verdicts use p-values adjusted for {count} metrics (Holm)"
+            )?;
         }
         for metric in &self.metrics {
             writeln!(f, "\n{}", metric.sentence())?;
@@ -93,8 +105,19 @@ pub(super) struct Line<'a> {
 impl Comparison {
     pub(super) fn lines<'a>(&'a self) -> Vec<Line<'a>> {
         let line = |metric: &'a MetricComparison| {
-            let MetricComparison { name, overall: difference, p_adjusted, kind, .. } = metric;
-            Line { name, difference, p_adjusted: *p_adjusted, kind: *kind }
+            let MetricComparison {
+                name,
+                overall: difference,
+                p_adjusted,
+                kind,
+                ..
+            } = metric;
+            Line {
+                name,
+                difference,
+                p_adjusted: *p_adjusted,
+                kind: *kind,
+            }
         };
         self.metrics.iter().map(line).collect()
     }
@@ -102,18 +125,31 @@ impl Comparison {
 
 /// The header and the cells of a table. Adjusted p-values have a column if there are several.
 pub(super) fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
-    let is_adjusted = lines.iter().filter(|line| line.p_adjusted.is_some()).count() > 1;
+    let is_adjusted = lines
+        .iter()
+        .filter(|line| line.p_adjusted.is_some())
+        .count()
+        > 1;
     let adjusted = is_adjusted.then_some("adjusted p");
-    let header = [first, "n", "A", "B", "B - A", "95% interval", "p"].into_iter().chain(adjusted);
-    let header = header.chain(["B better", "A better", "equal"]).map(str::to_owned).collect();
-    std::iter::once(header).chain(lines.iter().map(|line| cells(line, is_adjusted))).collect()
+    let header = [first, "n", "A", "B", "B - A", "95% interval", "p"]
+        .into_iter()
+        .chain(adjusted);
+    let header = header
+        .chain(["B better", "A better", "equal"])
+        .map(str::to_owned)
+        .collect();
+    std::iter::once(header)
+        .chain(lines.iter().map(|line| cells(line, is_adjusted)))
+        .collect()
 }
 
 /// A table with a line for each name. The columns are as wide as their longest cell.
 fn table(first: &str, lines: &[Line<'_>]) -> String {
     let rows = table_cells(first, lines);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..rows[0].len()).map(|column| width(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|column| width(column).unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
@@ -135,8 +171,10 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
         it.n.to_string(),
         figure(it.a),
         figure(it.b),
-        it.difference.map_or("-".to_owned(), |difference| unit.change(difference)),
-        it.ci95.map_or("-".to_owned(), |interval| unit.interval(interval)),
+        it.difference
+            .map_or("-".to_owned(), |difference| unit.change(difference)),
+        it.ci95
+            .map_or("-".to_owned(), |interval| unit.interval(interval)),
         p(it.p_value),
     ];
     cells.extend(is_adjusted.then(|| p(line.p_adjusted)));
@@ -171,7 +209,11 @@ impl Unit {
     }
 
     pub(crate) fn change_with_unit(self, value: f64) -> String {
-        let points = if self.0 == ScoreKind::Bool { " percentage points" } else { "" };
+        let points = if self.0 == ScoreKind::Bool {
+            " percentage points"
+        } else {
+            ""
+        };
         format!("{}{points}", self.change(value))
     }
 
@@ -185,7 +227,13 @@ impl Unit {
 
     pub(crate) fn interval(self, Interval { low, high }: Interval) -> String {
         match self.0 {
-            ScoreKind::Bool => format!("{:.2}", Interval { low: 100.0 * low, high: 100.0 * high }),
+            ScoreKind::Bool => format!(
+                "{:.2}",
+                Interval {
+                    low: 100.0 * low,
+                    high: 100.0 * high
+                }
+            ),
             ScoreKind::Number | ScoreKind::Corpus => format!("[{}, {}]", number(low), number(high)),
         }
     }
@@ -201,16 +249,28 @@ fn number(value: f64) -> String {
 
 /// `1 row`, `12 rows`
 pub(super) fn rows(count: u64) -> String {
-    if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
+    if count == 1 {
+        "1 row".to_owned()
+    } else {
+        format!("{count} rows")
+    }
 }
 
 fn p_value(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+    if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    }
 }
 
 /// `= 0.012`
 pub(crate) fn p_equals(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
+    if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("= {p:.3}")
+    }
 }
 
 /// A number of rows with two significant digits, and a comma after thousands.
@@ -247,16 +307,21 @@ impl MetricComparison {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn sentence(&self) -> String {
         let mut text = format!("{}: {}", escape::name(&self.name), self.finding());
         let failed = [self.failed.a, self.failed.b];
         if failed != [0, 0] {
             let ([a, b], score) = (failed, self.failure_score);
-            text.push_str(&format!("; {} failed in A and {b} in B, counted as {score}", rows(a)));
+            text.push_str(&format!(
+                "; {} failed in A and {b} in B, counted as {score}",
+                rows(a)
+            ));
         }
         if let Some(both) = &self.scored_in_both {
-            let scored = match both.difference.map(|it| Unit(self.kind).change_with_unit(it)) {
+            let scored = match both
+                .difference
+                .map(|it| Unit(self.kind).change_with_unit(it))
+            {
                 Some(change) => format!("B - A = {change} over the {} scored in both", both.n),
                 None if both.n == 0 => "no row is scored in both".to_owned(),
                 None => format!("no difference over the {} scored in both", both.n),
@@ -265,7 +330,11 @@ impl MetricComparison {
         }
         if self.not_compared > 0 {
             let why = |counts: &std::collections::BTreeMap<&str, u64>| {
-                counts.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
+                counts
+                    .iter()
+                    .map(|(name, n)| format!("{n} {name}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             };
             let sides = [("A", &self.without_score.a), ("B", &self.without_score.b)];
             let sides = sides.into_iter().filter(|(_, counts)| !counts.is_empty());
@@ -290,14 +359,21 @@ impl MetricComparison {
             Some(clusters) => format!("{} in {clusters} groups", rows(it.n)),
             None => rows(it.n),
         };
-        let adjusted = if it.p_value == Some(p) { "" } else { "adjusted " };
+        let adjusted = if it.p_value == Some(p) {
+            ""
+        } else {
+            "adjusted "
+        };
         let p = format!("{adjusted}p {}", p_equals(p));
         let better = |run: &str| {
             let is_above = difference > 0.0;
             let size = unit.size(difference.abs());
             let interval = it.ci95.map(|Interval { low, high }| match is_above {
                 true => Interval { low, high },
-                false => Interval { low: -high, high: -low },
+                false => Interval {
+                    low: -high,
+                    high: -low,
+                },
             });
             let interval = interval.map_or(String::new(), |it| format!(" {}", unit.interval(it)));
             let lower = match self.direction {
@@ -314,20 +390,28 @@ impl MetricComparison {
             Verdict::Better => better("B"),
             Verdict::Worse => better("A"),
             Verdict::NotEnoughRows { needed } => {
-                let units = if it.clusters.is_some() { "groups" } else { "rows" };
+                let units = if it.clusters.is_some() {
+                    "groups"
+                } else {
+                    "rows"
+                };
                 format!(
                     "not enough rows: found {found}, a test at 5% needs at least {needed} {units}"
                 )
             }
             Verdict::Unchanged => {
                 let possible = it.ci95.map_or(String::new(), |it| {
-                    format!("; a difference up to {} is still possible", unit.size(it.high))
+                    format!(
+                        "; a difference up to {} is still possible",
+                        unit.size(it.high)
+                    )
                 });
                 format!("equal in all {found}{possible}")
             }
             Verdict::NoDifference | Verdict::NotTested => {
-                let interval =
-                    it.ci95.map_or(String::new(), |it| format!(" {}", unit.interval(it)));
+                let interval = it
+                    .ci95
+                    .map_or(String::new(), |it| format!(" {}", unit.interval(it)));
                 let change = unit.change_with_unit(difference);
                 format!("no difference can be shown: B - A = {change}{interval} ({p}, {found})")
             }
@@ -336,9 +420,17 @@ impl MetricComparison {
 
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (better, worse) = (self.overall.wins, self.overall.losses);
-        for (ids, all, run) in [(&self.better_rows, better, "B"), (&self.worse_rows, worse, "A")] {
+        for (ids, all, run) in [
+            (&self.better_rows, better, "B"),
+            (&self.worse_rows, worse, "A"),
+        ] {
             if !ids.is_empty() {
-                writeln!(f, "  {run} is better in {}: {}", rows(all), first_of(ids, all))?;
+                writeln!(
+                    f,
+                    "  {run} is better in {}: {}",
+                    rows(all),
+                    first_of(ids, all)
+                )?;
             }
         }
         Ok(())
@@ -351,8 +443,17 @@ impl MetricComparison {
         groups.sort_by(|a, b| p(a.1).total_cmp(&p(b.1)));
         let shown = groups.iter().take(SHOWN_GROUPS);
         let line = |(name, group): &(&'a String, &'a GroupComparison)| {
-            let GroupComparison { difference, p_adjusted, .. } = group;
-            Line { name, difference, p_adjusted: *p_adjusted, kind: self.kind }
+            let GroupComparison {
+                difference,
+                p_adjusted,
+                ..
+            } = group;
+            Line {
+                name,
+                difference,
+                p_adjusted: *p_adjusted,
+                kind: self.kind,
+            }
         };
         let lines: Vec<Line<'_>> = shown.map(line).collect();
         f.write_str(&table(&escape::name(field), &lines))?;
@@ -370,7 +471,10 @@ impl MetricComparison {
             true => "no difference can be shown in any group".to_owned(),
             false => found.join("; "),
         };
-        let tested = groups.iter().filter(|(_, group)| group.p_adjusted.is_some()).count();
+        let tested = groups
+            .iter()
+            .filter(|(_, group)| group.p_adjusted.is_some())
+            .count();
         let groups = if tested == 1 { "group" } else { "groups" };
         writeln!(f, "{found} (p-values adjusted for {tested} {groups}, Holm)")
     }

@@ -20,11 +20,16 @@ pub(super) fn about(runs: &[&ReportRun<'_>]) -> Vec<Fact> {
     let is_any_unknown = runs.iter().any(|run| run.scores.manifest().is_none());
     facts(runs, |run| {
         let run = &run.scores.run;
-        let identity = run.unknown_identity().map(|reason| format!("unknown: {reason}"));
+        let identity = run
+            .unknown_identity()
+            .map(|reason| format!("unknown: {reason}"));
         let identity = identity.or_else(|| is_any_unknown.then(|| "by its manifest".to_owned()));
         let identity = identity.map(|text| ("Identity", vec![text]));
         let known = run.manifest().map(facts_of).unwrap_or_default();
-        let all = identity.into_iter().chain(known).filter(|(_, lines)| !lines.is_empty());
+        let all = identity
+            .into_iter()
+            .chain(known)
+            .filter(|(_, lines)| !lines.is_empty());
         all.map(|(name, lines)| (name.to_owned(), lines)).collect()
     })
 }
@@ -35,31 +40,58 @@ fn facts_of(manifest: &Manifest) -> Vec<(&'static str, Vec<String>)> {
     let metrics: Vec<&str> = run.metrics.keys().map(String::as_str).collect();
     vec![
         ("Label", run.label.iter().cloned().collect()),
-        ("Tags", run.tags.iter().map(|(name, value)| tag(name, value)).collect()),
+        (
+            "Tags",
+            run.tags
+                .iter()
+                .map(|(name, value)| tag(name, value))
+                .collect(),
+        ),
         ("Metrics", vec![metrics.join(", ")]),
         ("Judges", judges(run)),
         ("Data", run.data.iter().map(data).collect()),
         ("Run", measured(run, process)),
-        ("Cost", process.map(|process| cost(&process.totals)).unwrap_or_default()),
+        (
+            "Cost",
+            process
+                .map(|process| cost(&process.totals))
+                .unwrap_or_default(),
+        ),
         ("Code", code(run, process)),
         ("Settings", settings(run)),
     ]
 }
 
 fn tag(name: &str, value: &str) -> String {
-    if value.is_empty() { name.to_owned() } else { format!("{name}: {value}") }
+    if value.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}: {value}")
+    }
 }
 
 /// The models of all metrics, then the models that replied to each metric, as their providers reported them.
 fn judges(run: &RunManifest) -> Vec<String> {
-    let models: IndexSet<&String> = run.metrics.values().flat_map(MetricIdentity::models).collect();
+    let models: IndexSet<&String> = run
+        .metrics
+        .values()
+        .flat_map(MetricIdentity::models)
+        .collect();
     let replies = run.judged_by.iter().flat_map(|(metric, replies)| {
         JudgeReplies::of_each(replies).map(move |replies| format!("{metric}: {replies}"))
     });
     let others = run.judged_by_others.iter().map(|(metric, count)| {
-        format!("{metric}: replies from further models or fingerprints: {}", thousands(*count))
+        format!(
+            "{metric}: replies from further models or fingerprints: {}",
+            thousands(*count)
+        )
     });
-    models.into_iter().cloned().chain(replies).chain(others).collect()
+    models
+        .into_iter()
+        .cloned()
+        .chain(replies)
+        .chain(others)
+        .collect()
 }
 
 /// `rows.jsonl · 1,190 rows · 45,120 bytes · SHA-256 684ea9ca094d…`
@@ -67,9 +99,16 @@ fn data(file: &DataFile) -> String {
     let mut parts = vec![file.name.clone()];
     parts.extend(file.rows.map(|rows| plural(rows, "row")));
     parts.push(plural(file.bytes, "byte"));
-    parts.extend(file.sha256.as_deref().map(|hash| format!("SHA-256 {}", digits(hash))));
+    parts.extend(
+        file.sha256
+            .as_deref()
+            .map(|hash| format!("SHA-256 {}", digits(hash))),
+    );
     if file.grew_by > 0 {
-        parts.push(format!("grew by {} while it was read", plural(file.grew_by, "byte")));
+        parts.push(format!(
+            "grew by {} while it was read",
+            plural(file.grew_by, "byte")
+        ));
     }
     parts.join(" · ")
 }
@@ -84,14 +123,25 @@ fn digits(hash: &str) -> String {
 /// When the run started, its duration, and its rows.
 fn measured(run: &RunManifest, process: Option<&ProcessManifest>) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(ProcessManifest { started, duration_s, .. }) = process {
-        lines.push(match started.strip_suffix('Z').and_then(|it| it.split_once('T')) {
-            Some((day, time)) => format!("{day} {time} UTC"),
-            None => started.clone(),
-        });
+    if let Some(ProcessManifest {
+        started,
+        duration_s,
+        ..
+    }) = process
+    {
+        lines.push(
+            match started.strip_suffix('Z').and_then(|it| it.split_once('T')) {
+                Some((day, time)) => format!("{day} {time} UTC"),
+                None => started.clone(),
+            },
+        );
         lines.push(format!("took {}", duration(*duration_s)));
     }
-    lines.push(format!("{}, {} failed", plural(run.rows, "row"), thousands(run.failed_rows)));
+    lines.push(format!(
+        "{}, {} failed",
+        plural(run.rows, "row"),
+        thousands(run.failed_rows)
+    ));
     if run.ending != "complete" {
         lines.push(format!("ended early: {}", run.ending));
     }
@@ -103,7 +153,11 @@ fn duration(seconds: f64) -> String {
     if seconds < 60.0 {
         return format!("{seconds:.3} s");
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 60")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least 60"
+    )]
     let whole = seconds.round() as u64;
     match whole {
         0..3_600 => format!("{} min {} s", whole / 60, whole % 60),
@@ -118,9 +172,15 @@ fn cost(costs: &RunCosts) -> Vec<String> {
     [
         metrics.map(|cost| msats("metrics", cost)),
         costs.program_cost_msats.map(|cost| msats("program", cost)),
-        costs.program_input_tokens.map(|count| tokens("read", count)),
-        costs.program_output_tokens.map(|count| tokens("written", count)),
-        costs.language_models.map(|calls| format!("language models: {calls}")),
+        costs
+            .program_input_tokens
+            .map(|count| tokens("read", count)),
+        costs
+            .program_output_tokens
+            .map(|count| tokens("written", count)),
+        costs
+            .language_models
+            .map(|calls| format!("language models: {calls}")),
     ]
     .into_iter()
     .flatten()
@@ -131,13 +191,22 @@ fn cost(costs: &RunCosts) -> Vec<String> {
 fn code(run: &RunManifest, process: Option<&ProcessManifest>) -> Vec<String> {
     let git = process.and_then(|process| process.git.as_ref());
     let mut lines = Vec::new();
-    if let Some(GitCommit { commit, is_changed, error }) = git {
+    if let Some(GitCommit {
+        commit,
+        is_changed,
+        error,
+    }) = git
+    {
         let changed = match is_changed {
             Some(true) => ", with changed files",
             Some(false) => ", unchanged",
             None => "",
         };
-        lines.extend(commit.as_deref().map(|hash| format!("git {}{changed}", digits(hash))));
+        lines.extend(
+            commit
+                .as_deref()
+                .map(|hash| format!("git {}{changed}", digits(hash))),
+        );
         lines.extend(error.as_deref().map(|reason| format!("git: {reason}")));
     }
     lines.push(format!("dsrs-metrics {}", run.library.version));
@@ -171,16 +240,30 @@ pub(super) struct MetricSettings {
 
 /// Returns the settings of a metric in each run whose manifest contains the metric.
 pub(super) fn metric_settings(name: &str, runs: &[&ReportRun<'_>]) -> Vec<MetricSettings> {
-    let texts: Vec<Option<String>> =
-        runs.iter().map(|run| run.scores.run.identity(name).map(ToString::to_string)).collect();
+    let texts: Vec<Option<String>> = runs
+        .iter()
+        .map(|run| run.scores.run.identity(name).map(ToString::to_string))
+        .collect();
     let (label, class) = ("", "");
     match &*texts {
-        [Some(text)] => vec![MetricSettings { label, class, text: text.clone() }],
-        [a @ Some(text), b] if a == b => vec![MetricSettings { label, class, text: text.clone() }],
+        [Some(text)] => vec![MetricSettings {
+            label,
+            class,
+            text: text.clone(),
+        }],
+        [a @ Some(text), b] if a == b => vec![MetricSettings {
+            label,
+            class,
+            text: text.clone(),
+        }],
         _ => {
             let all = texts.into_iter().zip(LABELS);
             all.filter_map(|(text, (label, class))| {
-                Some(MetricSettings { label, class, text: text? })
+                Some(MetricSettings {
+                    label,
+                    class,
+                    text: text?,
+                })
             })
             .collect()
         }
@@ -233,8 +316,9 @@ mod tests {
     #[test]
     fn the_models_that_replied_are_shown_for_each_metric_and_judge() {
         let by = |judge: &str, model: &str, fingerprint: Option<&str>, replies: u64| json!({"judge": judge, "model": model, "fingerprint": fingerprint, "replies": replies});
-        let mut judged_by: Vec<Value> =
-            (1..=7).map(|number| by("a:x", &format!("x-{number}"), None, 2)).collect();
+        let mut judged_by: Vec<Value> = (1..=7)
+            .map(|number| by("a:x", &format!("x-{number}"), None, 2))
+            .collect();
         judged_by.push(by("a:y", "", Some("fp_1"), 1));
         let judged_by =
             json!({"judged_by": {"polite": judged_by}, "judged_by_others": {"polite": 1_200}});
@@ -262,9 +346,16 @@ mod tests {
         );
         assert_eq!(
             lines("Cost", &all),
-            ["metrics: 1,200 msat", "program: 7 msat", "program: 35 tokens read"]
+            [
+                "metrics: 1,200 msat",
+                "program: 7 msat",
+                "program: 35 tokens read"
+            ]
         );
-        let code = ["git 0123456789ab…, with changed files", "dsrs-metrics 0.1.0"];
+        let code = [
+            "git 0123456789ab…, with changed files",
+            "dsrs-metrics 0.1.0",
+        ];
         assert_eq!(lines("Code", &all), code);
         let without = manifest(&json!({}), &Value::Null);
         assert_eq!(lines("Run", &without), ["1,190 rows, 2 failed"]);
@@ -286,6 +377,9 @@ mod tests {
         ];
         assert_eq!(lines("Settings", &manifest(&set, &Value::Null)), expected);
         let none = manifest(&json!({}), &Value::Null);
-        assert_eq!(lines("Settings", &none), ["seed: 0", "a failed row counts as 0"]);
+        assert_eq!(
+            lines("Settings", &none),
+            ["seed: 0", "a failed row counts as 0"]
+        );
     }
 }

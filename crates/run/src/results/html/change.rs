@@ -60,7 +60,9 @@ impl Changes {
         }
         while !names.is_empty() {
             let all = names.iter().map(String::as_str);
-            let lower = all.clone().filter(|name| report.is_lower_better(name, runs));
+            let lower = all
+                .clone()
+                .filter(|name| report.is_lower_better(name, runs));
             let selected = builder.clone().metrics(all.clone()).lower_is_better(lower);
             let error = match selected.of_scores(a, b) {
                 Ok(comparison) => {
@@ -89,17 +91,26 @@ impl Changes {
 
     /// The difference of a metric, or the reason for a missing one.
     pub(super) fn of(&self, name: &str) -> Option<Change> {
-        let different = self.identity.different.get(name).map(|it| it.differences.join("; "));
+        let different = self
+            .identity
+            .different
+            .get(name)
+            .map(|it| it.differences.join("; "));
         match (self.metric(name), different) {
             (Some(metric), None) => Some(Change::new(metric)),
             (Some(metric), Some(different)) => {
                 let mut change = Change::new(metric);
                 let end = if change.details.is_empty() { "" } else { "; " };
-                change.details.insert_str(0, &format!("compared although {different}{end}"));
+                change
+                    .details
+                    .insert_str(0, &format!("compared although {different}{end}"));
                 Some(change)
             }
             (None, Some(different)) => Some(Change::not_compared(&different)),
-            (None, None) => self.reasons.get(name).map(|reason| Change::not_compared(reason)),
+            (None, None) => self
+                .reasons
+                .get(name)
+                .map(|reason| Change::not_compared(reason)),
         }
     }
 
@@ -107,7 +118,11 @@ impl Changes {
     pub(super) fn of_group(&self, name: &str, group: &str) -> Option<GroupChange> {
         let metric = self.metric(name)?;
         let of_group = metric.groups.get(group)?;
-        Some(GroupChange::new(metric.kind, &of_group.difference, of_group.verdict))
+        Some(GroupChange::new(
+            metric.kind,
+            &of_group.difference,
+            of_group.verdict,
+        ))
     }
 }
 
@@ -139,7 +154,9 @@ impl Change {
         let name = format!("{}: ", escape::name(&metric.name));
         let sentence = sentence.strip_prefix(&name).unwrap_or(&sentence);
         let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
-        let PairedDifference { wins, losses, ties, .. } = metric.overall;
+        let PairedDifference {
+            wins, losses, ties, ..
+        } = metric.overall;
         Self {
             difference: Some(shown(metric.kind, metric.overall.difference)),
             text: text.to_owned(),
@@ -167,8 +184,9 @@ pub(super) struct GroupChange {
 
 impl GroupChange {
     fn new(kind: ScoreKind, of: &PairedDifference, verdict: Verdict) -> Self {
-        let ci95 =
-            of.ci95.map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
+        let ci95 = of
+            .ci95
+            .map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
         Self {
             difference: shown(kind, of.difference),
             interval: ci95.unwrap_or_default(),

@@ -47,7 +47,12 @@ impl Bins {
         let most = values.iter().copied().reduce(f64::max)?;
         let range = most - least;
         if kind == ScoreKind::Bool {
-            return Some(Self { low: -0.5, width: 1.0, count: 2, kind: BinKind::Bool });
+            return Some(Self {
+                low: -0.5,
+                width: 1.0,
+                count: 2,
+                kind: BinKind::Bool,
+            });
         }
         if !range.is_finite() {
             return None;
@@ -55,15 +60,30 @@ impl Bins {
         let is_whole = values.iter().all(|value| value.fract() == 0.0);
         if is_whole && range <= MAX_WHOLE && (least < 0.0 || most > 1.0) {
             let count = range as usize + 1;
-            return Some(Self { low: least - 0.5, width: 1.0, count, kind: BinKind::Whole });
+            return Some(Self {
+                low: least - 0.5,
+                width: 1.0,
+                count,
+                kind: BinKind::Whole,
+            });
         }
         if (0.0..=1.0).contains(&least) && most <= 1.0 {
-            return Some(Self { low: 0.0, width: 0.05, count: BINS, kind: BinKind::Range });
+            return Some(Self {
+                low: 0.0,
+                width: 0.05,
+                count: BINS,
+                kind: BinKind::Range,
+            });
         }
         let width = round_up(range / BINS as f64).unwrap_or_else(|| least.abs().max(1.0) / 10.0);
         let low = (least / width).floor() * width;
         let count = (((most - low) / width).ceil() as usize).clamp(1, BINS + 2);
-        Some(Self { low, width, count, kind: BinKind::Range })
+        Some(Self {
+            low,
+            width,
+            count,
+            kind: BinKind::Range,
+        })
     }
 
     fn bin(&self, value: f64) -> usize {
@@ -86,7 +106,9 @@ impl Bins {
 
     fn fill(&self, values: &[f64]) -> Vec<Filled> {
         let mut bins = vec![Filled::default(); self.count];
-        values.iter().for_each(|value| bins[self.bin(*value)].record(*value));
+        values
+            .iter()
+            .for_each(|value| bins[self.bin(*value)].record(*value));
         bins
     }
 }
@@ -101,7 +123,11 @@ struct Filled {
 
 impl Default for Filled {
     fn default() -> Self {
-        Self { rows: 0, least: f64::INFINITY, most: f64::NEG_INFINITY }
+        Self {
+            rows: 0,
+            least: f64::INFINITY,
+            most: f64::NEG_INFINITY,
+        }
     }
 }
 
@@ -116,7 +142,9 @@ impl Filled {
 /// Returns the next of 1, 2, 2.5 and 5 times a power of ten; `None` for 0.
 fn round_up(step: f64) -> Option<f64> {
     let power = 10_f64.powf(step.log10().floor());
-    let rounded = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|it| it * power >= step)?;
+    let rounded = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .find(|it| it * power >= step)?;
     Some(rounded * power).filter(|it| it.is_normal())
 }
 
@@ -126,7 +154,10 @@ fn short(value: f64) -> String {
         return format!("{value:.2e}");
     }
     let digits = decimals(value, 4);
-    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
+    digits
+        .trim_end_matches('0')
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 /// A histogram. With two runs each bin has two bars.
@@ -162,19 +193,29 @@ impl Chart {
         let share =
             |run: usize, bin: usize| filled[run][bin].rows as f64 / (runs[run].len().max(1) as f64);
         let places = || (0..bins.count).flat_map(|bin| (0..runs.len()).map(move |run| (bin, run)));
-        let largest = places().map(|(bin, run)| share(run, bin)).fold(f64::MIN_POSITIVE, f64::max);
+        let largest = places()
+            .map(|(bin, run)| share(run, bin))
+            .fold(f64::MIN_POSITIVE, f64::max);
         let slot = WIDTH / bins.count as f64;
         let width = slot * FILLED / runs.len() as f64;
         let bar = |(bin, run): (usize, usize)| {
             let Filled { rows, least, most } = filled[run][bin];
             let height = (HIGHEST_BAR * share(run, bin) / largest).max(LOWEST_BAR);
-            let label = if runs.len() == 2 { ["A: ", "B: "][run] } else { "" };
+            let label = if runs.len() == 2 {
+                ["A: ", "B: "][run]
+            } else {
+                ""
+            };
             (rows > 0).then(|| Bar {
                 x: rounded(slot * (bin as f64 + (1.0 - FILLED) / 2.0) + width * run as f64),
                 y: rounded(HEIGHT - height),
                 width: rounded(width),
                 height: rounded(height),
-                class: if runs.len() == 2 && run == 0 { "a" } else { "b" },
+                class: if runs.len() == 2 && run == 0 {
+                    "a"
+                } else {
+                    "b"
+                },
                 title: format!("{label}{}: {}", bins.label(bin), plural(rows, "row")),
                 run,
                 bin: bins.label(bin),
@@ -189,7 +230,12 @@ impl Chart {
             false => vec![bins.edge(0), bins.edge(bins.count)],
         };
         let description = description(metric, &bins, &filled);
-        Some(Self { bars, ticks, has_tick_per_bin, description })
+        Some(Self {
+            bars,
+            ticks,
+            has_tick_per_bin,
+            description,
+        })
     }
 }
 
@@ -202,7 +248,10 @@ fn description(metric: &str, bins: &Bins, filled: &[Vec<Filled>]) -> String {
         let all = filled.iter().map(|bin| bin.rows).sum();
         let (rows, all) = (thousands(filled[bin].rows), thousands(all));
         let run = if run == 0 { "" } else { "; in B" };
-        format!("{run} most rows, {rows} of {all}, are in {}", bins.label(bin))
+        format!(
+            "{run} most rows, {rows} of {all}, are in {}",
+            bins.label(bin)
+        )
     };
     let runs: String = filled.iter().enumerate().map(run).collect();
     format!("Distribution of {metric}:{runs}")
@@ -238,8 +287,9 @@ struct Span {
 impl Range {
     /// Returns the range [0, 1] if it contains all values, otherwise the range of the values.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) =
-            values.fold((0.0_f64, 1.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) = values.fold((0.0_f64, 1.0_f64), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
         Self { low, high }
     }
 
@@ -249,10 +299,15 @@ impl Range {
             let (mean, ci95) = (figures.mean?, figures.ci95());
             Some(ci95.map_or((mean, mean), |ci95| (ci95.low, ci95.high)))
         };
-        let all = all.filter_map(ends).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let all = all
+            .filter_map(ends)
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let (low, high) = all.filter(|(low, high)| low < high)?;
         let room = (high - low) / 20.0;
-        Some(Self { low: low - room, high: high + room })
+        Some(Self {
+            low: low - room,
+            high: high + room,
+        })
     }
 
     fn place(&self, value: f64) -> f64 {
@@ -263,16 +318,28 @@ impl Range {
     pub(super) fn track(&self, figures: &Figures, reference: Option<f64>) -> Track {
         let interval = figures.ci95().map(|ci95| {
             let (start, end) = (self.place(ci95.low), self.place(ci95.high));
-            Span { start, width: rounded((end - start).max(0.6)) }
+            Span {
+                start,
+                width: rounded((end - start).max(0.6)),
+            }
         });
         // The point is drawn to the right of its place, and must not leave the track.
-        let point = figures.mean.map(|mean| rounded((self.place(mean) - 0.4).clamp(0.0, 99.2)));
-        Track { point, interval, reference: reference.map(|mean| self.place(mean)) }
+        let point = figures
+            .mean
+            .map(|mean| rounded((self.place(mean) - 0.4).clamp(0.0, 99.2)));
+        Track {
+            point,
+            interval,
+            reference: reference.map(|mean| self.place(mean)),
+        }
     }
 }
 
 pub(super) fn scored_values(run: &ReportRun<'_>, name: &str) -> Vec<f64> {
-    run.scores.column(name).filter_map(|score| score.value()).collect()
+    run.scores
+        .column(name)
+        .filter_map(|score| score.value())
+        .collect()
 }
 
 #[cfg(test)]
@@ -296,7 +363,10 @@ mod tests {
         let mut expected = vec![1; 20];
         expected[19] = 2;
         assert_eq!(counts(&bins, &values), expected);
-        assert_eq!((bins.label(0), bins.label(19)), ("0 to 0.05".into(), "0.95 to 1".into()));
+        assert_eq!(
+            (bins.label(0), bins.label(19)),
+            ("0 to 0.05".into(), "0.95 to 1".into())
+        );
     }
 
     #[test]
@@ -327,7 +397,10 @@ mod tests {
             let bins = Bins::of(ScoreKind::Number, values).unwrap();
             let counted: u64 = counts(&bins, values).iter().sum();
             assert_eq!(counted, values.len() as u64, "{values:?}");
-            assert!(bins.count <= BINS + 2 && bins.low <= values[0], "{values:?}: {bins:?}");
+            assert!(
+                bins.count <= BINS + 2 && bins.low <= values[0],
+                "{values:?}: {bins:?}"
+            );
             let end = bins.low + bins.width * bins.count as f64;
             assert!(
                 values.iter().all(|value| *value <= end * 1.000_001 + 1e-12),
@@ -345,13 +418,19 @@ mod tests {
         assert_eq!(chart.bars.len(), 4);
         for bar in &chart.bars {
             assert!(bar.x >= 0.0 && bar.x + bar.width <= WIDTH, "{bar:?}");
-            assert!((bar.y + bar.height - HEIGHT).abs() < 0.02 && bar.y >= 0.0, "{bar:?}");
+            assert!(
+                (bar.y + bar.height - HEIGHT).abs() < 0.02 && bar.y >= 0.0,
+                "{bar:?}"
+            );
         }
         let expected = "Distribution of f1: most rows, 2 of 4, are in 0.95 to 1; in B most rows, 100 of 100, are in 0 to 0.05";
         assert_eq!(chart.description, expected);
         let bar = &chart.bars[1];
         assert_eq!(bar.title, "B: 0 to 0.05: 100 rows");
-        assert_eq!((bar.run, &*bar.bin, bar.least, bar.most), (1, "0 to 0.05", 0.02, 0.02));
+        assert_eq!(
+            (bar.run, &*bar.bin, bar.least, bar.most),
+            (1, "0 to 0.05", 0.02, 0.02)
+        );
     }
 
     #[test]
@@ -369,7 +448,13 @@ mod tests {
         let figures = numbers(&[0.5, 1.0, 0.0, 0.75, 0.25]);
         let track = Range::of([0.2, 0.9].into_iter()).track(&figures, Some(0.25));
         assert_eq!(track.point, Some(49.6));
-        assert_eq!(track.interval, Some(Span { start: 14.97, width: 70.06 }));
+        assert_eq!(
+            track.interval,
+            Some(Span {
+                start: 14.97,
+                width: 70.06
+            })
+        );
         assert_eq!(track.reference, Some(25.0));
     }
 }

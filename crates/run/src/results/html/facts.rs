@@ -25,5 +25,8 @@ pub(super) fn facts(
             facts.entry(name).or_insert_with(nothing)[place] = value;
         }
     }
-    facts.into_iter().map(|(name, values)| Fact { name, values }).collect()
+    facts
+        .into_iter()
+        .map(|(name, values)| Fact { name, values })
+        .collect()
 }

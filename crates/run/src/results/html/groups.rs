@@ -37,7 +37,10 @@ impl<'r> Groups<'r> {
                 known.extend(run.map_rows(&first, known_fields)?);
             }
             let known = known.into_iter().max_by_key(Vec::len).unwrap_or_default();
-            return Err(HtmlError::NoGroup { field: field.to_owned(), known });
+            return Err(HtmlError::NoGroup {
+                field: field.to_owned(),
+                known,
+            });
         }
         Ok(Self(runs.iter().map(|run| rows_of_groups(run)).collect()))
     }
@@ -50,15 +53,27 @@ impl<'r> Groups<'r> {
         }
         let mut groups: Vec<_> = sizes.into_iter().collect();
         groups.sort_by_key(|(_, rows)| Reverse(*rows));
-        groups.into_iter().take(MAX_GROUPS).map(|(group, _)| group).collect()
+        groups
+            .into_iter()
+            .take(MAX_GROUPS)
+            .map(|(group, _)| group)
+            .collect()
     }
 
     /// Returns the note that groups are not shown.
     pub(super) fn note(&self) -> Option<String> {
-        let all = self.0.iter().flat_map(IndexMap::keys).collect::<HashSet<_>>().len();
+        let all = self
+            .0
+            .iter()
+            .flat_map(IndexMap::keys)
+            .collect::<HashSet<_>>()
+            .len();
         let hidden = all.saturating_sub(MAX_GROUPS);
         (hidden > 0).then(|| {
-            format!("{} more groups with fewer rows are not shown.", thousands(hidden as u64))
+            format!(
+                "{} more groups with fewer rows are not shown.",
+                thousands(hidden as u64)
+            )
         })
     }
 }
@@ -66,10 +81,14 @@ impl<'r> Groups<'r> {
 fn rows_of_groups<'r>(run: &'r ReportRun<'_>) -> IndexMap<Option<&'r str>, Vec<usize>> {
     let mut rows: IndexMap<Option<usize>, Vec<usize>> = IndexMap::new();
     for row in 0..run.len() {
-        rows.entry(run.scores.group_number(row)).or_default().push(row);
+        rows.entry(run.scores.group_number(row))
+            .or_default()
+            .push(row);
     }
     let name = |number: usize| run.scores.name_of_group(number);
-    rows.into_iter().map(|(group, rows)| (group.and_then(name), rows)).collect()
+    rows.into_iter()
+        .map(|(group, rows)| (group.and_then(name), rows))
+        .collect()
 }
 
 /// Returns the groups with most rows by a metric, the worst first; empty without groups. `overall` has the mean of each run,
@@ -80,29 +99,57 @@ pub(super) fn entries(
     overall: &[Option<f64>],
     range: Range,
 ) -> Vec<Entry> {
-    let Some(groups) = &source.groups else { return Vec::new() };
+    let Some(groups) = &source.groups else {
+        return Vec::new();
+    };
     let shown = groups.largest();
     let of_group = |place: usize, group: &Option<&str>| {
         let run = source.runs[place];
         let scores = run.scores.scores_of(name);
         let rows = groups.0[place].get(group).into_iter().flatten();
-        figures_of(rows.map(|row| (scores(*row), None)), (&run.scores, name), kind, false)
+        figures_of(
+            rows.map(|row| (scores(*row), None)),
+            (&run.scores, name),
+            kind,
+            false,
+        )
     };
     let all: Vec<Vec<_>> = shown
         .iter()
-        .map(|group| (0..source.runs.len()).map(|place| of_group(place, group)).collect())
+        .map(|group| {
+            (0..source.runs.len())
+                .map(|place| of_group(place, group))
+                .collect()
+        })
         .collect();
     let range = Range::around(all.iter().flatten().map(|(_, figures)| figures)).unwrap_or(range);
-    let sign = if source.is_lower_better(name) { -1.0 } else { 1.0 };
+    let sign = if source.is_lower_better(name) {
+        -1.0
+    } else {
+        1.0
+    };
     let entry = |(group, of_runs): (&Option<&str>, &Vec<(Counts, Figures)>)| {
-        let last = of_runs.iter().filter_map(|(_, figures)| figures.mean).next_back();
+        let last = of_runs
+            .iter()
+            .filter_map(|(_, figures)| figures.mean)
+            .next_back();
         let rank = last.map_or(f64::INFINITY, |mean| sign * mean);
-        let runs = of_runs.iter().enumerate().map(|(place, (counts, figures))| {
-            EntryFigures::new(place, counts.rows(), figures, &range, overall[place])
-        });
+        let runs = of_runs
+            .iter()
+            .enumerate()
+            .map(|(place, (counts, figures))| {
+                EntryFigures::new(place, counts.rows(), figures, &range, overall[place])
+            });
         let name_of_group = group.unwrap_or(WITHOUT).to_owned();
         let change = source.changes.of_group(name, &name_of_group);
-        (rank, Entry { name: name_of_group, runs: runs.collect(), change })
+        (
+            rank,
+            Entry {
+                name: name_of_group,
+                runs: runs.collect(),
+                change,
+            },
+        )
     };
     let mut groups: Vec<_> = shown.iter().zip(&all).map(entry).collect();
     groups.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -112,9 +159,18 @@ pub(super) fn entries(
 /// Returns the fields of a row that could name the groups.
 fn known_fields(row: &ResultRow) -> Vec<String> {
     let side = |name: &str, value: &Option<Value>| {
-        let fields = value.as_ref().and_then(Value::as_object).into_iter().flatten();
-        fields.map(|(field, _)| format!("{name}.{field}")).collect::<Vec<_>>()
+        let fields = value
+            .as_ref()
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        fields
+            .map(|(field, _)| format!("{name}.{field}"))
+            .collect::<Vec<_>>()
     };
     let attributes = row.attributes.keys().map(str::to_owned);
-    attributes.chain(side("gold", &row.gold)).chain(side("pred", &row.pred)).collect()
+    attributes
+        .chain(side("gold", &row.gold))
+        .chain(side("pred", &row.pred))
+        .collect()
 }

@@ -19,7 +19,11 @@ pub(super) struct CountView {
 
 impl CountView {
     pub(super) fn new(number: u64, text: impl Into<String>) -> Self {
-        Self { number: thousands(number), text: text.into(), is_alarm: false }
+        Self {
+            number: thousands(number),
+            text: text.into(),
+            is_alarm: false,
+        }
     }
 }
 

@@ -72,7 +72,8 @@ impl HtmlReport<'_> {
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let runs: Vec<&ReportRun<'_>> = runs.iter().map(AsRef::as_ref).collect();
         if self.require_identity {
-            runs.iter().try_for_each(|run| run.scores.run.require_identity())?;
+            runs.iter()
+                .try_for_each(|run| run.scores.run.require_identity())?;
         }
         let view = View::new(self, &runs)?;
         let data = rows::json(&view, self, &runs)?;
@@ -85,12 +86,14 @@ impl HtmlReport<'_> {
             view,
         };
         let mut engine = Environment::new();
-        engine.set_formatter(|out, state, value| match value.as_str().map(escape::escaped_lines) {
-            Some(Cow::Owned(text)) if !value.is_safe() => {
-                escape_formatter(out, state, &Value::from(text))
-            }
-            _ => escape_formatter(out, state, value),
-        });
+        engine.set_formatter(
+            |out, state, value| match value.as_str().map(escape::escaped_lines) {
+                Some(Cow::Owned(text)) if !value.is_safe() => {
+                    escape_formatter(out, state, &Value::from(text))
+                }
+                _ => escape_formatter(out, state, value),
+            },
+        );
         // The name's extension turns escaping on.
         engine.add_template("page.html", PAGE)?;
         Ok(engine.get_template("page.html")?.render(Serde(&page))?)
@@ -105,7 +108,10 @@ impl HtmlReport<'_> {
         let html = self.to_html()?;
         OutputFile::create(path)
             .and_then(|file| file.write(|out| out.write_all(html.as_bytes())))
-            .map_err(|error| HtmlError::Output { path: path.to_owned(), reason: error.to_string() })
+            .map_err(|error| HtmlError::Output {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            })
     }
 }
 

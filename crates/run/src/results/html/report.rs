@@ -84,7 +84,10 @@ impl<'a> HtmlReport<'a> {
 
     /// Creates a report on two runs, paired by the ids of their rows, with the rows whose verdict changed first.
     pub fn comparison(a: &'a Results, b: &'a Results) -> Self {
-        Self { runs: vec![Run::Results(a), Run::Results(b)], ..Self::new(a) }
+        Self {
+            runs: vec![Run::Results(a), Run::Results(b)],
+            ..Self::new(a)
+        }
     }
 
     /// Creates a report on a run or on two, which are read for the groups of this report.
@@ -140,7 +143,8 @@ impl<'a> HtmlReport<'a> {
         mut self,
         metrics: impl IntoIterator<Item = S>,
     ) -> Self {
-        self.allow_different.extend(metrics.into_iter().map(Into::into));
+        self.allow_different
+            .extend(metrics.into_iter().map(Into::into));
         self
     }
 
@@ -150,7 +154,8 @@ impl<'a> HtmlReport<'a> {
         mut self,
         metrics: impl IntoIterator<Item = S>,
     ) -> Self {
-        self.lower_is_better.extend(metrics.into_iter().map(Into::into));
+        self.lower_is_better
+            .extend(metrics.into_iter().map(Into::into));
         self
     }
 
@@ -158,7 +163,8 @@ impl<'a> HtmlReport<'a> {
     pub(super) fn check_directions(&self, runs: &[&ReportRun<'_>]) -> Result<(), HtmlError> {
         let metrics = || runs.iter().flat_map(|run| run.metrics());
         let of = |name: &str| {
-            name.split_once('.').map_or(name.to_owned(), |(metric, _)| metric.to_owned())
+            name.split_once('.')
+                .map_or(name.to_owned(), |(metric, _)| metric.to_owned())
         };
         let unknown =
             |name: &&String| metrics().all(|metric| metric != **name && metric != of(name));
@@ -167,7 +173,10 @@ impl<'a> HtmlReport<'a> {
             Some(metric) => {
                 let known: indexmap::IndexSet<String> = metrics().map(str::to_owned).collect();
                 let known = known.into_iter().collect();
-                Err(HtmlError::NoMetric { metric: metric.clone(), known })
+                Err(HtmlError::NoMetric {
+                    metric: metric.clone(),
+                    known,
+                })
             }
         }
     }

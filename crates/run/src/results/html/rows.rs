@@ -57,7 +57,9 @@ impl Serialize for RunData<'_> {
         keys.add("output_tokens", row.output_tokens)?;
         keys.add("cost_msats", row.cost_msats)?;
         keys.add("traceback", row.traceback.as_deref().map(Text))?;
-        let scores = kinds.iter().map(|(name, _)| row.scores.get(*name).map(ScoreData));
+        let scores = kinds
+            .iter()
+            .map(|(name, _)| row.scores.get(*name).map(ScoreData));
         keys.add("scores", Some(scores.collect::<Vec<_>>()))?;
         keys.0.end()
     }
@@ -71,14 +73,23 @@ impl Serialize for ScoreData<'_> {
         let Self(score) = self;
         let mut keys = Keys(to.serialize_map(None)?);
         let missing: Vec<_> = score.missing.iter().map(|field| Text(field)).collect();
-        keys.add("outcome", Some(score.outcome).filter(|it| *it != ResultOutcome::Scored))?;
+        keys.add(
+            "outcome",
+            Some(score.outcome).filter(|it| *it != ResultOutcome::Scored),
+        )?;
         keys.add("value", score.value)?;
         keys.add("passed", score.passed)?;
-        keys.add("confidence", score.confidence.filter(|confidence| *confidence < 1.0))?;
+        keys.add(
+            "confidence",
+            score.confidence.filter(|confidence| *confidence < 1.0),
+        )?;
         keys.add("details", score.details.as_deref().map(Text))?;
         keys.add("feedback", score.feedback.as_deref().map(Text))?;
         keys.add("error", score.error.as_deref().map(Text))?;
-        keys.add("cost_msats", Some(score.cost_msats).filter(|cost| *cost > 0))?;
+        keys.add(
+            "cost_msats",
+            Some(score.cost_msats).filter(|cost| *cost > 0),
+        )?;
         keys.add("missing", Some(missing).filter(|fields| !fields.is_empty()))?;
         keys.add("gated_by", score.gated_by.as_deref().map(Text))?;
         keys.add("budget_msats", score.budget_msats)?;
@@ -105,8 +116,9 @@ fn object<'a, V: 'a, T>(
     entries: impl Iterator<Item = (&'a (impl AsRef<str> + ?Sized + 'a), &'a V)>,
     value: impl Fn(&'a V) -> T,
 ) -> Option<IndexMap<Text<'a>, T>> {
-    let entries: IndexMap<_, _> =
-        entries.map(|(name, it)| (Text(name.as_ref()), value(it))).collect();
+    let entries: IndexMap<_, _> = entries
+        .map(|(name, it)| (Text(name.as_ref()), value(it)))
+        .collect();
     Some(entries).filter(|entries| !entries.is_empty())
 }
 
@@ -155,7 +167,10 @@ fn add_rows(json: &mut String, view: &View<'_>, runs: &[&ReportRun<'_>]) -> Resu
             .zip(places)
             .map(|((places, json), place)| Some(&json[places.binary_search(place.as_ref()?).ok()?]))
             .collect();
-        let id = runs.iter().zip(places).find_map(|(run, place)| Some(run.id((*place)?)));
+        let id = runs
+            .iter()
+            .zip(places)
+            .find_map(|(run, place)| Some(run.id((*place)?)));
         if position > 0 {
             json.push(',');
         }
@@ -176,8 +191,15 @@ fn add_rows(json: &mut String, view: &View<'_>, runs: &[&ReportRun<'_>]) -> Resu
 }
 
 fn row_json(row: &ResultRow, kinds: &[(&str, ScoreKind)]) -> serde_json::Result<RowJson> {
-    let gold = row.gold.as_ref().map(|gold| safe_json(&Bounded(gold))).transpose()?;
-    Ok(RowJson { gold, run: safe_json(&RunData { row, kinds })? })
+    let gold = row
+        .gold
+        .as_ref()
+        .map(|gold| safe_json(&Bounded(gold)))
+        .transpose()?;
+    Ok(RowJson {
+        gold,
+        run: safe_json(&RunData { row, kinds })?,
+    })
 }
 
 fn safe_json(value: &impl Serialize) -> serde_json::Result<String> {
@@ -254,8 +276,14 @@ mod tests {
         });
         let safe = script_safe(&hostile.to_string());
         assert_eq!(serde_json::from_str::<Value>(&safe).unwrap(), hostile);
-        assert!(!safe.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{safe}");
-        assert!(safe.starts_with(r#"{"\u003c/script\u003e\u003cscript\u003e"#), "{safe}");
+        assert!(
+            !safe.contains(['<', '>', '&', '\u{2028}', '\u{2029}']),
+            "{safe}"
+        );
+        assert!(
+            safe.starts_with(r#"{"\u003c/script\u003e\u003cscript\u003e"#),
+            "{safe}"
+        );
     }
 
     #[test]
@@ -264,7 +292,11 @@ mod tests {
         let value = json!({"steps": [{"text": long}], "short": "é".repeat(MAX_CHARACTERS)});
         let shown = serde_json::to_value(Bounded(&value)).unwrap();
         let text = shown["steps"][0]["text"].as_str().unwrap();
-        assert!(text.ends_with("é … (7 more characters)"), "{}", &text[text.len() - 40..]);
+        assert!(
+            text.ends_with("é … (7 more characters)"),
+            "{}",
+            &text[text.len() - 40..]
+        );
         assert_eq!(text.chars().filter(|c| *c == 'é').count(), MAX_CHARACTERS);
         assert_eq!(shown["short"], value["short"]);
     }

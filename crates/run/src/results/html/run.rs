@@ -44,15 +44,21 @@ impl ReportRun<'static> {
         let named = file.into();
         let file = named.path;
         let is_file = file.as_os_str() != "-" && fs::metadata(file).is_ok_and(|it| it.is_file());
-        let reads = if is_file { Reads::scores(group, true) } else { Reads::all() };
+        let reads = if is_file {
+            Reads::scores(group, true)
+        } else {
+            Reads::all()
+        };
         let columns = columns(group);
         let empty = |name: String| Self {
             scores: RunScores::new(Run::new(name), &columns),
             totals: Totals::default(),
             rows: Rows::InMemory(Vec::new().into()),
         };
-        let (mut run, mut progress) =
-            (empty(name_of(named)), Progress::new(ProgressDisplay::Terminal, None));
+        let (mut run, mut progress) = (
+            empty(name_of(named)),
+            Progress::new(ProgressDisplay::Terminal, None),
+        );
         let references = read_rows(
             named,
             reads,
@@ -73,7 +79,9 @@ impl ReportRun<'static> {
             },
         );
         progress.clear();
-        run.scores.run.set_manifest(read_manifest(file, &references?)?);
+        run.scores
+            .run
+            .set_manifest(read_manifest(file, &references?)?);
         if is_file {
             run.rows = Rows::InFile(file.to_owned());
         }
@@ -88,7 +96,11 @@ impl ReportRun<'static> {
 
 /// All metrics.
 fn columns(group: Option<&str>) -> Columns {
-    Columns { are_whole: true, group: group.map(str::to_owned), ..Columns::default() }
+    Columns {
+        are_whole: true,
+        group: group.map(str::to_owned),
+        ..Columns::default()
+    }
 }
 
 impl<'a> ReportRun<'a> {
@@ -97,8 +109,14 @@ impl<'a> ReportRun<'a> {
         let rows = results.rows();
         let scores = RunScores::of(results, &columns(group))?;
         let mut totals = Totals::default();
-        rows.iter().enumerate().for_each(|(place, row)| totals.add(place, row));
-        Ok(Self { scores, totals, rows: Rows::InMemory(rows.into()) })
+        rows.iter()
+            .enumerate()
+            .for_each(|(place, row)| totals.add(place, row));
+        Ok(Self {
+            scores,
+            totals,
+            rows: Rows::InMemory(rows.into()),
+        })
     }
 
     /// Adds a row to a block.
@@ -165,7 +183,10 @@ impl<'a> ReportRun<'a> {
         let lines: HashSet<u64> = places.iter().map(|place| index.at(*place).line).collect();
         let mut found = Vec::with_capacity(places.len());
         read_lines(
-            NamedFile { path: file, name: Path::new(self.name()) },
+            NamedFile {
+                path: file,
+                name: Path::new(self.name()),
+            },
             Reads::all(),
             |line| lines.contains(&line),
             Vec::new,
@@ -183,7 +204,9 @@ impl<'a> ReportRun<'a> {
             },
         )?;
         if !found.iter().map(|(place, _)| place).eq(places) {
-            return Err(ResultsError::Changed { file: self.name().into() });
+            return Err(ResultsError::Changed {
+                file: self.name().into(),
+            });
         }
         Ok(found.into_iter().map(|(_, row)| row).collect())
     }

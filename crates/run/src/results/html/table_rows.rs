@@ -100,7 +100,9 @@ impl TableRows {
         };
         let of = |category| {
             let rows = categories.iter().enumerate();
-            rows.filter(move |(_, it)| **it == category).map(|(row, _)| row).collect::<Vec<_>>()
+            rows.filter(move |(_, it)| **it == category)
+                .map(|(row, _)| row)
+                .collect::<Vec<_>>()
         };
         choice.sample(&of(Category::Changed), table.changed[0]);
         choice.sample(&of(Category::Failed), table.failed[0]);
@@ -123,7 +125,11 @@ impl TableRows {
         let of = |[shown, all]: [usize; 2], what: &str| match shown == all {
             _ if all == 0 => None,
             true => Some(format!("all {} {what}", number(all))),
-            false => Some(format!("{} of the {} {what}, sampled", number(shown), number(all))),
+            false => Some(format!(
+                "{} of the {} {what}, sampled",
+                number(shown),
+                number(all)
+            )),
         };
         let in_b = if is_comparison { " in B" } else { "" };
         let others = match self.others == self.all {
@@ -138,7 +144,11 @@ impl TableRows {
             of(self.changed, "rows whose outcome or verdict changed"),
             of(
                 self.failed,
-                if self.changed[1] > 0 { "other rows that failed" } else { "rows that failed" },
+                if self.changed[1] > 0 {
+                    "other rows that failed"
+                } else {
+                    "rows that failed"
+                },
             ),
             (self.worst > 0).then_some(worst),
             (self.sampled > 0).then(|| format!("{} others, sampled", number(self.sampled))),
@@ -156,7 +166,9 @@ impl TableRows {
 
 /// The rows of the first run, each with its place in the second one, then the other rows of the second run.
 fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
-    let [a, others @ ..] = runs else { return Vec::new() };
+    let [a, others @ ..] = runs else {
+        return Vec::new();
+    };
     let b = others.first();
     let in_b = |row: usize| b.and_then(|b| b.find(a.id(row), row));
     let of_a = (0..a.len()).map(|row| [Some(row), in_b(row)]);
@@ -170,7 +182,10 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
 fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<Category> {
     let mut categories = vec![Category::Other; rows.len()];
     for metric in metrics {
-        let scores: Vec<_> = runs.iter().map(|run| run.scores.scores_of(metric.name)).collect();
+        let scores: Vec<_> = runs
+            .iter()
+            .map(|run| run.scores.scores_of(metric.name))
+            .collect();
         for (category, places) in categories.iter_mut().zip(rows) {
             let mut of_runs = scores.iter().zip(places).map(|(of, place)| place.map(of));
             let (a, b) = (of_runs.next().flatten(), of_runs.next().flatten());
@@ -220,11 +235,16 @@ impl Choice {
     ) -> usize {
         let mut left = number;
         for (position, metric) in metrics.iter().enumerate() {
-            let scores: Vec<_> = runs.iter().map(|run| run.scores.scores_of(metric.name)).collect();
+            let scores: Vec<_> = runs
+                .iter()
+                .map(|run| run.scores.scores_of(metric.name))
+                .collect();
             let sign = if metric.is_lower_better { -1.0 } else { 1.0 };
             let value = |row: usize| {
                 let of_runs = scores.iter().zip(&places[row]);
-                let last = of_runs.filter_map(|(of, place)| place.map(of)).next_back()?;
+                let last = of_runs
+                    .filter_map(|(of, place)| place.map(of))
+                    .next_back()?;
                 // 0 and -0 are equal.
                 last.value().map(|value| sign * value + 0.0)
             };
@@ -232,7 +252,9 @@ impl Choice {
             let mut values: Vec<(f64, usize)> =
                 rest.filter_map(|row| Some((value(*row)?, *row))).collect();
             let number = (left / (metrics.len() - position)).min(values.len());
-            let Some(last) = number.checked_sub(1) else { continue };
+            let Some(last) = number.checked_sub(1) else {
+                continue;
+            };
             let (_, (limit, _), _) =
                 values.select_nth_unstable_by(last, |(a, _), (b, _)| a.total_cmp(b));
             let limit = *limit;

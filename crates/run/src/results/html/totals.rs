@@ -90,10 +90,24 @@ impl MetricTotals {
         self.missing += u64::from(!score.missing.is_empty());
         self.judged_offline += u64::from(score.is_judged_offline);
         for (name, value) in &score.parts {
-            self.add_part(name, false, PartScore { row, score: Score::of_part(*value) });
+            self.add_part(
+                name,
+                false,
+                PartScore {
+                    row,
+                    score: Score::of_part(*value),
+                },
+            );
         }
         for (name, component) in &score.components {
-            self.add_part(name, true, PartScore { row, score: component.into() });
+            self.add_part(
+                name,
+                true,
+                PartScore {
+                    row,
+                    score: component.into(),
+                },
+            );
         }
     }
 
@@ -101,7 +115,10 @@ impl MetricTotals {
         match self.parts.get_mut(&Part { name, is_component }) {
             Some(scores) => scores.push(score),
             None => {
-                let part = Part { name: name.to_owned(), is_component };
+                let part = Part {
+                    name: name.to_owned(),
+                    is_component,
+                };
                 self.parts.insert(part, vec![score]);
             }
         }
@@ -111,8 +128,10 @@ impl MetricTotals {
         self.missing += more.missing;
         self.judged_offline += more.judged_offline;
         for (part, scores) in more.parts {
-            let scores =
-                scores.into_iter().map(|it| PartScore { row: first + it.row, score: it.score });
+            let scores = scores.into_iter().map(|it| PartScore {
+                row: first + it.row,
+                score: it.score,
+            });
             self.parts.entry(part).or_default().extend(scores);
         }
     }

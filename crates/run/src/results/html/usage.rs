@@ -18,8 +18,11 @@ pub(super) struct Usage {
 impl Usage {
     /// `None` if the rows contain neither cost nor time nor gated rows.
     pub(super) fn new(runs: &[&ReportRun<'_>]) -> Option<Self> {
-        let has_gates =
-            runs.iter().any(|run| facts_of(run).iter().any(|(name, _)| name.starts_with(GATED)));
+        let has_gates = runs.iter().any(|run| {
+            facts_of(run)
+                .iter()
+                .any(|(name, _)| name.starts_with(GATED))
+        });
         let line = |(name, value)| (name, vec![value]);
         let facts = facts(runs, |run| facts_of(run).into_iter().map(line).collect());
         let note = "A gate saves the mean cost of an evaluated row for each row that it rejects.";
@@ -43,10 +46,15 @@ fn sum(
     of: impl Fn(RowUsage) -> Option<u64>,
 ) -> Option<(String, String)> {
     let values: Vec<u64> = usage(run).filter_map(of).collect();
-    let total: u64 = values.iter().fold(0, |total, value| total.saturating_add(*value));
+    let total: u64 = values
+        .iter()
+        .fold(0, |total, value| total.saturating_add(*value));
     let all = values.len() == run.len();
-    let of =
-        if all { String::new() } else { format!(" in {}", plural(values.len() as u64, "row")) };
+    let of = if all {
+        String::new()
+    } else {
+        format!(" in {}", plural(values.len() as u64, "row"))
+    };
     let shown = format!("{}{unit}{of}", thousands(total));
     (!values.is_empty()).then(|| (name.to_owned(), shown))
 }
@@ -69,7 +77,9 @@ fn program(run: &ReportRun<'_>) -> Vec<(String, String)> {
 fn latency(run: &ReportRun<'_>) -> Vec<(String, String)> {
     let mut seconds: Vec<f64> = usage(run).filter_map(|row| row.latency_s).collect();
     seconds.sort_by(f64::total_cmp);
-    let Some(last) = seconds.len().checked_sub(1) else { return Vec::new() };
+    let Some(last) = seconds.len().checked_sub(1) else {
+        return Vec::new();
+    };
     // The nearest rank: the smallest latency that at least this share of the rows does not exceed.
     let quantile =
         |percent: usize| seconds[(seconds.len() * percent).div_ceil(100).clamp(1, last + 1) - 1];
@@ -78,7 +88,10 @@ fn latency(run: &ReportRun<'_>) -> Vec<(String, String)> {
     vec![
         ("Program: mean latency".to_owned(), shown(mean)),
         ("Program: median latency".to_owned(), shown(quantile(50))),
-        ("Program: 95th percentile of latency".to_owned(), shown(quantile(95))),
+        (
+            "Program: 95th percentile of latency".to_owned(),
+            shown(quantile(95)),
+        ),
     ]
 }
 
@@ -87,9 +100,15 @@ const GATED: &str = "Gated: ";
 fn metrics(run: &ReportRun<'_>) -> Vec<(String, String)> {
     let by_name = &run.totals.evaluations;
     let own = |name: &&String| run.metrics().any(|metric| metric == *name);
-    let cost = by_name.iter().filter(|(name, it)| it.cost_msats > 0 && own(name));
-    let cost = cost
-        .map(|(name, it)| (format!("{name}: cost"), format!("{} msat", thousands(it.cost_msats))));
+    let cost = by_name
+        .iter()
+        .filter(|(name, it)| it.cost_msats > 0 && own(name));
+    let cost = cost.map(|(name, it)| {
+        (
+            format!("{name}: cost"),
+            format!("{} msat", thousands(it.cost_msats)),
+        )
+    });
     let gated = by_name.iter().filter(|(_, it)| it.gated > 0);
     let gated = gated.map(|(name, it)| (format!("{GATED}{name}"), it.savings()));
     cost.chain(gated).collect()
@@ -104,6 +123,9 @@ impl Evaluations {
         }
         let saved =
             u128::from(self.gated) * u128::from(self.cost_msats) / u128::from(self.evaluated);
-        format!("{rows}, {} msat saved", thousands(u64::try_from(saved).unwrap_or(u64::MAX)))
+        format!(
+            "{rows}, {} msat saved",
+            thousands(u64::try_from(saved).unwrap_or(u64::MAX))
+        )
     }
 }

@@ -96,21 +96,34 @@ impl<'a> View<'a> {
             Some(field) => Some(Groups::of(field, runs)?),
             None => None,
         };
-        let source = Source { report, runs, groups, changes: Changes::new(report, runs)? };
+        let source = Source {
+            report,
+            runs,
+            groups,
+            changes: Changes::new(report, runs)?,
+        };
         let notes = [
             Some(method(report.group.as_deref())),
             parts::note(&kinds, &source),
             source.groups.as_ref().and_then(Groups::note),
         ];
-        let metrics = kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, &source));
+        let metrics = kinds
+            .iter()
+            .map(|(name, kind)| MetricView::new(name, *kind, &source));
         let identity = &source.changes.identity;
-        let different: HashSet<_> =
-            identity.not_compared().map(|(name, _)| name.to_owned()).collect();
+        let different: HashSet<_> = identity
+            .not_compared()
+            .map(|(name, _)| name.to_owned())
+            .collect();
         let table = TableRows::of(&source, &kinds, &different);
         Ok(Self {
             title: report.title.clone().unwrap_or_else(|| title(runs)),
             is_comparison: runs.len() == 2,
-            runs: runs.iter().enumerate().map(|(place, run)| RunView::new(place, run)).collect(),
+            runs: runs
+                .iter()
+                .enumerate()
+                .map(|(place, run)| RunView::new(place, run))
+                .collect(),
             pairing: pairing(runs),
             about: about(runs),
             differences: identity.notes.clone(),
@@ -140,14 +153,18 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<(&'a str, ScoreKind)> {
         }
     }
     let number = |kind: Option<ScoreKind>| kind.unwrap_or(ScoreKind::Number);
-    kinds.into_iter().map(|(name, kind)| (name, number(kind))).collect()
+    kinds
+        .into_iter()
+        .map(|(name, kind)| (name, number(kind)))
+        .collect()
 }
 
 /// The file without folder and extension, of each run.
 fn title(runs: &[&ReportRun<'_>]) -> String {
     let stem = |run: &&ReportRun<'_>| {
-        let stem =
-            Path::new(run.name()).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = Path::new(run.name())
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
         stem.unwrap_or_else(|| run.name().to_owned())
     };
     runs.iter().map(stem).collect::<Vec<_>>().join(" and ")
@@ -156,7 +173,9 @@ fn title(runs: &[&ReportRun<'_>]) -> String {
 /// `1,188 rows in both, 2 only in A`
 fn pairing(runs: &[&ReportRun<'_>]) -> Option<String> {
     let [a, b] = runs else { return None };
-    let paired = (0..a.len()).filter(|row| b.find(a.id(*row), *row).is_some()).count();
+    let paired = (0..a.len())
+        .filter(|row| b.find(a.id(*row), *row).is_some())
+        .count();
     let mut text = format!("{} rows in both", thousands(paired as u64));
     if a.has_positional() || b.has_positional() {
         text.push_str(", paired by position");
@@ -184,16 +203,28 @@ fn method(group: Option<&str>) -> String {
 impl RunView {
     fn new(place: usize, run: &ReportRun<'_>) -> Self {
         let (label, class) = LABELS[place];
-        let name = Path::new(run.name()).file_name().map(|name| name.to_string_lossy());
+        let name = Path::new(run.name())
+            .file_name()
+            .map(|name| name.to_string_lossy());
         let name = name.unwrap_or_else(|| run.name().into()).into_owned();
         let rows = run.len() as u64;
-        Self { label, class, name, rows: plural(rows, "row") }
+        Self {
+            label,
+            class,
+            name,
+            rows: plural(rows, "row"),
+        }
     }
 }
 
 impl MetricView {
     fn new(name: &str, kind: ScoreKind, source: &Source<'_, '_>) -> Self {
-        let Source { runs, groups, changes, .. } = source;
+        let Source {
+            runs,
+            groups,
+            changes,
+            ..
+        } = source;
         let figures = runs.iter().map(|run| {
             let scores = run.scores.column(name).enumerate();
             let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
@@ -231,7 +262,10 @@ impl FiguresView {
         let mut notes = Vec::new();
         if counts.judged_offline > 0 {
             let rows = plural(counts.judged_offline, "row");
-            notes.push(format!("{rows} judged by {}", crate::core::score::OFFLINE_JUDGE));
+            notes.push(format!(
+                "{rows} judged by {}",
+                crate::core::score::OFFLINE_JUDGE
+            ));
         }
         Self {
             label,
@@ -255,11 +289,16 @@ fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Count
             vec![CountView::new(passed, format!("of {of} true"))]
         }
         ScoreKind::Number | ScoreKind::Corpus => {
-            vec![CountView::new(counts.scored, format!("of {} scored", thousands(counts.rows())))]
+            vec![CountView::new(
+                counts.scored,
+                format!("of {} scored", thousands(counts.rows())),
+            )]
         }
     };
-    views
-        .push(CountView { is_alarm: counts.failed > 0, ..CountView::new(counts.failed, "failed") });
+    views.push(CountView {
+        is_alarm: counts.failed > 0,
+        ..CountView::new(counts.failed, "failed")
+    });
     let others = [
         (counts.gated, "gated"),
         (counts.skipped, "skipped"),

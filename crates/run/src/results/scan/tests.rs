@@ -19,7 +19,10 @@ const LINES: [&str; 6] = [
 ];
 
 fn at() -> Origin {
-    Origin { file: Path::new("run.jsonl").into(), line: 1 }
+    Origin {
+        file: Path::new("run.jsonl").into(),
+        line: 1,
+    }
 }
 
 fn parsed(line: &str) -> Result<ResultRow, ResultsError> {
@@ -36,14 +39,19 @@ fn selected(mut row: ResultRow, reads: Reads) -> ResultRow {
             score.parts.retain(|name, _| name == "corpus");
             score.components.retain(|name, _| name == "corpus");
         }
-        score.components.values_mut().for_each(|component| of_score(component, reads));
+        score
+            .components
+            .values_mut()
+            .for_each(|component| of_score(component, reads));
     }
     row.traceback = None;
     row.pred = row.pred.filter(|_| reads.preds);
     if !reads.attributes {
         row.attributes = Default::default();
     }
-    row.scores.values_mut().for_each(|score| of_score(score, reads));
+    row.scores
+        .values_mut()
+        .for_each(|score| of_score(score, reads));
     row
 }
 
@@ -61,8 +69,12 @@ fn is_scanned(line: &str, shape: &mut Shape, scanned: &mut ResultRow) -> bool {
 }
 
 fn selections() -> [Reads; 3] {
-    [(None, false), (Some("pred.answer"), true), (Some("topic"), false)]
-        .map(|(path, notes)| Reads::scores(path, notes))
+    [
+        (None, false),
+        (Some("pred.answer"), true),
+        (Some("topic"), false),
+    ]
+    .map(|(path, notes)| Reads::scores(path, notes))
 }
 
 #[test]
@@ -70,10 +82,18 @@ fn lines_of_a_run_are_scanned() {
     for reads in selections() {
         let scanned =
             LINES.map(|line| is_scanned(line, &mut Shape::new(reads), &mut ResultRow::default()));
-        assert_eq!(scanned, [true, true, true, true, reads.notes, false], "{reads:?}");
+        assert_eq!(
+            scanned,
+            [true, true, true, true, reads.notes, false],
+            "{reads:?}"
+        );
     }
     let mut shape = Shape::new(Reads::all());
-    assert!(shape.scan(LINES[0], &at, &mut ResultRow::default()).is_none());
+    assert!(
+        shape
+            .scan(LINES[0], &at, &mut ResultRow::default())
+            .is_none()
+    );
 }
 
 #[test]
@@ -84,18 +104,34 @@ fn changed_lines_are_read_as_by_the_parser() {
         let mut row = ResultRow::default();
         for place in (0..line.len()).filter(|place| line.is_char_boundary(*place)) {
             let (start, end) = line.split_at(place);
-            let rest = end.chars().next().map_or("", |first| &end[first.len_utf8()..]);
-            let changed =
-                ["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e", " ", "n", "\u{1}"];
+            let rest = end
+                .chars()
+                .next()
+                .map_or("", |first| &end[first.len_utf8()..]);
+            let changed = [
+                "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e", " ", "n", "\u{1}",
+            ];
             let changed = changed.iter().map(|with| format!("{start}{with}{rest}"));
-            let inserted =
-                ["\"", "0", ",", "\"id\":1,", "\"value\":3,", "null", "\\ud800", "1e400"];
+            let inserted = [
+                "\"",
+                "0",
+                ",",
+                "\"id\":1,",
+                "\"value\":3,",
+                "null",
+                "\\ud800",
+                "1e400",
+            ];
             let inserted = inserted.iter().map(|with| format!("{start}{with}{end}"));
             let cut = [start.to_owned(), format!("{start}{rest}")];
             for line in changed.chain(inserted).chain(cut) {
                 for shape in &mut shapes {
                     let is_scanned = is_scanned(&line, shape, &mut row);
-                    if is_scanned { scanned += 1 } else { others += 1 }
+                    if is_scanned {
+                        scanned += 1
+                    } else {
+                        others += 1
+                    }
                 }
             }
         }

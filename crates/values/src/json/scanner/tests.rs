@@ -23,7 +23,9 @@ fn is_skipped(text: &str) -> bool {
 fn parsed(text: &str) -> Option<Value> {
     let UniqueKeys(value) = serde_json::from_str(text).ok()?;
     let is_exact = |number: &str| !is_long_integer(number) && !is_underflow(number);
-    numbers(text).all(|number| is_exact(number.text)).then_some(value)
+    numbers(text)
+        .all(|number| is_exact(number.text))
+        .then_some(value)
 }
 
 #[test]
@@ -33,7 +35,11 @@ fn common_values_are_scanned() {
         r#"["\"", "\\", "\/\b\f\n\r\t", "\u00e9\uD83D\uDE00", "é😀", true, false, null]"#,
     ] {
         assert_eq!(scanned(text), parsed(text), "{text}");
-        assert_eq!((is_skipped(text), scanned(text).is_some()), (true, true), "{text}");
+        assert_eq!(
+            (is_skipped(text), scanned(text).is_some()),
+            (true, true),
+            "{text}"
+        );
     }
 }
 

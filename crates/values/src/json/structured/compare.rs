@@ -54,19 +54,16 @@ pub struct FieldCounts {
 
 impl FieldCounts {
     /// Returns correct fields divided by expected and extra fields, in [0, 1]; 1 if there are none.
-    #[must_use]
     pub fn accuracy(self) -> f64 {
         share(self.correct, self.expected + self.extra)
     }
 
     /// Returns correct fields divided by predicted fields, in [0, 1]; 1 if there are none.
-    #[must_use]
     pub fn precision(self) -> f64 {
         share(self.correct, self.predicted)
     }
 
     /// Returns correct fields divided by expected fields, in [0, 1]; 1 if there are none.
-    #[must_use]
     pub fn recall(self) -> f64 {
         share(self.correct, self.expected)
     }
@@ -74,7 +71,11 @@ impl FieldCounts {
 
 // Counts of fields stay far below 2^53.
 fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+    if whole == 0 {
+        1.0
+    } else {
+        part as f64 / whole as f64
+    }
 }
 
 /// The result of comparing two values: total counts, and the counts of each expected field.
@@ -90,7 +91,9 @@ impl FieldReport {
     /// Iterates over the paths of the expected fields in the order of the gold value's keys, each
     /// with the share of its values that are correct. A path has several values only inside lists.
     pub fn fields(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.fields.iter().map(|(path, (correct, all))| (&**path, share(*correct, *all)))
+        self.fields
+            .iter()
+            .map(|(path, (correct, all))| (&**path, share(*correct, *all)))
     }
 
     fn expect(&mut self, path: &str, is_correct: bool) {
@@ -118,14 +121,12 @@ impl FieldOptions {
     ///
     /// Values are visited recursively. A value built in memory with far more levels than the 127
     /// that `serde_json` reads can overflow the stack.
-    #[must_use]
     pub fn compare(&self, pred: &Value, gold: &Value) -> FieldReport {
         self.compare_at(pred, gold, &[String::new()])
     }
 
     /// As [`compare`](Self::compare), for the values at these paths only. Paths are JSON pointers,
     /// like `/address/city`; an empty path is the whole value.
-    #[must_use]
     pub fn compare_at(&self, pred: &Value, gold: &Value, fields: &[String]) -> FieldReport {
         let mut report = FieldReport::default();
         for path in fields {
@@ -141,7 +142,12 @@ impl FieldOptions {
             (extra, Value::Null) => to.counts.extra += leaves::count(extra),
             (Value::Object(pred), Value::Object(gold)) => {
                 for (key, value) in gold {
-                    self.walk(pred.get(key), Some(value), &format!("{path}/{}", escaped(key)), to);
+                    self.walk(
+                        pred.get(key),
+                        Some(value),
+                        &format!("{path}/{}", escaped(key)),
+                        to,
+                    );
                 }
                 let extra = pred.iter().filter(|(key, _)| !gold.contains_key(*key));
                 to.counts.extra += extra.map(|(_, value)| leaves::count(value)).sum::<u64>();
@@ -179,11 +185,17 @@ impl FieldOptions {
         if gold == pred {
             return true;
         }
-        let (Some(exact), Some(other)) = (gold.as_f64(), pred.as_f64()) else { return false };
+        let (Some(exact), Some(other)) = (gold.as_f64(), pred.as_f64()) else {
+            return false;
+        };
         let both_whole = !gold.is_f64() && !pred.is_f64();
         let tolerance = self.abs_tolerance.max(self.rel_tolerance * exact.abs());
         let difference = (exact - other).abs();
-        if tolerance > 0.0 { difference <= tolerance } else { difference == 0.0 && !both_whole }
+        if tolerance > 0.0 {
+            difference <= tolerance
+        } else {
+            difference == 0.0 && !both_whole
+        }
     }
 
     fn is_same_text(&self, pred: &str, gold: &str) -> bool {

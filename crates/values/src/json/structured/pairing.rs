@@ -27,13 +27,20 @@ pub(super) fn pairs<'a>(
     gold: &'a [Value],
 ) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
     let partner_of = match options.lists {
-        ListOrder::Ordered => (0..gold.len()).map(|at| (at < pred.len()).then_some(at)).collect(),
+        ListOrder::Ordered => (0..gold.len())
+            .map(|at| (at < pred.len()).then_some(at))
+            .collect(),
         ListOrder::Unordered => most_alike(options, pred, gold),
     };
     let mut is_free = vec![true; pred.len()];
-    partner_of.iter().flatten().for_each(|at: &usize| is_free[*at] = false);
+    partner_of
+        .iter()
+        .flatten()
+        .for_each(|at: &usize| is_free[*at] = false);
     let paired = gold.iter().zip(partner_of);
-    let mut pairs: Vec<_> = paired.map(|(item, at)| (at.map(|at| &pred[at]), Some(item))).collect();
+    let mut pairs: Vec<_> = paired
+        .map(|(item, at)| (at.map(|at| &pred[at]), Some(item)))
+        .collect();
     let free = pred.iter().zip(is_free).filter(|(_, is_free)| *is_free);
     pairs.extend(free.map(|(item, _)| (Some(item), None)));
     pairs

@@ -7,7 +7,10 @@ fn rows_and_differences_have_the_power_of_four_fifths() {
         [0.5, 1.0, 10.0].map(|deviation| rows_for_power(deviation, 0.1)),
         [Some(197), Some(785), Some(78_489)]
     );
-    assert_eq!([0.0, f64::NAN, 1e-12].map(|difference| rows_for_power(0.5, difference)), [None; 3]);
+    assert_eq!(
+        [0.0, f64::NAN, 1e-12].map(|difference| rows_for_power(0.5, difference)),
+        [None; 3]
+    );
     assert_eq!(detectable_difference(1.0), 2.801_585_218_112_968_3);
 }
 
@@ -16,8 +19,18 @@ fn every_bit_is_the_sign_of_one_size() {
     let sizes: Vec<f64> = (0..130_u32).map(|size| f64::from(size) + 0.5).collect();
     let sums = SignedSums::new(&sizes);
     let signs = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210, 0b10];
-    let sign = |at: usize| if signs[at / 64] >> (at % 64) & 1 == 1 { -1.0 } else { 1.0 };
-    let expected: f64 = sizes.iter().enumerate().map(|(at, size)| sign(at) * size).sum();
+    let sign = |at: usize| {
+        if signs[at / 64] >> (at % 64) & 1 == 1 {
+            -1.0
+        } else {
+            1.0
+        }
+    };
+    let expected: f64 = sizes
+        .iter()
+        .enumerate()
+        .map(|(at, size)| sign(at) * size)
+        .sum();
     // The sums are exact, so the count changes between the sum and the next larger number.
     let count = |least: f64| {
         let mut blocks = signs.into_iter();
@@ -25,7 +38,10 @@ fn every_bit_is_the_sign_of_one_size() {
         assert_eq!(blocks.next(), None);
         count
     };
-    assert_eq!((count(expected.abs()), count(expected.abs().next_up())), (1, 0));
+    assert_eq!(
+        (count(expected.abs()), count(expected.abs().next_up())),
+        (1, 0)
+    );
 }
 
 #[test]
@@ -35,7 +51,13 @@ fn every_draw_has_its_own_signs() {
     (sizes[0], sizes[64]) = (1.0, 2.0);
     let sums = SignedSums::new(&sizes);
     // 3,000 draws are 1,024, 1,024 and 952. In each of these, every second sign of the first block is negative.
-    let is_first_block = |call: u32| if call < 4_096 { call % 2_048 < 1_024 } else { call < 5_048 };
+    let is_first_block = |call: u32| {
+        if call < 4_096 {
+            call % 2_048 < 1_024
+        } else {
+            call < 5_048
+        }
+    };
     for (least, expected) in [(1.0, 3_000), (3.0, 1_500), (3.5, 0)] {
         let mut calls = 0..6_000;
         let signs = || {
@@ -72,7 +94,12 @@ fn the_limit_needs_many_differences_of_similar_size() {
     // The exact p-value is 0.0500, and that of the limit 0.0537.
     let differences = [vec![0.5; 531], vec![-0.5; 470], vec![5e-7; 50_000]].concat();
     assert_eq!(permutation_limit(&differences), None);
-    for none in [&[][..], &[0.0; 60_000], &[f64::INFINITY; 60_000], &[f64::NAN; 60_000]] {
+    for none in [
+        &[][..],
+        &[0.0; 60_000],
+        &[f64::INFINITY; 60_000],
+        &[f64::NAN; 60_000],
+    ] {
         assert_eq!(permutation_limit(none), None);
     }
 }
@@ -80,7 +107,10 @@ fn the_limit_needs_many_differences_of_similar_size() {
 #[test]
 fn sums_that_are_not_finite_have_a_p_value() {
     assert_eq!(permutation_test(&[1e308; 4], 1, 0).p_value, 0.125);
-    assert_eq!(permutation_test(&[1e308, -1e308, 1e308, 0.0], 1, 0).p_value, 1.0);
+    assert_eq!(
+        permutation_test(&[1e308, -1e308, 1e308, 0.0], 1, 0).p_value,
+        1.0
+    );
     assert!(permutation_test(&[1e308; 30], 1_000, 0).p_value <= 0.001);
 }
 
@@ -90,15 +120,30 @@ fn the_limit_does_not_depend_on_the_unit() {
         let differences = (0..120_000).map(|row| [0.5, -0.25, -0.24][row % 3] * unit);
         permutation_limit(&differences.collect::<Vec<_>>())
     };
-    assert!(limit(1.0).is_some_and(|p| (0.000_9..0.001_1).contains(&p)), "{:?}", limit(1.0));
-    assert_eq!([limit(2_f64.powi(600)), limit(2_f64.powi(-600))], [limit(1.0); 2]);
+    assert!(
+        limit(1.0).is_some_and(|p| (0.000_9..0.001_1).contains(&p)),
+        "{:?}",
+        limit(1.0)
+    );
+    assert_eq!(
+        [limit(2_f64.powi(600)), limit(2_f64.powi(-600))],
+        [limit(1.0); 2]
+    );
 }
 
 #[test]
 fn equal_sums_that_differ_by_rounding_are_counted() {
     let sizes: [i32; 12] = [1, 2, 3, 3, 5, 7, 1, 4, 6, 2, 9, 8];
     let sum = |signs: u32| -> i32 {
-        (0..12).map(|at| if signs >> at & 1 == 1 { -sizes[at] } else { sizes[at] }).sum()
+        (0..12)
+            .map(|at| {
+                if signs >> at & 1 == 1 {
+                    -sizes[at]
+                } else {
+                    sizes[at]
+                }
+            })
+            .sum()
     };
     for negative in 0..12 {
         let observed = (1 << negative) - 1;
@@ -125,16 +170,32 @@ fn a_random_number_marks_64_rows_with_its_bits() {
     });
     assert_eq!(
         (calls, test),
-        (1, PermutationTest { p_value: 1.0, assignments: 1, is_exact: false })
+        (
+            1,
+            PermutationTest {
+                p_value: 1.0,
+                assignments: 1,
+                is_exact: false
+            }
+        )
     );
 }
 
 #[test]
 fn numbers_of_rows_are_finite_and_below_10_to_the_18() {
-    for (deviation, difference) in
-        [(1e9, Z_POWER), (1e300, 1.0), (1.0, 0.0), (0.0, 0.0), (f64::NAN, 1.0), (1.0, f64::NAN)]
-    {
-        assert_eq!(rows_for_power(deviation, difference), None, "{deviation} {difference}");
+    for (deviation, difference) in [
+        (1e9, Z_POWER),
+        (1e300, 1.0),
+        (1.0, 0.0),
+        (0.0, 0.0),
+        (f64::NAN, 1.0),
+        (1.0, f64::NAN),
+    ] {
+        assert_eq!(
+            rows_for_power(deviation, difference),
+            None,
+            "{deviation} {difference}"
+        );
     }
     assert_eq!(rows_for_power(5e8, Z_POWER), Some(250_000_000_000_000_000));
     assert_eq!(rows_for_power(0.0, 0.1), Some(0));

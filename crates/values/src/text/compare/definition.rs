@@ -22,16 +22,24 @@ fn by_definition(text: &str) -> String {
         let run: String = run.iter().collect();
         without_articles.push_str(if ARTICLES.contains(&&*run) { " " } else { &run });
     }
-    let words = without_articles.split(is_space).filter(|word| !word.is_empty());
+    let words = without_articles
+        .split(is_space)
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
 /// Tokens in common, of the prediction, and of the reference, counted with a map. Both sides are normalized.
 fn counts<'a>(prediction: &'a str, reference: &'a str) -> (f64, f64, f64) {
-    let tokens = |text: &'a str| text.split(' ').filter(|t| !t.is_empty()).collect::<Vec<_>>();
+    let tokens = |text: &'a str| {
+        text.split(' ')
+            .filter(|t| !t.is_empty())
+            .collect::<Vec<_>>()
+    };
     let (prediction, reference) = (tokens(prediction), tokens(reference));
     let mut left: HashMap<&str, usize> = HashMap::new();
-    reference.iter().for_each(|token| *left.entry(token).or_default() += 1);
+    reference
+        .iter()
+        .for_each(|token| *left.entry(token).or_default() += 1);
     let mut same = 0;
     for token in &prediction {
         if let Some(count) = left.get_mut(token).filter(|count| **count > 0) {
@@ -39,7 +47,11 @@ fn counts<'a>(prediction: &'a str, reference: &'a str) -> (f64, f64, f64) {
             same += 1;
         }
     }
-    (f64::from(same), prediction.len() as f64, reference.len() as f64)
+    (
+        f64::from(same),
+        prediction.len() as f64,
+        reference.len() as f64,
+    )
 }
 
 fn assert_equal_to_definition(left: &str, right: &str) {
@@ -49,8 +61,16 @@ fn assert_equal_to_definition(left: &str, right: &str) {
     let (same, prediction, reference) = counts(&ours, &theirs);
     let share = |of: f64| if same == 0.0 { 0.0 } else { same / of };
     let (precision, recall) = (share(prediction), share(reference));
-    let f1 = if same == 0.0 { 0.0 } else { (2.0 * precision * recall) / (precision + recall) };
-    let found = [precision_score(left, right), recall_score(left, right), f1_score(left, right)];
+    let f1 = if same == 0.0 {
+        0.0
+    } else {
+        (2.0 * precision * recall) / (precision + recall)
+    };
+    let found = [
+        precision_score(left, right),
+        recall_score(left, right),
+        f1_score(left, right),
+    ];
     assert_eq!(found, [precision, recall, f1], "{left:?} {right:?}");
     let references = [right, left, "", "the", right];
     // A label equals itself only.
@@ -62,8 +82,10 @@ fn assert_equal_to_definition(left: &str, right: &str) {
     let kept = Profile::Dspy.references(&references[..1]);
     let kept = kept.map(|kept| [kept.f1(left), kept.hotpot_f1(left)]);
     assert_eq!(kept, Ok([f1, hotpot]), "{left:?} {right:?}");
-    let best =
-        references.map(|reference| f1_score(left, reference)).into_iter().fold(0.0, f64::max);
+    let best = references
+        .map(|reference| f1_score(left, reference))
+        .into_iter()
+        .fold(0.0, f64::max);
     assert_eq!(super::f1(left, &references), Ok(best), "{left:?} {right:?}");
 }
 
@@ -166,9 +188,11 @@ fn pairs_with_one_difference_are_compared_by_the_definition() {
 fn every_character_is_normalized_by_the_definition() {
     // The planes that have characters.
     for c in ('\0'..='\u{323af}').chain('\u{e0000}'..='\u{e0fff}') {
-        for text in
-            [format!("the{c}the x"), format!("a {c}an e\u{323}{c}\u{302}"), format!("aΣ{c} {c}Σ")]
-        {
+        for text in [
+            format!("the{c}the x"),
+            format!("a {c}an e\u{323}{c}\u{302}"),
+            format!("aΣ{c} {c}Σ"),
+        ] {
             assert_eq!(normalize_text(&text), by_definition(&text), "{text:?}");
         }
     }
@@ -199,7 +223,9 @@ fn many_tokens_are_counted_by_the_definition() {
             _ => format!("a\u{a0}{}é", n % 9),
         };
         let left: Vec<String> = (0..count).map(word).collect();
-        let right: Vec<String> = (count / 3..count + 40).map(|n| word(n).to_uppercase()).collect();
+        let right: Vec<String> = (count / 3..count + 40)
+            .map(|n| word(n).to_uppercase())
+            .collect();
         assert_equal_to_definition(&left.join(" "), &right.join("\n"));
         assert_equal_to_definition(&right.join("  "), &left[..count.min(30)].join(" "));
     }
@@ -253,7 +279,11 @@ fn marks_that_are_sorted_and_grow_are_compared_by_the_definition() {
     // A Tibetan vowel sign is twice as long after NFD, and more of them are sorted as one sequence.
     for count in 1..120 {
         let marks = "\u{f73}".repeat(count);
-        for text in [format!("e{marks}"), format!("{marks} x"), format!("각{marks}")] {
+        for text in [
+            format!("e{marks}"),
+            format!("{marks} x"),
+            format!("각{marks}"),
+        ] {
             assert_equal_to_definition(&text, &marks);
             assert_equal_to_definition(&marks, &format!("{text},"));
         }

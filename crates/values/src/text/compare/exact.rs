@@ -30,10 +30,18 @@ pub(super) fn same(mut left: &str, mut right: &str) -> bool {
         }
         // The words that have ended.
         let is_space = |byte: &u8| class(*byte) == Class::Space;
-        let equal = left.as_bytes()[..equal].iter().rposition(is_space).map_or(0, |at| at + 1);
+        let equal = left.as_bytes()[..equal]
+            .iter()
+            .rposition(is_space)
+            .map_or(0, |at| at + 1);
         (left, right) = (&left[equal..], &right[equal..]);
-        let words = (first_word(left, &mut left_word), first_word(right, &mut right_word));
-        let (Some((one, after_left)), Some((other, after_right))) = words else { break };
+        let words = (
+            first_word(left, &mut left_word),
+            first_word(right, &mut right_word),
+        );
+        let (Some((one, after_left)), Some((other, after_right))) = words else {
+            break;
+        };
         if one != other {
             // A word may contain other white space, and then more words than its counterpart.
             let shorter = one.len().min(other.len());
@@ -51,8 +59,13 @@ pub(super) fn same(mut left: &str, mut right: &str) -> bool {
 #[inline]
 fn word_end(text: &str, at: usize) -> Option<usize> {
     let bytes = &text.as_bytes()[at..];
-    let length = bytes.iter().take_while(|byte| class(**byte) == Class::Punctuation).count();
-    let is_end = bytes.get(length).is_none_or(|byte| class(*byte) == Class::Space);
+    let length = bytes
+        .iter()
+        .take_while(|byte| class(**byte) == Class::Punctuation)
+        .count();
+    let is_end = bytes
+        .get(length)
+        .is_none_or(|byte| class(*byte) == Class::Space);
     is_end.then_some(at + length)
 }
 
@@ -85,7 +98,11 @@ fn equal_chars(left: &str, right: &str) -> usize {
         let is_copy = || Lowered::of(*one).is_copy_of(Lowered::of(*other));
         !one.is_ascii() && (one == other || one.len_utf8() == other.len_utf8() && is_copy())
     };
-    left.chars().zip(right.chars()).take_while(is_equal).map(|(one, _)| one.len_utf8()).sum()
+    left.chars()
+        .zip(right.chars())
+        .take_while(is_equal)
+        .map(|(one, _)| one.len_utf8())
+        .sum()
 }
 
 /// Returns the first word that is not empty after normalization, or an empty word, and the rest of the

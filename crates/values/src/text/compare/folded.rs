@@ -23,22 +23,36 @@ pub(super) enum Marks {
 pub(super) fn normalize(text: &str, marks: Marks) -> String {
     let folded = fold(text, marks);
     let kept = match marks {
-        Marks::Drop => {
-            folded.iter().copied().filter(|&c| !is_punctuation(c) && !is_symbol(c)).collect()
-        }
+        Marks::Drop => folded
+            .iter()
+            .copied()
+            .filter(|&c| !is_punctuation(c) && !is_symbol(c))
+            .collect(),
         Marks::Keep => keep_numbers(&folded),
     };
     let words = join_words(&kept);
     // A string of punctuation only is kept: "?" and "!" are different answers, and neither is
     // empty.
-    let words = if words.is_empty() { join_words(&folded) } else { words };
-    if words.is_ascii() { words } else { words.nfc().collect() }
+    let words = if words.is_empty() {
+        join_words(&folded)
+    } else {
+        words
+    };
+    if words.is_ascii() {
+        words
+    } else {
+        words.nfc().collect()
+    }
 }
 
 /// Removes articles, unless there is nothing else (the answer "A" is an answer), and joins the
 /// words with single spaces.
 fn join_words(chars: &[char]) -> String {
-    let words = || chars.split(|&c| is_space(c)).filter(|word| !word.is_empty());
+    let words = || {
+        chars
+            .split(|&c| is_space(c))
+            .filter(|word| !word.is_empty())
+    };
     let has_content = words().any(|word| !is_article(word));
     let mut out = String::with_capacity(chars.len());
     for word in words().filter(|word| !(has_content && is_article(word))) {

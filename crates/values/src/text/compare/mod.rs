@@ -113,31 +113,26 @@ pub fn recall<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoR
 }
 
 /// Whether the prediction equals the reference after [`normalize_text`]; dspy's `em_score`.
-#[must_use]
 pub fn em_score(prediction: &str, reference: &str) -> bool {
     Profile::Dspy.em_score(prediction, reference)
 }
 
 /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
-#[must_use]
 pub fn f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.f1_score(prediction, reference)
 }
 
 /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
-#[must_use]
 pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.hotpot_f1_score(prediction, reference)
 }
 
 /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
-#[must_use]
 pub fn precision_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.precision_score(prediction, reference)
 }
 
 /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's `f1_score`.
-#[must_use]
 pub fn recall_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.recall_score(prediction, reference)
 }

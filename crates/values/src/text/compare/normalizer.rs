@@ -35,9 +35,12 @@ type Buffer = SmallVec<[u8; SHORT]>;
 /// assert_eq!(normalize_text("C++"), "c");
 /// assert_eq!(normalize_text("A"), "");
 /// ```
-#[must_use]
 pub fn normalize_text(text: &str) -> String {
-    let string = |utf8| simdutf8::basic::from_utf8(utf8).unwrap_or_default().to_owned();
+    let string = |utf8| {
+        simdutf8::basic::from_utf8(utf8)
+            .unwrap_or_default()
+            .to_owned()
+    };
     if text.len() + STEP <= SHORT {
         let mut buffer = [0; SHORT];
         let mut writer = Writer::new(&mut buffer);
@@ -58,7 +61,10 @@ pub(super) fn normalize(text: &str) -> Buffer {
     let mut state = State::default();
     let mut at = 0;
     loop {
-        let mut writer = Writer { buffer: &mut buffer, state };
+        let mut writer = Writer {
+            buffer: &mut buffer,
+            state,
+        };
         at = writer.fill(text, at);
         if at == text.len() {
             let length = writer.finish();
@@ -92,7 +98,10 @@ pub(super) struct State {
 
 impl<'b> Writer<'b> {
     pub(super) fn new(buffer: &'b mut [u8]) -> Self {
-        Self { buffer, state: State::default() }
+        Self {
+            buffer,
+            state: State::default(),
+        }
     }
 
     /// Normalizes from `at`, and returns where it stopped: at the end or because the buffer is
@@ -173,7 +182,9 @@ impl<'b> Writer<'b> {
     #[inline]
     fn is_article(&self, end: usize) -> bool {
         let run = self.state.run;
-        let Some(start) = self.buffer[run..].first_chunk() else { return false };
+        let Some(start) = self.buffer[run..].first_chunk() else {
+            return false;
+        };
         let kept = match end - run {
             length @ 0..8 => u64::from_le_bytes(*start) & !(u64::MAX << (8 * length)),
             _ => return false,
@@ -214,7 +225,11 @@ impl<'b> Writer<'b> {
         let mut rest = text[at..].chars();
         // Local variables stay in registers.
         let buffer = &mut *self.buffer;
-        let State { mut len, mut run, mut mark } = self.state;
+        let State {
+            mut len,
+            mut run,
+            mut mark,
+        } = self.state;
         loop {
             let here = rest.as_str();
             let Some(c) = rest.next().filter(|c| !c.is_ascii()) else {
@@ -228,7 +243,10 @@ impl<'b> Writer<'b> {
             let lowered = Lowered::of(c);
             if lowered.first() <= mark {
                 let at = text.len() - here.len();
-                let mut writer = Writer { buffer: &mut *buffer, state: State { len, run, mark } };
+                let mut writer = Writer {
+                    buffer: &mut *buffer,
+                    state: State { len, run, mark },
+                };
                 let end = writer.special(text, at, lowered);
                 self.state = writer.state;
                 let Some(end) = end else { return at };
@@ -249,7 +267,10 @@ impl<'b> Writer<'b> {
                 continue;
             }
             if matches!(buffer[run], b'a' | b't') {
-                let mut writer = Writer { buffer: &mut *buffer, state: State { len, run, mark } };
+                let mut writer = Writer {
+                    buffer: &mut *buffer,
+                    state: State { len, run, mark },
+                };
                 writer.end_run_at(word);
                 len = writer.state.len;
             }
@@ -297,16 +318,25 @@ impl<'b> Writer<'b> {
         before.reverse();
 
         let is_mark = |&c: &char| combining_class(c) != 0;
-        let mut marks: Vec<char> =
-            before.into_iter().flat_map(decomposed).filter(is_mark).collect();
+        let mut marks: Vec<char> = before
+            .into_iter()
+            .flat_map(decomposed)
+            .filter(is_mark)
+            .collect();
         let written: usize = marks.iter().map(|c| c.len_utf8()).sum();
         marks.extend(after.chars().flat_map(decomposed));
         marks.sort_by_key(|&c| combining_class(c));
 
         let marks: String = marks.into_iter().collect();
         let start = self.state.len - written;
-        self.buffer.get_mut(start..start + marks.len())?.copy_from_slice(marks.as_bytes());
-        self.state = State { len: start + marks.len(), run: start + marks.len(), mark: 0 };
+        self.buffer
+            .get_mut(start..start + marks.len())?
+            .copy_from_slice(marks.as_bytes());
+        self.state = State {
+            len: start + marks.len(),
+            run: start + marks.len(),
+            mark: 0,
+        };
         Some(at + after.len())
     }
 }

@@ -30,7 +30,11 @@ pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f6
     let mut best = 0.0;
     for at in (0..words.len()).filter(|at| *at != prediction) {
         let (ours, theirs) = (words.keys(prediction), words.keys(at));
-        let equal = ours.iter().zip(theirs).take_while(|(our, their)| our == their).count();
+        let equal = ours
+            .iter()
+            .zip(theirs)
+            .take_while(|(our, their)| our == their)
+            .count();
         let same = if (ours.len() - equal) * (theirs.len() - equal) <= FEW_PAIRS {
             equal + few_same(&ours[equal..], &theirs[equal..])
         } else {
@@ -41,7 +45,14 @@ pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f6
             words.count_same(at)
         };
         let (prediction, reference) = (words.keys(prediction), words.keys(at));
-        best = f64::max(best, score(Overlap { same, prediction, reference }));
+        best = f64::max(
+            best,
+            score(Overlap {
+                same,
+                prediction,
+                reference,
+            }),
+        );
     }
     best
 }
@@ -49,7 +60,11 @@ pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f6
 /// Returns the size of the multiset intersection, `sum((Counter(a) & Counter(b)).values())`, of short lists.
 fn few_same(prediction: &[Key], reference: &[Key]) -> usize {
     let is_longer = prediction.len() > reference.len();
-    let (long, short) = if is_longer { (prediction, reference) } else { (reference, prediction) };
+    let (long, short) = if is_longer {
+        (prediction, reference)
+    } else {
+        (reference, prediction)
+    };
     // The shorter list has fewer items than an integer has bits.
     let mut used = 0_u32;
     for token in long {
@@ -60,10 +75,17 @@ fn few_same(prediction: &[Key], reference: &[Key]) -> usize {
     used.count_ones() as usize
 }
 
-#[allow(clippy::cast_precision_loss, reason = "token counts stay far below 2^53")]
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "token counts stay far below 2^53"
+)]
 fn share(same: usize, side: &[Key]) -> f64 {
     // Without a common token dspy returns 0, also if both sides are empty.
-    if same == 0 { 0.0 } else { same as f64 / side.len() as f64 }
+    if same == 0 {
+        0.0
+    } else {
+        same as f64 / side.len() as f64
+    }
 }
 
 pub(super) fn precision(overlap: Overlap<'_>) -> f64 {
@@ -86,9 +108,15 @@ pub(super) fn f1(overlap: Overlap<'_>) -> f64 {
 /// As [`f1`], but a label equals itself only.
 pub(super) fn hotpot_f1(overlap: Overlap<'_>) -> f64 {
     let is_label = |side: &[Key]| match side {
-        [word] => HOTPOT_LABELS.iter().any(|label| Key::of(label.as_bytes()) == Some(*word)),
+        [word] => HOTPOT_LABELS
+            .iter()
+            .any(|label| Key::of(label.as_bytes()) == Some(*word)),
         _ => false,
     };
     let has_label = is_label(overlap.prediction) || is_label(overlap.reference);
-    if has_label && overlap.prediction != overlap.reference { 0.0 } else { f1(overlap) }
+    if has_label && overlap.prediction != overlap.reference {
+        0.0
+    } else {
+        f1(overlap)
+    }
 }

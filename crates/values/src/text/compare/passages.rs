@@ -28,9 +28,10 @@ impl TokenList {
                     continue;
                 }
                 DprClass::Single => 1,
-                DprClass::Run => {
-                    chars[at..].iter().take_while(|&&c| dpr_class(c) == DprClass::Run).count()
-                }
+                DprClass::Run => chars[at..]
+                    .iter()
+                    .take_while(|&&c| dpr_class(c) == DprClass::Run)
+                    .count(),
             };
             let start = list.text.len();
             // Each token separately: a final sigma depends on its own token only.
@@ -73,7 +74,9 @@ impl TokenList {
     }
 
     fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.spans.iter().map(|&(start, end)| &self.text[start..end])
+        self.spans
+            .iter()
+            .map(|&(start, end)| &self.text[start..end])
     }
 
     /// Whether the tokens of `other` are consecutive tokens of this list. An empty list is
@@ -99,9 +102,11 @@ impl TokenList {
 /// # use dsrs_metrics::text::dpr_normalize;
 /// assert_eq!(dpr_normalize("U.S. $5"), ["u", ".", "s", ".", "$", "5"]);
 /// ```
-#[must_use]
 pub fn dpr_normalize(text: &str) -> Vec<String> {
-    TokenList::dpr(text.to_owned()).iter().map(str::to_owned).collect()
+    TokenList::dpr(text.to_owned())
+        .iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Answers to search for in passages, normalized and split into tokens once.
@@ -121,11 +126,13 @@ impl PassageAnswers {
     /// Normalizes the answers. An empty list is not an error: nothing is found then, as in dspy.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let tokens = |answer: &S| passage_tokens(profile, answer.as_ref());
-        Self { profile, answers: answers.iter().map(tokens).collect() }
+        Self {
+            profile,
+            answers: answers.iter().map(tokens).collect(),
+        }
     }
 
     /// Whether the passage contains any of the answers as consecutive tokens.
-    #[must_use]
     pub fn in_passage(&self, passage: &str) -> bool {
         if self.answers.is_empty() {
             return false;
@@ -140,7 +147,9 @@ impl PassageAnswers {
 
     /// Whether any of the passages contains any of the answers.
     pub fn any_in<S: AsRef<str>>(&self, passages: &[S]) -> bool {
-        passages.iter().any(|passage| self.in_passage(passage.as_ref()))
+        passages
+            .iter()
+            .any(|passage| self.in_passage(passage.as_ref()))
     }
 }
 
@@ -160,7 +169,10 @@ mod tests {
     fn a_token_is_a_run_of_letters_numbers_and_marks_or_another_visible_character() {
         for (text, tokens) in [
             ("U.S.\t$5\0B2", &["u", ".", "s", ".", "$", "5", "b2"][..]),
-            ("São Paulo’s\u{a0}½\0", &["sa\u{303}o", "paulo", "’", "s", "½"]),
+            (
+                "São Paulo’s\u{a0}½\0",
+                &["sa\u{303}o", "paulo", "’", "s", "½"],
+            ),
             ("", &[]),
             (" \n", &[]),
         ] {

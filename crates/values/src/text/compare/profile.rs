@@ -51,7 +51,6 @@ pub enum Profile {
 
 impl Profile {
     /// Normalizes a string for comparison. The words of the result are separated by single spaces.
-    #[must_use]
     pub fn normalize(self, text: &str) -> String {
         match self {
             Self::Dspy => normalize_text(text),

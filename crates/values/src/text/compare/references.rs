@@ -35,50 +35,53 @@ impl References {
         let normalize = |answer: &S| profile.normalize(answer.as_ref());
         let answers: Vec<String> = answers.iter().map(normalize).collect();
         let mut tokens = WordLists::default();
-        answers.iter().for_each(|answer| tokens.add(profile.split(answer)));
-        Ok(Self { profile, answers, tokens })
+        answers
+            .iter()
+            .for_each(|answer| tokens.add(profile.split(answer)));
+        Ok(Self {
+            profile,
+            answers,
+            tokens,
+        })
     }
 
     /// Returns the profile that the references were normalized with.
-    #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
     /// Whether the prediction equals any reference after normalization.
-    #[must_use]
     pub fn em(&self, prediction: &str) -> bool {
         self.answers.contains(&self.profile.normalize(prediction))
     }
 
     /// Returns the best token-level F1 in [0, 1].
-    #[must_use]
     pub fn f1(&self, prediction: &str) -> f64 {
         self.best(prediction, overlap::f1)
     }
 
     /// Returns the best HotPotQA F1 in [0, 1].
-    #[must_use]
     pub fn hotpot_f1(&self, prediction: &str) -> f64 {
         self.best(prediction, overlap::hotpot_f1)
     }
 
     /// Returns the best token-level precision in [0, 1].
-    #[must_use]
     pub fn precision(&self, prediction: &str) -> f64 {
         self.best(prediction, overlap::precision)
     }
 
     /// Returns the best token-level recall in [0, 1].
-    #[must_use]
     pub fn recall(&self, prediction: &str) -> f64 {
         self.best(prediction, overlap::recall)
     }
 
     /// Whether a reference matches exactly (`frac` of at least 1) or with an F1 of at least `frac`.
-    #[must_use]
     pub fn matches(&self, prediction: &str, frac: f64) -> bool {
-        if frac >= 1.0 { self.em(prediction) } else { self.f1(prediction) >= frac }
+        if frac >= 1.0 {
+            self.em(prediction)
+        } else {
+            self.f1(prediction) >= frac
+        }
     }
 
     fn best(&self, prediction: &str, score: Score) -> f64 {

@@ -18,7 +18,6 @@ impl Profile {
     }
 
     /// Whether the prediction equals the reference after normalization; dspy's `em_score`.
-    #[must_use]
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
         if self == Self::Dspy {
             return exact::same(prediction, reference);
@@ -27,32 +26,29 @@ impl Profile {
     }
 
     /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
-    #[must_use]
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::f1)
     }
 
     /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
-    #[must_use]
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::hotpot_f1)
     }
 
     /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
-    #[must_use]
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::precision)
     }
 
     /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's
     /// `f1_score`.
-    #[must_use]
     pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::recall)
     }
 
     fn pair(self, prediction: &str, reference: &str, score: Score) -> f64 {
-        self.best(prediction, &[reference], score).unwrap_or_default()
+        self.best(prediction, &[reference], score)
+            .unwrap_or_default()
     }
 
     fn best<S: AsRef<str>>(
@@ -86,10 +82,14 @@ impl Profile {
             return Err(NoReferences);
         }
         if self == Self::Dspy {
-            return Ok(answers.iter().any(|answer| exact::same(prediction, answer.as_ref())));
+            return Ok(answers
+                .iter()
+                .any(|answer| exact::same(prediction, answer.as_ref())));
         }
         let prediction = self.normalize(prediction);
-        Ok(answers.iter().any(|answer| self.normalize(answer.as_ref()) == prediction))
+        Ok(answers
+            .iter()
+            .any(|answer| self.normalize(answer.as_ref()) == prediction))
     }
 
     /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
@@ -174,11 +174,17 @@ mod tests {
 
     #[test]
     fn only_folding_profiles_equate_a_ligature_with_its_letters() {
-        for (profile, equal) in
-            [(Profile::Dspy, false), (Profile::Folded, true), (Profile::FoldedSymbols, true)]
-        {
+        for (profile, equal) in [
+            (Profile::Dspy, false),
+            (Profile::Folded, true),
+            (Profile::FoldedSymbols, true),
+        ] {
             assert_eq!(profile.em_score("ﬁne", "fine"), equal, "{profile:?}");
-            assert_eq!(profile.em("ﬁne", &["five", "fine"]), Ok(equal), "{profile:?}");
+            assert_eq!(
+                profile.em("ﬁne", &["five", "fine"]),
+                Ok(equal),
+                "{profile:?}"
+            );
             assert!(!profile.em_score("ﬁne", "five"), "{profile:?}");
             assert_eq!(profile.em("ﬁne", &["five"]), Ok(false), "{profile:?}");
         }

@@ -13,9 +13,10 @@ impl Profile {
     /// assert_eq!(Profile::Dspy.tokens("The Eiffel Tower"), ["eiffel", "tower"]);
     /// assert_eq!(Profile::Folded.tokens("東京 Tower"), ["東", "京", "tower"]);
     /// ```
-    #[must_use]
     pub fn tokens(self, text: &str) -> Vec<String> {
-        self.split(&self.normalize(text)).map(str::to_owned).collect()
+        self.split(&self.normalize(text))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Splits a normalized string into tokens.
@@ -24,11 +25,20 @@ impl Profile {
     /// without spaces is a token too, together with the combining marks that follow it.
     #[doc(hidden)]
     pub fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
-        normalized.split(' ').filter(|word| !word.is_empty()).flat_map(move |word| {
-            let is_whole = self == Self::Dspy || word.is_ascii();
-            let pieces = (!is_whole).then(|| piece_ranges(word)).into_iter().flatten();
-            is_whole.then_some(word).into_iter().chain(pieces.map(|piece| &word[piece]))
-        })
+        normalized
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .flat_map(move |word| {
+                let is_whole = self == Self::Dspy || word.is_ascii();
+                let pieces = (!is_whole)
+                    .then(|| piece_ranges(word))
+                    .into_iter()
+                    .flatten();
+                is_whole
+                    .then_some(word)
+                    .into_iter()
+                    .chain(pieces.map(|piece| &word[piece]))
+            })
     }
 }
 

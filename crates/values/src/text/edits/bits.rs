@@ -117,7 +117,9 @@ fn strips<T: Item, C: Column<STRIP>>(pattern: &[T], other: &[T], rows: usize) ->
             for (item, edge) in other.iter().zip(&mut edge) {
                 *edge = column.step(&masks[item.row()], *edge);
             }
-            pattern.iter().for_each(|item| masks[item.row()] = [0; STRIP]);
+            pattern
+                .iter()
+                .for_each(|item| masks[item.row()] = [0; STRIP]);
             column.sum(pattern.len())
         };
         pattern.chunks(STRIP * BITS).map(strip).sum()
@@ -138,7 +140,11 @@ fn count_ones(words: &[u64], length: usize) -> isize {
         below @ 0..BITS => word & !(!0 << below),
         _ => *word,
     };
-    words.iter().enumerate().map(|word| bits(word).count_ones() as isize).sum()
+    words
+        .iter()
+        .enumerate()
+        .map(|word| bits(word).count_ones() as isize)
+        .sum()
 }
 
 /// Joins words without a common bit.
@@ -186,7 +192,10 @@ impl<const N: usize> Column<N> for Levenshtein<N> {
     const EDGE: u8 = 1;
 
     fn first() -> Self {
-        Self { more: [!0; N], less: [0; N] }
+        Self {
+            more: [!0; N],
+            less: [0; N],
+        }
     }
 
     #[inline(always)]

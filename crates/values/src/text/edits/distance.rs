@@ -36,7 +36,6 @@ impl EditDistance {
     /// assert_eq!(EditDistance::Indel.similarity("kitten", "sitting"), 8.0 / 13.0);
     /// assert_eq!(EditDistance::Indel.similarity("", ""), 1.0);
     /// ```
-    #[must_use]
     pub fn similarity(self, prediction: &str, reference: &str) -> f64 {
         let whole = self.whole(length(prediction), length(reference));
         share_left(self.of_strings(prediction, reference), whole)
@@ -50,9 +49,16 @@ impl EditDistance {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "lengths of strings stay far below 2^53")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "lengths of strings stay far below 2^53"
+)]
 pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
-    if whole == 0 { 1.0 } else { whole.saturating_sub(distance) as f64 / whole as f64 }
+    if whole == 0 {
+        1.0
+    } else {
+        whole.saturating_sub(distance) as f64 / whole as f64
+    }
 }
 
 /// The number of edits that turn a prediction into its reference, and the length of the reference.
@@ -75,7 +81,6 @@ pub struct EditCounts {
 impl EditCounts {
     /// Counts the edits between the words of two strings. Words are separated by white space of any
     /// kind.
-    #[must_use]
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         WordLists::with(|words| {
             words.add(split(prediction));
@@ -84,32 +89,46 @@ impl EditCounts {
             let [prediction, reference] = [words.list(0), words.list(1)];
             let edits =
                 EditDistance::Levenshtein.of_numbers(prediction, reference, words.distinct());
-            Self { edits: edits as u64, length: reference.len() as u64 }
+            Self {
+                edits: edits as u64,
+                length: reference.len() as u64,
+            }
         })
     }
 
     /// Counts the edits between the characters (code points) of two strings, without white space at
     /// their ends.
-    #[must_use]
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
-        let (prediction, reference) =
-            (prediction.trim_matches(is_space), reference.trim_matches(is_space));
+        let (prediction, reference) = (
+            prediction.trim_matches(is_space),
+            reference.trim_matches(is_space),
+        );
         let edits = EditDistance::Levenshtein.of_strings(prediction, reference);
-        Self { edits: edits as u64, length: length(reference) as u64 }
+        Self {
+            edits: edits as u64,
+            length: length(reference) as u64,
+        }
     }
 
     /// Returns the edits per word or character of the reference: 0 for equal strings, more than 1
     /// if more was inserted than the reference has. With an empty reference it is the number of
     /// edits, as in `jiwer`.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "lengths of strings stay far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "lengths of strings stay far below 2^53"
+    )]
     pub fn rate(self) -> f64 {
         self.edits as f64 / self.length.max(1) as f64
     }
 
     /// Returns the counts with the lowest rate, the first of equal ones; `None` without references.
-    #[must_use]
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
-        counts.into_iter().reduce(|best, next| if next.rate() < best.rate() { next } else { best })
+        counts.into_iter().reduce(|best, next| {
+            if next.rate() < best.rate() {
+                next
+            } else {
+                best
+            }
+        })
     }
 }

@@ -77,19 +77,36 @@ impl EntityCounts {
     ) -> [Vec<String>; 2] {
         let expected = all_named(expected, is_distinct);
         let predicted = all_named(predicted, is_distinct);
-        let partner_of = matching(&all_alike(&predicted, &expected, similarity), predicted.len());
+        let partner_of = matching(
+            &all_alike(&predicted, &expected, similarity),
+            predicted.len(),
+        );
         let mut is_found = vec![false; expected.len()];
-        partner_of.iter().flatten().for_each(|at| is_found[*at] = true);
-        let missing = expected.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
-        let extra = predicted.iter().zip(&partner_of).filter(|(_, partner)| partner.is_none());
+        partner_of
+            .iter()
+            .flatten()
+            .for_each(|at| is_found[*at] = true);
+        let missing = expected
+            .iter()
+            .zip(&is_found)
+            .filter(|(_, is_found)| !**is_found);
+        let extra = predicted
+            .iter()
+            .zip(&partner_of)
+            .filter(|(_, partner)| partner.is_none());
         let text = |name: &Name| name.text.clone();
-        [missing.map(|(it, _)| text(it)).collect(), extra.map(|(it, _)| text(it)).collect()]
+        [
+            missing.map(|(it, _)| text(it)).collect(),
+            extra.map(|(it, _)| text(it)).collect(),
+        ]
     }
 
     /// Returns the harmonic mean of precision and recall, in [0, 1]: 1 if both sides are empty, 0
     /// if only one is.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts of entities stay far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of entities stay far below 2^53"
+    )]
     pub fn f1(self) -> f64 {
         match self.expected + self.predicted {
             0 => 1.0,
@@ -114,12 +131,18 @@ fn named(entity: &str) -> Option<Name> {
         false => Cow::Owned(NormalForm::Nfc.apply(entity).to_lowercase()),
     };
     let text = NormalForm::Nfc.apply(&lower).into_owned();
-    (!text.is_empty()).then(|| Name { length: length(&text), text })
+    (!text.is_empty()).then(|| Name {
+        length: length(&text),
+        text,
+    })
 }
 
 /// Returns all entities that are not empty, each once if `is_distinct`.
 fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
-    let mut all: Vec<_> = entities.iter().filter_map(|entity| named(entity.as_ref())).collect();
+    let mut all: Vec<_> = entities
+        .iter()
+        .filter_map(|entity| named(entity.as_ref()))
+        .collect();
     if is_distinct {
         all.sort_unstable();
         all.dedup();
@@ -210,13 +233,19 @@ mod tests {
         assert_eq!(largest_matching(&[vec![1, 0], vec![1], vec![1, 2]], 3), 3);
         assert_eq!(largest_matching(&[vec![], vec![0]], 1), 1);
         // The last two searches both visit partner 0.
-        assert_eq!(largest_matching(&[vec![2, 3], vec![0, 1], vec![0, 2], vec![0]], 4), 4);
+        assert_eq!(
+            largest_matching(&[vec![2, 3], vec![0, 1], vec![0, 2], vec![0]], 4),
+            4
+        );
     }
 
     #[test]
     fn long_chains_need_no_stack() {
         let length = 20_000;
-        let alike: Vec<_> = (0..length).map(|at| vec![at, at + 1]).chain([vec![0]]).collect();
+        let alike: Vec<_> = (0..length)
+            .map(|at| vec![at, at + 1])
+            .chain([vec![0]])
+            .collect();
         assert_eq!(largest_matching(&alike, length + 1), length + 1);
     }
 
@@ -230,7 +259,10 @@ mod tests {
 
     #[test]
     fn forms_case_and_ends_do_not_matter() {
-        assert_eq!(EntityCounts::of(&["émile"], &[" E\u{301}mile "], 1.0).found, 1);
+        assert_eq!(
+            EntityCounts::of(&["émile"], &[" E\u{301}mile "], 1.0).found,
+            1
+        );
         let counts = EntityCounts::of(&[" "], &["", "  "], 0.8);
         assert_eq!((counts, counts.f1()), (EntityCounts::default(), 1.0));
     }

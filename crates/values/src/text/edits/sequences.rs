@@ -46,7 +46,11 @@ impl EditDistance {
 
 /// Returns the number of characters.
 pub(super) fn length(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.chars().count() }
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().count()
+    }
 }
 
 /// Consecutive numbers of characters: ASCII characters have their own.
@@ -114,6 +118,9 @@ mod tests {
         ] {
             assert_eq!(differing_chars(a, b), differing, "{a} {b}");
         }
-        assert_eq!(differing(&[1, 2, 3, 4], &[1, 5, 3, 4]), (&[2][..], &[5][..]));
+        assert_eq!(
+            differing(&[1, 2, 3, 4], &[1, 5, 3, 4]),
+            (&[2][..], &[5][..])
+        );
     }
 }

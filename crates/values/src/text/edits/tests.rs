@@ -43,7 +43,10 @@ proptest! {
 #[test]
 fn the_first_of_equal_rates_is_the_best() {
     let [half, also_half] = [(1, 2), (2, 4)].map(|(edits, length)| EditCounts { edits, length });
-    let more = EditCounts { edits: 3, length: 4 };
+    let more = EditCounts {
+        edits: 3,
+        length: 4,
+    };
     assert_eq!(EditCounts::best([more, half, also_half]), Some(half));
     assert_eq!(EditCounts::best([also_half, half, more]), Some(also_half));
     assert_eq!(EditCounts::best([]), None);

@@ -25,7 +25,6 @@ use crate::text::words::Searchable;
 /// let letters = ["B", "A"].map(String::from);
 /// assert_eq!(selected_choices("A", &letters), ["A"]);
 /// ```
-#[must_use]
 pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
     let answer = after_last_marker(output).unwrap_or(output).trim();
     let line = answer.lines().next().unwrap_or_default();
@@ -38,8 +37,16 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
     if choices.is_empty() || (is_letter && !is_text) {
         return labels;
     }
-    let texts = [Some(answer), Some(line), number(inner).is_none().then_some(inner)];
-    if let Some(at) = texts.into_iter().flatten().find_map(|text| same_choice(text, choices)) {
+    let texts = [
+        Some(answer),
+        Some(line),
+        number(inner).is_none().then_some(inner),
+    ];
+    if let Some(at) = texts
+        .into_iter()
+        .flatten()
+        .find_map(|text| same_choice(text, choices))
+    {
         return vec![label(at)];
     }
     let has_numbers = choices.iter().any(|choice| number(choice).is_some());
@@ -48,17 +55,21 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
         return Vec::new();
     }
     // `1) 30`: the number of a line, and the text of a choice.
-    let text = line.split_once([')', '.', ':']).map_or("", |(_, text)| text);
+    let text = line
+        .split_once([')', '.', ':'])
+        .map_or("", |(_, text)| text);
     if let Some(at) = same_choice(text, choices)
         .filter(|_| has_numbers && labels.len() == 1 && labels[0].parse::<u32>().is_ok())
     {
         return vec![label(at)];
     }
-    let resolved = labels.into_iter().map(|found| match found.parse::<usize>() {
-        Ok(_) if has_numbers => same_choice(&found, choices).map(label),
-        Ok(position) if choices.len() <= 26 => Some(label(position - 1)),
-        _ => Some(found),
-    });
+    let resolved = labels
+        .into_iter()
+        .map(|found| match found.parse::<usize>() {
+            Ok(_) if has_numbers => same_choice(&found, choices).map(label),
+            Ok(position) if choices.len() <= 26 => Some(label(position - 1)),
+            _ => Some(found),
+        });
     let resolved: Option<BTreeSet<String>> = resolved.collect();
     resolved.unwrap_or_default().into_iter().collect()
 }
@@ -67,7 +78,9 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
 fn same_choice(text: &str, choices: &[String]) -> Option<usize> {
     let whole = Searchable::new(trim_punctuation(text), false, false);
     let is_same = |choice: &String| whole.equals(trim_punctuation(choice));
-    let exact = choices.iter().position(|choice| choice.trim() == text.trim());
+    let exact = choices
+        .iter()
+        .position(|choice| choice.trim() == text.trim());
     if let Some(at) = exact.or_else(|| choices.iter().position(is_same)) {
         return Some(at);
     }
@@ -75,10 +88,14 @@ fn same_choice(text: &str, choices: &[String]) -> Option<usize> {
     let numbers: Vec<_> = choices.iter().map(|choice| number(choice)).collect();
     let only = |is_same: &dyn Fn(&[u8]) -> bool| {
         let same = |of: &Option<(Number, Vec<u8>)>| {
-            of.as_ref().is_some_and(|(other, unit)| *other == value && is_same(unit))
+            of.as_ref()
+                .is_some_and(|(other, unit)| *other == value && is_same(unit))
         };
         let mut found = numbers.iter().enumerate().filter(|(_, of)| same(of));
-        found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
+        found
+            .next()
+            .filter(|_| found.next().is_none())
+            .map(|(at, _)| at)
     };
     let is_short = text.split_whitespace().count() <= 2;
     let lacks_unit = |other: &[u8]| unit.is_empty() || (other.is_empty() && is_short);
@@ -119,13 +136,15 @@ fn label(at: usize) -> String {
 /// assert_eq!(choice_labels("B) Paris", 4), ["B"]);
 /// assert!(choice_labels("A good question", 4).is_empty());
 /// ```
-#[must_use]
 pub fn choice_labels(output: &str, count: usize) -> Vec<String> {
     let answer = after_last_marker(output).unwrap_or(output);
     let answer = answer.trim_start();
     // Without a marker the output itself is the answer, on one line or more.
     let line = answer.lines().next().unwrap_or_default();
-    labels(line, count).unwrap_or_default().into_iter().collect()
+    labels(line, count)
+        .unwrap_or_default()
+        .into_iter()
+        .collect()
 }
 
 /// Returns the string after the last `ANSWER:`.
@@ -144,8 +163,12 @@ fn after_last_marker(output: &str) -> Option<&str> {
     None
 }
 
-const OPENING: [char; 13] = ['(', '[', '{', '<', '*', '_', '$', '"', '\'', '`', '“', '‘', '「'];
-const CLOSING: [char; 13] = [')', ']', '}', '>', '*', '_', '$', '"', '\'', '`', '”', '’', '」'];
+const OPENING: [char; 13] = [
+    '(', '[', '{', '<', '*', '_', '$', '"', '\'', '`', '“', '‘', '「',
+];
+const CLOSING: [char; 13] = [
+    ')', ']', '}', '>', '*', '_', '$', '"', '\'', '`', '”', '’', '」',
+];
 
 /// Reads a list of labels. `None` if something else is between or after them.
 fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
@@ -153,7 +176,9 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     let mut rest = line;
     loop {
         let (inner, depth) = opened(rest);
-        let word = &inner[..inner.find(|c: char| !c.is_alphanumeric()).unwrap_or(inner.len())];
+        let word = &inner[..inner
+            .find(|c: char| !c.is_alphanumeric())
+            .unwrap_or(inner.len())];
         let read = read_labels(word, count);
         let is_conjunction = word.eq_ignore_ascii_case("and");
         match read {
@@ -191,7 +216,8 @@ fn opened(text: &str) -> (&str, usize) {
         let command = rest.strip_prefix('\\').map(|name| {
             let argument = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
             let is_style = STYLES.iter().any(|style| name.starts_with(style));
-            name.strip_prefix(['(', '[']).or_else(|| is_style.then_some(argument))
+            name.strip_prefix(['(', '['])
+                .or_else(|| is_style.then_some(argument))
         });
         let inner = command.unwrap_or_else(|| rest.strip_prefix(OPENING));
         match inner {
@@ -203,7 +229,9 @@ fn opened(text: &str) -> (&str, usize) {
 
 fn next_word_is_text(text: &str, count: usize) -> bool {
     let (inner, _) = opened(text);
-    let word = &inner[..inner.find(|c: char| !c.is_alphanumeric()).unwrap_or(inner.len())];
+    let word = &inner[..inner
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(inner.len())];
     read_labels(word, count).is_none() && !word.eq_ignore_ascii_case("and")
 }
 

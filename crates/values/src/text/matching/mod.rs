@@ -57,7 +57,12 @@ pub struct MatchOptions {
 /// The end of the output, by whole words, without regard to case.
 impl Default for MatchOptions {
     fn default() -> Self {
-        Self { location: Location::End, case_sensitive: false, whole_words: true, numeric: false }
+        Self {
+            location: Location::End,
+            case_sensitive: false,
+            whole_words: true,
+            numeric: false,
+        }
     }
 }
 
@@ -67,12 +72,13 @@ impl MatchOptions {
     /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with
     /// the first number of the output (`begin`), the last one (`end`), every number (`any`), or the
     /// number that the output consists of (`exact`).
-    #[must_use]
     pub fn matches(&self, output: &str, reference: &str) -> bool {
         let options = NumericOptions::default();
         // A brace at the end of a string may belong to a fraction.
         let only_number = |text| {
-            options.only_number(text).or_else(|| options.only_number(trim_punctuation(text)))
+            options
+                .only_number(text)
+                .or_else(|| options.only_number(trim_punctuation(text)))
         };
         if let Some(number) = self.numeric.then(|| only_number(reference)).flatten() {
             return match self.location {
@@ -105,7 +111,6 @@ impl MatchOptions {
 /// assert_eq!(trim_punctuation(" (**“Paris”**)."), "Paris");
 /// assert_eq!([trim_punctuation("- -5."), trim_punctuation("C++!"), trim_punctuation(" ?! ")], ["-5", "C++", "?!"]);
 /// ```
-#[must_use]
 pub fn trim_punctuation(text: &str) -> &str {
     let plain = text.trim_matches(is_space);
     let end = plain.trim_end_matches(|c| is_space(c) || is_enclosing(c));

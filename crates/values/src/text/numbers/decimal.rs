@@ -44,7 +44,10 @@ impl Decimal {
         let places = mantissa.split_once('.').map_or(0, |(_, after)| after.len());
         let digits = mantissa.bytes().filter(u8::is_ascii_digit);
         let exponent: i64 = exponent.parse().unwrap_or(0);
-        Self::new(digits.map(|b| b - b'0').collect(), exponent - i64::try_from(places).unwrap_or(0))
+        Self::new(
+            digits.map(|b| b - b'0').collect(),
+            exponent - i64::try_from(places).unwrap_or(0),
+        )
     }
 
     pub(super) fn is_zero(&self) -> bool {
@@ -121,7 +124,9 @@ impl Decimal {
 
     pub(super) fn to_f64(&self) -> f64 {
         let digits: String = self.digits.iter().map(|&d| char::from(b'0' + d)).collect();
-        format!("0{digits}e{}", self.exponent).parse().unwrap_or(f64::INFINITY)
+        format!("0{digits}e{}", self.exponent)
+            .parse()
+            .unwrap_or(f64::INFINITY)
     }
 }
 

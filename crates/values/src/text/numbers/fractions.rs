@@ -14,12 +14,17 @@ impl Scanner<'_> {
         let from = numeral.end + 1;
         let length = self.count(from, u8::is_ascii_digit);
         let end = from + length;
-        let under = Run { digits: from..end, point: None };
+        let under = Run {
+            digits: from..end,
+            point: None,
+        };
         let plain = self.is_plain(&numeral.over)
             && numeral.over.digits.len() <= FRACTION_DIGITS
             && (1..=FRACTION_DIGITS).contains(&length)
             && !under.value(self.text, 0).is_zero();
-        let goes_on = self.get(end).is_some_and(|byte| byte == b'/' || is_separator(byte))
+        let goes_on = self
+            .get(end)
+            .is_some_and(|byte| byte == b'/' || is_separator(byte))
             && self.digit(end + 1);
         let chained = start > 0 && self.text[start - 1] == b'/';
         if self.get(numeral.end) != Some(b'/') || !plain || goes_on || chained {
@@ -40,8 +45,10 @@ impl Scanner<'_> {
     fn mix(&self, numeral: &mut Numeral, last: &Numeral) -> bool {
         let value = |run: &Run| run.value(self.text, 0);
         let is_integer = last.over.digits.end == last.end && last.over.point.is_none();
-        let is_proper =
-            numeral.under.as_ref().is_some_and(|under| value(&numeral.over) < value(under));
+        let is_proper = numeral
+            .under
+            .as_ref()
+            .is_some_and(|under| value(&numeral.over) < value(under));
         let is_mixed = is_integer && is_proper && !numeral.negative;
         if is_mixed {
             numeral.start = last.start;
@@ -65,10 +72,19 @@ impl Scanner<'_> {
             return None;
         }
         let negative = self.is_negative(at) != (over_negative != under_negative);
-        let mut numeral =
-            Numeral { start: at, end, negative, over, under: Some(under), ..Numeral::default() };
+        let mut numeral = Numeral {
+            start: at,
+            end,
+            negative,
+            over,
+            under: Some(under),
+            ..Numeral::default()
+        };
         let is_apart = |byte: &u8| !matches!(*byte, b' ' | GROUP);
-        let before = self.text[..at].iter().rposition(is_apart).map_or(0, |last| last + 1);
+        let before = self.text[..at]
+            .iter()
+            .rposition(is_apart)
+            .map_or(0, |last| last + 1);
         let has_whole = last.is_some_and(|last| last.end == before);
         if has_whole && !self.mix(&mut numeral, last?) {
             return None;
@@ -82,7 +98,14 @@ impl Scanner<'_> {
         let space = |at| at + self.count(at, |&byte| byte == b' ');
         let at = space(at);
         if self.digit(at) {
-            return Some((Run { digits: at..at + 1, point: None }, false, at + 1));
+            return Some((
+                Run {
+                    digits: at..at + 1,
+                    point: None,
+                },
+                false,
+                at + 1,
+            ));
         }
         let sign = space(at + 1);
         let from = space(sign + usize::from(matches!(self.get(sign), Some(b'-' | b'+'))));
@@ -92,7 +115,10 @@ impl Scanner<'_> {
             return None;
         }
         let shape = shape::read(&self.text[digits.clone()], self.mark)?;
-        let run = Run { digits, point: shape.point.map(|point| from + point) };
+        let run = Run {
+            digits,
+            point: shape.point.map(|point| from + point),
+        };
         (shape.skipped == 0).then_some((run, self.get(sign) == Some(b'-'), close + 1))
     }
 }

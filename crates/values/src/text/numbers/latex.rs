@@ -27,7 +27,10 @@ const REFERENCES: &str = " begin end tag label ref eqref cite color vspace ";
 /// Returns the symbols of a string, of LaTeX as well.
 pub(super) fn symbols(text: &str, mark: DecimalMark) -> Cow<'_, [u8]> {
     let symbols = symbols::symbols(text);
-    match symbols.iter().any(|byte| matches!(byte, b'\\' | b'~' | b'{')) {
+    match symbols
+        .iter()
+        .any(|byte| matches!(byte, b'\\' | b'~' | b'{'))
+    {
         true => Cow::Owned(without_commands(&symbols, mark)),
         false => symbols,
     }
@@ -76,7 +79,10 @@ fn command<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
             }
         }
     }
-    let length = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let length = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
     if length == 0 {
         return character(rest, out);
     }
@@ -168,7 +174,14 @@ fn without_width(rest: &[u8]) -> &[u8] {
     if rest.starts_with(b"{") {
         return argument(rest).1;
     }
-    let amount = rest.iter().take_while(|byte| matches!(byte, b'-' | b'.' | b'0'..=b'9')).count();
-    let unit = rest[amount..].iter().take(2).take_while(|byte| byte.is_ascii_lowercase()).count();
+    let amount = rest
+        .iter()
+        .take_while(|byte| matches!(byte, b'-' | b'.' | b'0'..=b'9'))
+        .count();
+    let unit = rest[amount..]
+        .iter()
+        .take(2)
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
     rest[amount + unit..].trim_ascii_start()
 }

@@ -45,10 +45,12 @@ pub struct NumericOptions {
 
 impl NumericOptions {
     /// Returns the last number of a string; [`last_number`] with these options.
-    #[must_use]
     pub fn last_number(&self, text: &str) -> Option<Number> {
         let symbols = latex::symbols(text, self.decimal_mark);
-        let scanner = Scanner { text: &symbols, mark: self.decimal_mark };
+        let scanner = Scanner {
+            text: &symbols,
+            mark: self.decimal_mark,
+        };
         let numeral = scanner.last()?;
         Some(Number::build(&symbols, &numeral, self.percent_as_fraction))
     }
@@ -61,10 +63,13 @@ impl NumericOptions {
     /// let written: Vec<String> = numbers.iter().map(ToString::to_string).collect();
     /// assert_eq!(written, ["13/2", "1300"]);
     /// ```
-    #[must_use]
     pub fn numbers(&self, text: &str) -> Vec<Number> {
         let symbols = latex::symbols(text, self.decimal_mark);
-        let numerals = Scanner { text: &symbols, mark: self.decimal_mark }.all();
+        let numerals = Scanner {
+            text: &symbols,
+            mark: self.decimal_mark,
+        }
+        .all();
         let build = |numeral| Number::build(&symbols, numeral, self.percent_as_fraction);
         numerals.iter().map(build).collect()
     }
@@ -79,24 +84,42 @@ impl NumericOptions {
     /// assert_eq!(only(r"$\frac{1}{2}$").as_deref(), Some("1/2"));
     /// assert_eq!((only("1300 apples"), only("~1300"), only("1 2")), (None, None, None));
     /// ```
-    #[must_use]
     pub fn only_number(&self, text: &str) -> Option<Number> {
         let (number, unit) = self.number_with_unit(text)?;
-        unit.iter().all(|byte| matches!(*byte, b'%' | PER_MILLE)).then_some(number)
+        unit.iter()
+            .all(|byte| matches!(*byte, b'%' | PER_MILLE))
+            .then_some(number)
     }
 
     /// Returns the number that a string begins with and what follows it, without spaces, currency signs and
     /// brackets. `None` if there is another number or something else before it.
     pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, Vec<u8>)> {
         let symbols = latex::symbols(text, self.decimal_mark);
-        let numerals = Scanner { text: &symbols, mark: self.decimal_mark }.all();
-        let [numeral] = numerals.as_slice() else { return None };
+        let numerals = Scanner {
+            text: &symbols,
+            mark: self.decimal_mark,
+        }
+        .all();
+        let [numeral] = numerals.as_slice() else {
+            return None;
+        };
         let is_around =
             |byte: &u8| matches!(*byte, b' ' | b'$' | b'\\' | GROUP) || b"()[]{}".contains(byte);
         let before = &symbols[..numeral.start];
-        let is_first = before.iter().all(|byte| is_around(byte) || matches!(byte, b'-' | b'+'));
-        let unit = symbols[numeral.end..].iter().copied().filter(|byte| !is_around(byte)).collect();
-        is_first.then(|| (Number::build(&symbols, numeral, self.percent_as_fraction), unit))
+        let is_first = before
+            .iter()
+            .all(|byte| is_around(byte) || matches!(byte, b'-' | b'+'));
+        let unit = symbols[numeral.end..]
+            .iter()
+            .copied()
+            .filter(|byte| !is_around(byte))
+            .collect();
+        is_first.then(|| {
+            (
+                Number::build(&symbols, numeral, self.percent_as_fraction),
+                unit,
+            )
+        })
     }
 }
 
@@ -124,7 +147,6 @@ impl NumericOptions {
 /// assert_eq!(last("18 - 5 = 13, so she makes -$1,300.50.").as_deref(), Some("-1300.5"));
 /// assert_eq!(last("no digits"), None);
 /// ```
-#[must_use]
 pub fn last_number(text: &str) -> Option<Number> {
     NumericOptions::default().last_number(text)
 }
@@ -143,9 +165,11 @@ pub fn last_number(text: &str) -> Option<Number> {
 /// assert!(numeric_match("The total is $1300.00.", "1,300", &exact));
 /// assert!(!numeric_match("The total is 25.", "5", &exact));
 /// ```
-#[must_use]
 pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions) -> bool {
-    match (options.last_number(prediction), options.last_number(reference)) {
+    match (
+        options.last_number(prediction),
+        options.last_number(reference),
+    ) {
         (Some(prediction), Some(reference)) => prediction.is_close(&reference, options),
         _ => false,
     }
@@ -179,11 +203,14 @@ impl Number {
         } else {
             (numerator, under.shift(-percent))
         };
-        Self { negative: numeral.negative && !numerator.is_zero(), numerator, denominator }
+        Self {
+            negative: numeral.negative && !numerator.is_zero(),
+            numerator,
+            denominator,
+        }
     }
 
     /// Returns the nearest float, infinite beyond its range.
-    #[must_use]
     pub fn to_f64(&self) -> f64 {
         let magnitude = self.numerator.to_f64() / self.denominator.to_f64();
         if self.negative { -magnitude } else { magnitude }
@@ -191,7 +218,6 @@ impl Number {
 
     /// Whether this number is within the tolerances of `reference`. The relative one is a share of
     /// `reference`.
-    #[must_use]
     pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
         if self == reference {
             return true;

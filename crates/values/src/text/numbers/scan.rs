@@ -22,8 +22,9 @@ use super::symbols::{FRACTION, GROUP, LETTER, OPAQUE, PER_MILLE, TIMES};
 /// The longest argument of a function, in bytes.
 const ARGUMENT: usize = 256;
 /// Words that may directly precede an amount.
-const CURRENCY_CODES: [&[u8]; 12] =
-    [b"USD", b"EUR", b"GBP", b"JPY", b"CNY", b"INR", b"CHF", b"CAD", b"AUD", b"KRW", b"RMB", b"Rs"];
+const CURRENCY_CODES: [&[u8]; 12] = [
+    b"USD", b"EUR", b"GBP", b"JPY", b"CNY", b"INR", b"CHF", b"CAD", b"AUD", b"KRW", b"RMB", b"Rs",
+];
 
 /// Digits, separators and the position of the decimal mark.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +42,13 @@ impl Run {
 
     /// Returns the value, times ten to the power of `exponent`.
     pub(super) fn value(&self, text: &[u8], exponent: i64) -> Decimal {
-        let digits = text[self.digits.clone()].iter().filter(|&&byte| !is_separator(byte));
-        Decimal::new(digits.map(|byte| byte - b'0').collect(), exponent - self.places())
+        let digits = text[self.digits.clone()]
+            .iter()
+            .filter(|&&byte| !is_separator(byte));
+        Decimal::new(
+            digits.map(|byte| byte - b'0').collect(),
+            exponent - self.places(),
+        )
     }
 }
 
@@ -112,7 +118,11 @@ impl Scanner<'_> {
             match step {
                 Step::Found(numeral) => {
                     at = numeral.end;
-                    let replaces = if all { start < end } else { found.len() > chain };
+                    let replaces = if all {
+                        start < end
+                    } else {
+                        found.len() > chain
+                    };
                     found.truncate(found.len() - usize::from(replaces));
                     found.push(numeral);
                 }
@@ -148,7 +158,9 @@ impl Scanner<'_> {
         let opaque = |from| Step::Opaque(self.arguments_end(from));
         let starts = match self.text[at] {
             FRACTION => {
-                let found = self.fraction(at, last).filter(|found| self.has_value(found.end));
+                let found = self
+                    .fraction(at, last)
+                    .filter(|found| self.has_value(found.end));
                 return found.map_or_else(|| opaque(at + 1), Step::Found);
             }
             OPAQUE => return opaque(at + 1),
@@ -167,7 +179,9 @@ impl Scanner<'_> {
         if self.glued_to_word(at) || self.is_exponent(at) {
             return Step::Skip(end);
         }
-        let Some(mut numeral) = self.decimal(at, end) else { return Step::Skip(end) };
+        let Some(mut numeral) = self.decimal(at, end) else {
+            return Step::Skip(end);
+        };
         if self.scientific(&mut numeral).is_none() {
             return Step::Opaque(self.script_end(end));
         }
@@ -197,9 +211,18 @@ impl Scanner<'_> {
             (shape.skipped, shape.point)
         };
         let start = at + skipped;
-        let over = Run { digits: start..end, point: point.map(|point| start + point) };
+        let over = Run {
+            digits: start..end,
+            point: point.map(|point| start + point),
+        };
         let negative = skipped == 0 && self.is_negative(start);
-        Some(Numeral { start, end, negative, over, ..Numeral::default() })
+        Some(Numeral {
+            start,
+            end,
+            negative,
+            over,
+            ..Numeral::default()
+        })
     }
 
     /// Returns the end of the arguments of a function: groups, subscripts and exponents.
@@ -226,7 +249,8 @@ impl Scanner<'_> {
     fn script_end(&self, at: usize) -> usize {
         let sign = usize::from(matches!(self.get(at + 1), Some(b'-' | b'+')));
         let digits = self.count(at + 1 + sign, u8::is_ascii_digit).max(1);
-        self.group_end(at + 1).max((at + 1 + sign + digits).min(self.text.len()))
+        self.group_end(at + 1)
+            .max((at + 1 + sign + digits).min(self.text.len()))
     }
 
     /// Returns the end of the group that opens at `at`. Returns `at` if none does, or if it is too long.
@@ -257,15 +281,25 @@ impl Scanner<'_> {
     /// `true` if a minus directly precedes the number, its currency sign or its bracket. A hyphen that joins
     /// (10-12, COVID-19, $10$-$12$) or is half of a dash is not a minus.
     pub(super) fn is_negative(&self, start: usize) -> bool {
-        let opening = self.text[..start].iter().rev().take_while(|byte| b"${(".contains(byte));
+        let opening = self.text[..start]
+            .iter()
+            .rev()
+            .take_while(|byte| b"${(".contains(byte));
         let at = start - opening.count();
         // In formulas a space may follow a sign: `x = - 5`, `$- 5$`.
         if let Some(equation) = self.text[..at].strip_suffix(b"- ") {
-            return equation.trim_ascii_end().last().is_some_and(|byte| b"=${(".contains(byte));
+            return equation
+                .trim_ascii_end()
+                .last()
+                .is_some_and(|byte| b"=${(".contains(byte));
         }
-        let Some(before) = at.checked_sub(2) else { return at == 1 && self.text[0] == b'-' };
+        let Some(before) = at.checked_sub(2) else {
+            return at == 1 && self.text[0] == b'-';
+        };
         let closes = self.text[before] == b'$'
-            && self.before(before).is_some_and(|byte| byte.is_ascii_digit() || byte == b'}');
+            && self
+                .before(before)
+                .is_some_and(|byte| byte.is_ascii_digit() || byte == b'}');
         self.text[at - 1] == b'-' && !joins(self.text[before]) && !closes
     }
 
@@ -288,7 +322,10 @@ impl Scanner<'_> {
         if !before.is_ascii_alphabetic() {
             return false;
         }
-        let letters = self.text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic());
+        let letters = self.text[..at]
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_alphabetic());
         let word_start = at - letters.count();
         let word = &self.text[word_start..at];
         let multiplies =
@@ -308,7 +345,9 @@ impl Scanner<'_> {
         let marked = matches!(self.get(end), Some(b'x' | b'X'));
         self.text[at..end] == *b"0"
             && marked
-            && self.get(end + 1).is_some_and(|byte| byte.is_ascii_hexdigit())
+            && self
+                .get(end + 1)
+                .is_some_and(|byte| byte.is_ascii_hexdigit())
     }
 
     pub(super) fn is_plain(&self, run: &Run) -> bool {

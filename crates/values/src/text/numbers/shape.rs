@@ -58,8 +58,14 @@ pub(super) fn read(run: &[u8], mark: DecimalMark) -> Option<Shape> {
         return None;
     }
     let decimal = mark.byte();
-    let last = run.rsplit(|&byte| is_separator(byte) && byte != decimal).next().unwrap_or(run);
-    whole(last, mark).map(|point| Shape { skipped: run.len() - last.len(), point })
+    let last = run
+        .rsplit(|&byte| is_separator(byte) && byte != decimal)
+        .next()
+        .unwrap_or(run);
+    whole(last, mark).map(|point| Shape {
+        skipped: run.len() - last.len(),
+        point,
+    })
 }
 
 /// Returns the position of the decimal mark if the whole run is one number.
@@ -74,7 +80,9 @@ fn whole(run: &[u8], mark: DecimalMark) -> Option<Option<usize>> {
         // 3.14 and 1,234.5, but also 1.234.567, where several points can only group.
         byte if byte == decimal => {
             let mixed = !run[..last].contains(&decimal);
-            places.filter(|_| mixed).or_else(|| grouped(run).then_some(None))
+            places
+                .filter(|_| mixed)
+                .or_else(|| grouped(run).then_some(None))
         }
         _ if grouped(run) => Some(None),
         // 1.234,56: points that group, then one comma.

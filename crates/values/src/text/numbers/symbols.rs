@@ -96,5 +96,8 @@ fn class(c: char) -> u8 {
 
 fn is_currency(c: char) -> bool {
     matches!(c, '¢'..='¥' | '\u{20a0}'..='\u{20cf}' | '\u{fe69}' | '\u{ff04}')
-        || matches!(c, '\u{ffe0}' | '\u{ffe1}' | '\u{ffe5}' | '\u{ffe6}' | '\u{fdfc}' | '\u{e3f}')
+        || matches!(
+            c,
+            '\u{ffe0}' | '\u{ffe1}' | '\u{ffe5}' | '\u{ffe6}' | '\u{fdfc}' | '\u{e3f}'
+        )
 }

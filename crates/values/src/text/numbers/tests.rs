@@ -12,7 +12,11 @@ pub(super) const EXACT: NumericOptions = NumericOptions {
 /// The numbers of a string, as they are displayed.
 fn all(text: &str) -> String {
     let numbers = EXACT.numbers(text);
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    numbers
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 #[track_caller]
@@ -31,7 +35,10 @@ pub(super) fn only(text: &str) -> Option<String> {
 #[test]
 fn numbers_are_found_in_the_text_of_models() {
     finds(&[
-        ("16 - 3 - 4 = 9, times 2 is 18.\nA: 18", "16; 3; 4; 9; 2; 18; 18"),
+        (
+            "16 - 3 - 4 = 9, times 2 is 18.\nA: 18",
+            "16; 3; 4; 9; 2; 18; 18",
+        ),
         ("#### 72", "72"),
         ("\\boxed{42}", "42"),
         ("<<5-3=2>>2", "5; 3; 2; 2"),
@@ -240,7 +247,10 @@ fn european_numbers_are_read_if_unambiguous() {
         ("1.234,56", "1234.56"),
         ("1.234", "1.234"),
     ]);
-    let comma = NumericOptions { decimal_mark: DecimalMark::Comma, ..EXACT };
+    let comma = NumericOptions {
+        decimal_mark: DecimalMark::Comma,
+        ..EXACT
+    };
     for (text, expected) in [
         ("3,14", "3.14"),
         ("1.234", "1234"),
@@ -251,18 +261,37 @@ fn european_numbers_are_read_if_unambiguous() {
         ("1,234.5", "1234.5"),
         ("1\u{a0}234,5", "1234.5"),
     ] {
-        assert_eq!(comma.last_number(text).unwrap().to_string(), expected, "{text}");
+        assert_eq!(
+            comma.last_number(text).unwrap().to_string(),
+            expected,
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_percent_sign_is_a_unit_or_a_hundredth() {
-    let fraction = NumericOptions { percent_as_fraction: true, ..EXACT };
-    for text in
-        ["50%", "50\u{ff05}", "50\u{66a}", "50\u{fe6a}", "50 \\%", "\\frac{100}{2}\\%", "500‰"]
-    {
-        assert!(fraction.last_number(text) == EXACT.last_number("0.5"), "{text:?}");
-        assert!(fraction.only_number(text) == EXACT.last_number("0.5"), "{text:?}");
+    let fraction = NumericOptions {
+        percent_as_fraction: true,
+        ..EXACT
+    };
+    for text in [
+        "50%",
+        "50\u{ff05}",
+        "50\u{66a}",
+        "50\u{fe6a}",
+        "50 \\%",
+        "\\frac{100}{2}\\%",
+        "500‰",
+    ] {
+        assert!(
+            fraction.last_number(text) == EXACT.last_number("0.5"),
+            "{text:?}"
+        );
+        assert!(
+            fraction.only_number(text) == EXACT.last_number("0.5"),
+            "{text:?}"
+        );
     }
     assert!(numeric_match("50%", "50", &EXACT));
     assert!(!numeric_match("50%", "50", &fraction));
@@ -281,7 +310,12 @@ fn more_than_thirty_zeros_are_displayed_as_an_exponent() {
 
 #[test]
 fn numbers_convert_to_the_nearest_float() {
-    for (text, float) in [("-0.1", -0.1), ("1/4", 0.25), ("1e400", f64::INFINITY), ("0", 0.0)] {
+    for (text, float) in [
+        ("-0.1", -0.1),
+        ("1/4", 0.25),
+        ("1e400", f64::INFINITY),
+        ("0", 0.0),
+    ] {
         assert_eq!(last_number(text).unwrap().to_f64(), float, "{text}");
     }
 }
@@ -347,7 +381,11 @@ fn a_tolerance_is_exact_and_inclusive_and_counts_as_zero_if_it_is_negative_or_na
         ("1", "2", infinite, 0.0, true),
         ("1", "2", nan, infinite, true),
     ] {
-        let options = NumericOptions { abs_tolerance, rel_tolerance, ..EXACT };
+        let options = NumericOptions {
+            abs_tolerance,
+            rel_tolerance,
+            ..EXACT
+        };
         let found = numeric_match(prediction, reference, &options);
         assert_eq!(found, is_close, "{prediction} {reference} {options:?}");
     }
@@ -357,8 +395,15 @@ fn a_tolerance_is_exact_and_inclusive_and_counts_as_zero_if_it_is_negative_or_na
 fn options_have_names_and_defaults_in_json() {
     let options: NumericOptions =
         serde_json::from_str(r#"{"abs_tolerance": 0.5, "decimal_mark": "comma"}"#).unwrap();
-    let expected = NumericOptions { abs_tolerance: 0.5, decimal_mark: DecimalMark::Comma, ..EXACT };
+    let expected = NumericOptions {
+        abs_tolerance: 0.5,
+        decimal_mark: DecimalMark::Comma,
+        ..EXACT
+    };
     assert_eq!(options, expected);
     let error = serde_json::from_str::<NumericOptions>(r#"{"tolerance": 1}"#).unwrap_err();
-    assert!(error.to_string().starts_with("unknown field `tolerance`"), "{error}");
+    assert!(
+        error.to_string().starts_with("unknown field `tolerance`"),
+        "{error}"
+    );
 }

@@ -76,7 +76,11 @@ impl ChrfOptions {
                     words.add(split_words(&prepared));
                     words.add(split_words(&reference));
                     words.number();
-                    triples([words.list(0), words.list(1)], self.word_order, words.distinct())
+                    triples(
+                        [words.list(0), words.list(1)],
+                        self.word_order,
+                        words.distinct(),
+                    )
                 }));
             }
             (self.score(&counts), counts)
@@ -87,7 +91,11 @@ impl ChrfOptions {
 
     fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let composed = self.form.apply(text);
-        if self.lowercase { Cow::Owned(composed.to_lowercase()) } else { composed }
+        if self.lowercase {
+            Cow::Owned(composed.to_lowercase())
+        } else {
+            composed
+        }
     }
 
     fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
@@ -100,9 +108,10 @@ impl ChrfOptions {
     /// Returns the F score of precision and recall, each averaged over the orders that both sides
     /// are long enough for, in [0, 1]; 0 without such an order. sacrebleu's score is this times
     /// 100.
-    #[must_use]
     pub fn score(&self, counts: &[u64]) -> f64 {
-        let Some((precision, recall)) = Self::precision_and_recall(counts) else { return 0.0 };
+        let Some((precision, recall)) = Self::precision_and_recall(counts) else {
+            return 0.0;
+        };
         // Without a match both are 0.
         if precision <= 0.0 {
             return 0.0;
@@ -113,12 +122,17 @@ impl ChrfOptions {
 
     /// Returns precision and recall, each averaged over the orders that both sides are long enough for; `None` without
     /// such an order.
-    #[expect(clippy::cast_precision_loss, reason = "counts of n-grams stay far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of n-grams stay far below 2^53"
+    )]
     #[doc(hidden)]
     pub fn precision_and_recall(counts: &[u64]) -> Option<(f64, f64)> {
         let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
         for triple in counts.chunks_exact(3) {
-            let &[prediction, reference, shared] = triple else { continue };
+            let &[prediction, reference, shared] = triple else {
+                continue;
+            };
             if prediction > 0 && reference > 0 {
                 precision += shared as f64 / prediction as f64;
                 recall += shared as f64 / reference as f64;
@@ -139,7 +153,11 @@ fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     for (order, matches) in matches.into_iter().enumerate() {
         let theirs = ngrams::total(reference, order);
         // n-grams longer than the reference do not count as misses.
-        let ours = if theirs > 0 { ngrams::total(prediction, order) } else { 0 };
+        let ours = if theirs > 0 {
+            ngrams::total(prediction, order)
+        } else {
+            0
+        };
         counts.extend([ours, theirs, matches]);
     }
     counts

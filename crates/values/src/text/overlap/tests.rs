@@ -106,7 +106,10 @@ proptest! {
 fn stems_are_not_the_tokens_of_other_scores() {
     // Both kinds of replaced words are kept for the next strings of the thread.
     let words = ("internationalizations", "internationalization");
-    let stems = RougeOptions { use_stemmer: true, ..RougeOptions::default() };
+    let stems = RougeOptions {
+        use_stemmer: true,
+        ..RougeOptions::default()
+    };
     for _ in 0..2 {
         let rouge = Rouge::N(1).score(words.0, &[words.1], stems);
         assert_eq!(rouge.map(|score| score.f1), Ok(1.0));
@@ -130,7 +133,10 @@ fn bleu_of_a_short_prediction_is_lowered_by_the_brevity_penalty() {
 fn bleu_of_a_corpus_has_no_match_of_orders_longer_than_the_prediction() {
     // Two words equal to the reference: the lengths, the matches of each order, and the totals.
     let counts = [2, 2, 2, 1, 0, 0, 2, 1, 0, 0];
-    let options = BleuOptions { smoothing: BleuSmoothing::None, ..BleuOptions::default() };
+    let options = BleuOptions {
+        smoothing: BleuSmoothing::None,
+        ..BleuOptions::default()
+    };
     assert_eq!(options.score(&counts, true), 1.0);
     assert_eq!(options.score(&counts, false), 0.0);
     assert_eq!(options.score(&[4, 4, 4, 3, 2, 1, 4, 3, 2, 1], false), 1.0);
@@ -153,13 +159,20 @@ fn chrf_leaves_out_orders_that_one_side_is_too_short_for() {
 #[test]
 fn chrf_counts_words_with_a_word_order_alone() {
     let counts = |word_order| {
-        let options = ChrfOptions { char_order: 1, word_order, ..ChrfOptions::default() };
+        let options = ChrfOptions {
+            char_order: 1,
+            word_order,
+            ..ChrfOptions::default()
+        };
         options.counts("the cat", &["the dog"])
     };
     // Each string has 6 characters and 2 words. Both strings have the characters t, h and e, and the word `the`.
     assert_eq!(counts(0), Ok(vec![6, 6, 3]));
     assert_eq!(counts(1), Ok(vec![6, 6, 3, 2, 2, 1]));
     // Of references that are equally good the first one counts.
-    let options = ChrfOptions { char_order: 1, ..ChrfOptions::default() };
+    let options = ChrfOptions {
+        char_order: 1,
+        ..ChrfOptions::default()
+    };
     assert_eq!(options.counts("ab", &["c", "dd"]), Ok(vec![2, 1, 0]));
 }

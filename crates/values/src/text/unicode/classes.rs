@@ -41,12 +41,17 @@ fn flags(c: char) -> u16 {
         return found;
     }
     let after = RUNS.partition_point(|run| run >> FLAG_BITS <= code);
-    RUNS.get(after.wrapping_sub(1)).map_or(0, |&run| run_flags(run))
+    RUNS.get(after.wrapping_sub(1))
+        .map_or(0, |&run| run_flags(run))
 }
 
 /// Python's `\w`: letters, numbers of every kind and the underscore, but no combining marks.
 pub(in crate::text) fn is_word(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { flags(c) & WORD != 0 }
+    if c.is_ascii() {
+        c.is_ascii_alphanumeric() || c == '_'
+    } else {
+        flags(c) & WORD != 0
+    }
 }
 
 /// The white space of Python's `str.split()`, which unlike Rust's includes U+001C..U+001F.
@@ -83,7 +88,11 @@ pub(in crate::text) fn is_mark(c: char) -> bool {
 
 /// Punctuation: Python's `string.punctuation` for ASCII, general category P otherwise.
 pub(in crate::text) fn is_punctuation(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_punctuation() } else { flags(c) & PUNCT != 0 }
+    if c.is_ascii() {
+        c.is_ascii_punctuation()
+    } else {
+        flags(c) & PUNCT != 0
+    }
 }
 
 /// A currency sign, mathematical sign or modifier symbol (Sc, Sm, Sk). Nine of them are ASCII
@@ -173,7 +182,10 @@ pub(in crate::text) fn sigma_is_final(text: &str, at: usize) -> bool {
     let decomposed = |c: char| nfd(c.encode_utf8(&mut [0; 4]));
     let visible = |c: &char| flags(*c) & IGNORABLE == 0;
     let cased = |c: Option<char>| c.is_some_and(|c| flags(c) & CASED != 0);
-    let before = text[..at].chars().rev().flat_map(|c| decomposed(c).into_iter().rev());
+    let before = text[..at]
+        .chars()
+        .rev()
+        .flat_map(|c| decomposed(c).into_iter().rev());
     let after = text[at + 'Σ'.len_utf8()..].chars().flat_map(decomposed);
     cased(before.into_iter().find(visible)) && !cased(after.into_iter().find(visible))
 }
@@ -218,14 +230,23 @@ mod tests {
             let text = format!("{before}Σ{after}");
             assert_eq!(sigma_is_final(&text, before.len()), is_final, "{text}");
             let chars: Vec<char> = text.chars().collect();
-            assert_eq!(final_sigma(&chars, before.chars().count()), is_final, "{text}");
+            assert_eq!(
+                final_sigma(&chars, before.chars().count()),
+                is_final,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn characters_outside_of_the_basic_plane_have_their_own_class() {
-        for (c, is_letter) in [('𝐀', true), ('𐐀', true), ('𠀀', true), ('😀', false), ('𝄞', false)]
-        {
+        for (c, is_letter) in [
+            ('𝐀', true),
+            ('𐐀', true),
+            ('𠀀', true),
+            ('😀', false),
+            ('𝄞', false),
+        ] {
             assert_eq!(is_word(c), is_letter, "{c}");
         }
     }
@@ -233,15 +254,25 @@ mod tests {
     #[test]
     fn a_code_point_after_unicode_14_is_unassigned() {
         // U+1E4F0 is of Unicode 15, and U+0378 of no version yet.
-        for (c, expected) in [('\u{378}', true), ('\u{1e4f0}', true), ('é', false), ('a', false)] {
+        for (c, expected) in [
+            ('\u{378}', true),
+            ('\u{1e4f0}', true),
+            ('é', false),
+            ('a', false),
+        ] {
             assert_eq!(is_unassigned(c), expected, "{c:?}");
         }
     }
 
     #[test]
     fn signs_of_currencies_and_mathematics_are_symbols() {
-        for (c, expected) in [('+', true), ('€', true), ('×', true), ('!', false), ('é', false)]
-        {
+        for (c, expected) in [
+            ('+', true),
+            ('€', true),
+            ('×', true),
+            ('!', false),
+            ('é', false),
+        ] {
             assert_eq!(is_symbol(c), expected, "{c:?}");
         }
     }

@@ -29,7 +29,6 @@ pub enum NormalForm {
 
 impl NormalForm {
     /// Returns the string in this form, borrowed if it already is.
-    #[must_use]
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         let quick = |answer: IsNormalized| answer == IsNormalized::Yes;
         match self {
@@ -62,7 +61,11 @@ mod tests {
         ] {
             let applied = form.apply(text);
             assert_eq!(applied, composed);
-            assert_eq!(matches!(applied, Cow::Borrowed(_)), text == composed, "{form:?} {text}");
+            assert_eq!(
+                matches!(applied, Cow::Borrowed(_)),
+                text == composed,
+                "{form:?} {text}"
+            );
         }
     }
 }

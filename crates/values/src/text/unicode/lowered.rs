@@ -102,7 +102,9 @@ impl Lowered {
             }
         });
         let mut all = [0; 16];
-        all.iter_mut().zip(utf8.bytes().take(LONGEST)).for_each(|(to, byte)| *to = byte);
+        all.iter_mut()
+            .zip(utf8.bytes().take(LONGEST))
+            .for_each(|(to, byte)| *to = byte);
         all[LEN] = utf8.len() as u8;
         all[WORD] = if others { word as u8 } else { u8::MAX };
         all[FIRST] = match first {
@@ -118,7 +120,11 @@ impl Lowered {
 
 /// The canonical combining class, 0 for a character that is not a mark.
 pub(in crate::text) fn combining_class(c: char) -> u8 {
-    if is_unassigned(c) { 0 } else { canonical_combining_class(c) }
+    if is_unassigned(c) {
+        0
+    } else {
+        canonical_combining_class(c)
+    }
 }
 
 type Block = Box<[Lowered; 256]>;
@@ -146,7 +152,11 @@ mod tests {
             // The lower case of a sigma depends on the letters around it.
             ('Σ', 'Σ', false),
         ] {
-            assert_eq!(Lowered::of(left).is_copy_of(Lowered::of(right)), is_copy, "{left}{right}");
+            assert_eq!(
+                Lowered::of(left).is_copy_of(Lowered::of(right)),
+                is_copy,
+                "{left}{right}"
+            );
         }
     }
 
@@ -155,6 +165,9 @@ mod tests {
         // Acute accent, cedilla, a letter, and a mark of Unicode 15, which has class 232 there.
         let marks = ['\u{301}', '\u{327}', 'a', '\u{1e4ec}'];
         assert_eq!(marks.map(combining_class), [230, 202, 0, 0]);
-        assert_eq!(['é', 'ç', 'a'].map(|c| Lowered::of(c).last()), [230, 202, 0]);
+        assert_eq!(
+            ['é', 'ç', 'a'].map(|c| Lowered::of(c).last()),
+            [230, 202, 0]
+        );
     }
 }

@@ -79,7 +79,10 @@ fn lower_words(bytes: u64) -> u64 {
 /// beginning.
 #[inline]
 pub(in crate::text) fn word_run(bytes: u64) -> (u64, usize) {
-    (lower_words(bytes), (!words(bytes) & HIGH).trailing_zeros() as usize / 8)
+    (
+        lower_words(bytes),
+        (!words(bytes) & HIGH).trailing_zeros() as usize / 8,
+    )
 }
 
 /// Sets the high bit of each letter and digit.
@@ -147,7 +150,11 @@ mod tests {
             ("abcdefghi", 3, *b"defghi\0\0"),
             ("abcdefghi", 9, *b"\0\0\0\0\0\0\0\0"),
         ] {
-            assert_eq!(eight(text.as_bytes(), at).to_le_bytes(), bytes, "{text} {at}");
+            assert_eq!(
+                eight(text.as_bytes(), at).to_le_bytes(),
+                bytes,
+                "{text} {at}"
+            );
         }
     }
 
@@ -164,7 +171,11 @@ mod tests {
             ("@", "`", 0),
             ("É", "é", 1),
         ] {
-            assert_eq!(common_prefix(left.as_bytes(), right.as_bytes()), length, "{left} {right}");
+            assert_eq!(
+                common_prefix(left.as_bytes(), right.as_bytes()),
+                length,
+                "{left} {right}"
+            );
         }
     }
 }

@@ -69,7 +69,11 @@ impl<'a> Chunks<'a> {
             Some(last) => u128::from_le_bytes(*last),
             None => u128::from(eight(text, 0)) | u128::from(eight(text, 8)) << 64,
         };
-        Self { text, last, last_start: text.len().saturating_sub(16) }
+        Self {
+            text,
+            last,
+            last_start: text.len().saturating_sub(16),
+        }
     }
 
     /// Returns the 16 bytes from `at`, the first in the lowest bits. They have no meaning at the end of the string.

@@ -12,7 +12,6 @@ use crate::text::unicode::{is_mark, is_space, is_word, written_without_spaces};
 /// # use dsrs_metrics::text::count_words;
 /// assert_eq!(count_words("It's state-of-the-art - 東京都"), 5);
 /// ```
-#[must_use]
 pub fn count_words(text: &str) -> usize {
     text.split(is_space).map(count_in).sum()
 }
@@ -43,7 +42,6 @@ fn count_in(piece: &str) -> usize {
 /// # use dsrs_metrics::text::count_tokens;
 /// assert_eq!(count_tokens("The quick fox, 12345 responsibilities."), 3 + 1 + 2 + 3 + 1);
 /// ```
-#[must_use]
 pub fn count_tokens(text: &str) -> usize {
     let mut tokens = 0;
     let mut chars = text.chars().peekable();

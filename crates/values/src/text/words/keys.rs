@@ -46,7 +46,10 @@ impl Key {
     /// A word of ASCII letters and digits, in lower case.
     #[inline]
     pub(in crate::text) fn lower(word: &Word<'_>) -> Self {
-        let bytes = word.bytes.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        let bytes = word
+            .bytes
+            .first_chunk()
+            .map_or(0, |bytes| u128::from_le_bytes(*bytes));
         Self::new(bytes | LOWER, word.length)
     }
 
@@ -90,8 +93,11 @@ impl WordKey {
     #[inline]
     fn new(bytes: &[u8; LOADED], length: usize) -> Option<Self> {
         let (low, high, end) = MASKS.get(length)?;
-        let half =
-            |at: usize| bytes[at..].first_chunk().map_or(0, |half| u128::from_le_bytes(*half));
+        let half = |at: usize| {
+            bytes[at..]
+                .first_chunk()
+                .map_or(0, |half| u128::from_le_bytes(*half))
+        };
         Some(Self(half(0) & low, half(16) & high | end))
     }
 
@@ -131,7 +137,11 @@ static MASKS: [(u128, u128, u128); 32] = {
     let mut masks = [(0, 0, 0); 32];
     let mut length = 1;
     while length < 32 {
-        let low = if length < 16 { SHORT[length].0 } else { u128::MAX };
+        let low = if length < 16 {
+            SHORT[length].0
+        } else {
+            u128::MAX
+        };
         let high = SHORT[length.saturating_sub(16)].0;
         masks[length] = (low, high, (length as u128) << 120);
         length += 1;
@@ -157,7 +167,11 @@ mod tests {
             ("at", false),
         ] {
             let key = Key::of(word.as_bytes());
-            assert_eq!(key.map(Key::is_article_or_empty), Some(is_article), "{word:?}");
+            assert_eq!(
+                key.map(Key::is_article_or_empty),
+                Some(is_article),
+                "{word:?}"
+            );
         }
     }
 
@@ -167,7 +181,10 @@ mod tests {
         for length in 0..31 {
             words.extend(["a", "b"].map(|last| "l".repeat(length) + last));
         }
-        let keys: Vec<_> = words.iter().map(|word| WordKey::of(word.as_bytes())).collect();
+        let keys: Vec<_> = words
+            .iter()
+            .map(|word| WordKey::of(word.as_bytes()))
+            .collect();
         for (word, key) in words.iter().zip(&keys) {
             let key = key.as_ref().unwrap();
             assert_eq!(key.is_empty(), word.is_empty(), "{word:?}");
@@ -185,8 +202,9 @@ mod tests {
         let mut words = all.iter();
         for_each_word(all.join(" ").as_bytes(), |word| {
             let alone = words.next().and_then(|word| WordKey::of(word.as_bytes()));
-            let is_equal =
-                WordKey::of_word(&word).zip(alone).map(|(key, alone)| key.is_equal(&alone));
+            let is_equal = WordKey::of_word(&word)
+                .zip(alone)
+                .map(|(key, alone)| key.is_equal(&alone));
             assert_eq!(is_equal, Some(true));
         });
         assert_eq!(words.next(), None);

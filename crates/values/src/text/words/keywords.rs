@@ -29,9 +29,12 @@ pub struct Searchable<'a> {
 
 impl<'a> Searchable<'a> {
     /// Normalizes the string.
-    #[must_use]
     pub fn new(text: &'a str, case_sensitive: bool, whole_words: bool) -> Self {
-        Self { text: normalized(text, case_sensitive), case_sensitive, whole_words }
+        Self {
+            text: normalized(text, case_sensitive),
+            case_sensitive,
+            whole_words,
+        }
     }
 
     /// Whether the string begins with the keyword. Every string begins with an empty keyword.
@@ -41,10 +44,11 @@ impl<'a> Searchable<'a> {
     /// let text = Searchable::new("Address the reader", false, true);
     /// assert!(text.starts_with("address") && !text.starts_with("add"));
     /// ```
-    #[must_use]
     pub fn starts_with(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
-        let Some(rest) = self.text.strip_prefix(&*keyword) else { return false };
+        let Some(rest) = self.text.strip_prefix(&*keyword) else {
+            return false;
+        };
         !self.whole_words || !is_one_word(keyword.chars().next_back(), rest.chars().next())
     }
 
@@ -55,10 +59,11 @@ impl<'a> Searchable<'a> {
     /// let text = Searchable::new("That makes 25", false, true);
     /// assert!(text.ends_with("25") && !text.ends_with("5"));
     /// ```
-    #[must_use]
     pub fn ends_with(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
-        let Some(rest) = self.text.strip_suffix(&*keyword) else { return false };
+        let Some(rest) = self.text.strip_suffix(&*keyword) else {
+            return false;
+        };
         !self.whole_words || !is_one_word(rest.chars().next_back(), keyword.chars().next())
     }
 
@@ -68,13 +73,11 @@ impl<'a> Searchable<'a> {
     /// # use dsrs_metrics::text::Searchable;
     /// assert!(Searchable::new("STRASSE", false, false).equals("straße"));
     /// ```
-    #[must_use]
     pub fn equals(&self, other: &str) -> bool {
         self.text == normalized(other, self.case_sensitive)
     }
 
     /// Whether the string contains the keyword. Every string contains an empty keyword.
-    #[must_use]
     pub fn contains(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
         if !self.whole_words {
@@ -113,7 +116,9 @@ fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
         (false, true) => Cow::Owned(text.nfc().collect()),
         (false, false) => {
             let mut folded = Vec::with_capacity(text.len());
-            nfd(text).into_iter().for_each(|c| fold_case(c, &mut folded));
+            nfd(text)
+                .into_iter()
+                .for_each(|c| fold_case(c, &mut folded));
             Cow::Owned(folded.into_iter().nfc().collect())
         }
     }
@@ -126,7 +131,11 @@ mod tests {
     /// Whether a string begins with, ends with and contains a keyword as whole words.
     fn found(text: &str, keyword: &str) -> [bool; 3] {
         let text = Searchable::new(text, true, true);
-        [text.starts_with(keyword), text.ends_with(keyword), text.contains(keyword)]
+        [
+            text.starts_with(keyword),
+            text.ends_with(keyword),
+            text.contains(keyword),
+        ]
     }
 
     #[test]
@@ -139,7 +148,11 @@ mod tests {
             ("return: later", "return", [true, false, true]),
             ("x.return;", "return", [false, false, true]),
             ("my_return", "return", [false, false, false]),
-            ("returned, then a return later", "return", [false, false, true]),
+            (
+                "returned, then a return later",
+                "return",
+                [false, false, true],
+            ),
             ("std::vector", "vector", [false, true, true]),
             ("naïve", "na", [false, false, false]),
             ("naïvement naïve", "naïve", [false, true, true]),

@@ -80,7 +80,12 @@ impl WordLists {
 
     /// Adds all lists of `others`, before any other list.
     pub(in crate::text) fn add_all(&mut self, others: &Self) {
-        let own = |key: &Key| others.long.get(*key).map_or(*key, |word| self.long.key_of(word));
+        let own = |key: &Key| {
+            others
+                .long
+                .get(*key)
+                .map_or(*key, |word| self.long.key_of(word))
+        };
         self.keys.extend(others.keys.iter().map(own));
         self.ends.clone_from(&others.ends);
     }
@@ -107,11 +112,17 @@ impl WordLists {
         let case = if is_lower { LOWER } else { 0 };
         let chunks = Chunks::new(text.as_bytes());
         let long = &mut self.long;
-        self.keys.extend(self.positions.iter().map(|word| match word.end - word.start {
-            length @ 0..=Key::LONGEST => Key::new(chunks.at(word.start) | case, length),
-            _ if is_lower => long.key_of(&text.as_bytes()[word.clone()].to_ascii_lowercase()),
-            _ => long.key_of(&text.as_bytes()[word.clone()]),
-        }));
+        self.keys.extend(
+            self.positions
+                .iter()
+                .map(|word| match word.end - word.start {
+                    length @ 0..=Key::LONGEST => Key::new(chunks.at(word.start) | case, length),
+                    _ if is_lower => {
+                        long.key_of(&text.as_bytes()[word.clone()].to_ascii_lowercase())
+                    }
+                    _ => long.key_of(&text.as_bytes()[word.clone()]),
+                }),
+        );
         self.end_list();
     }
 
@@ -150,7 +161,11 @@ impl WordLists {
         }
         let start = self.keys.len();
         let replaced = replace(word);
-        for word in replaced.as_ref().split(|byte| *byte == b' ').filter(|word| !word.is_empty()) {
+        for word in replaced
+            .as_ref()
+            .split(|byte| *byte == b' ')
+            .filter(|word| !word.is_empty())
+        {
             let key = self.key_of(word);
             self.keys.push(key);
         }
@@ -179,7 +194,8 @@ impl WordLists {
     /// Assigns a number to each word. Equal words have equal numbers, in the order in which they occur first.
     pub(in crate::text) fn number(&mut self) {
         self.slots.clear();
-        self.slots.resize((4 * self.keys.len()).next_power_of_two(), 0);
+        self.slots
+            .resize((4 * self.keys.len()).next_power_of_two(), 0);
         self.numbers.clear();
         self.numbers.reserve(self.keys.len());
         let mut distinct = 0;
@@ -217,7 +233,10 @@ impl WordLists {
 
     /// Returns the size of the multiset intersection of a list and the counted list.
     pub(in crate::text) fn count_same(&mut self, at: usize) -> usize {
-        let (counted, keys) = (&self.keys[self.range(self.counted)], &self.keys[self.range(at)]);
+        let (counted, keys) = (
+            &self.keys[self.range(self.counted)],
+            &self.keys[self.range(at)],
+        );
         self.left.clone_from(&self.counts);
         let take = |key| match find(&mut self.slots, counted, key, &self.hasher) {
             0 => 0,

@@ -19,7 +19,11 @@ pub(super) struct LongWords {
 impl LongWords {
     /// Returns the key of a word, which is added if it is new.
     pub(super) fn key_of(&mut self, word: &[u8]) -> Key {
-        let Self { bytes, table, hasher } = self;
+        let Self {
+            bytes,
+            table,
+            hasher,
+        } = self;
         let is_equal = |&(start, end): &(usize, usize)| bytes[start..end] == *word;
         let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
         let of_word = hasher.hash_one(word);

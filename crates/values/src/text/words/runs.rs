@@ -34,7 +34,11 @@ fn block_bits(bytes: &[u8]) -> u64 {
     for (at, chunk) in chunks.iter().enumerate() {
         all |= bits(u64::from_le_bytes(*chunk)) << (8 * at);
     }
-    if rest.is_empty() { all } else { all | bits(eight(rest, 0)) << (8 * chunks.len()) }
+    if rest.is_empty() {
+        all
+    } else {
+        all | bits(eight(rest, 0)) << (8 * chunks.len())
+    }
 }
 
 #[cfg(test)]

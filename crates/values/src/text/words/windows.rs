@@ -51,7 +51,11 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
             padded[..rest.len()].copy_from_slice(rest);
             &padded
         };
-        let Classes { spaces, words, punctuation } = Classes::of(window);
+        let Classes {
+            spaces,
+            words,
+            punctuation,
+        } = Classes::of(window);
         // The next window starts with the word after the last space, so that no word continues in the next window.
         let (ended, next, long) = match spaces.checked_ilog2() {
             Some(last) => ((1 << last) - 1, last as usize + 1, 0),
@@ -73,8 +77,16 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
             let start = left.trailing_zeros() as usize;
             let length = after.trailing_zeros() as usize - start;
             left &= after;
-            let bytes = window[start % SEARCHED..].first_chunk().unwrap_or(&[0; LOADED]);
-            visit(Word { start: at + start, length, long, bytes, is_simple });
+            let bytes = window[start % SEARCHED..]
+                .first_chunk()
+                .unwrap_or(&[0; LOADED]);
+            visit(Word {
+                start: at + start,
+                length,
+                long,
+                bytes,
+                is_simple,
+            });
         }
         at += next;
     }
@@ -111,7 +123,11 @@ fn first_space(text: &[u8]) -> usize {
     let spaces = |chunk: &[u8; 16]| Chunk::new(u128::from_le_bytes(*chunk)).spaces();
     let start = 16 * chunks.iter().take_while(|chunk| spaces(chunk) == 0).count();
     let is_space = |byte: &u8| matches!(class(*byte), Class::Space);
-    start + text[start..].iter().position(is_space).unwrap_or(text.len() - start)
+    start
+        + text[start..]
+            .iter()
+            .position(is_space)
+            .unwrap_or(text.len() - start)
 }
 
 /// The classes of 64 bytes as masks: bit 0 is the first byte.
@@ -148,7 +164,9 @@ mod tests {
     fn expected(text: &[u8]) -> Vec<(Range<usize>, bool)> {
         let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ');
         let trimmed = |run: &mut dyn Iterator<Item = &u8>| {
-            run.take(TRIMMED).take_while(|byte| byte.is_ascii_punctuation()).count()
+            run.take(TRIMMED)
+                .take_while(|byte| byte.is_ascii_punctuation())
+                .count()
         };
         let mut end = 0;
         let words = text.split(is_space).filter_map(|word| {
@@ -158,7 +176,9 @@ mod tests {
                 true => [trimmed(&mut word.iter()), trimmed(&mut word.iter().rev())],
                 false => [0, 0],
             };
-            let inner = word.get(left..word.len() - right).filter(|inner| !inner.is_empty())?;
+            let inner = word
+                .get(left..word.len() - right)
+                .filter(|inner| !inner.is_empty())?;
             let is_simple = inner.len() <= 15 && inner.iter().all(u8::is_ascii_alphanumeric);
             Some((start + left..start + left + inner.len(), is_simple))
         });

@@ -58,7 +58,6 @@ pub struct ArgsFunction {
 
 impl ArgsFunction {
     /// Returns the name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -93,11 +92,13 @@ impl ArgsRule {
         name: impl Into<String>,
         function: impl Fn(&Value, &Value) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self::Function(ArgsFunction { name: name.into(), function: Arc::new(function) })
+        Self::Function(ArgsFunction {
+            name: name.into(),
+            function: Arc::new(function),
+        })
     }
 
     /// Returns whether the arguments of a call match the expected ones.
-    #[must_use]
     pub fn matches(&self, called: &Value, expected: &Value) -> bool {
         match self {
             Self::Exact => same_value(called, expected),
@@ -107,9 +108,9 @@ impl ArgsRule {
             Self::Paths(_) if !called.is_object() || !expected.is_object() => {
                 same_value(called, expected)
             }
-            Self::Paths(paths) => {
-                paths.iter().all(|path| same_value(at(called, path), at(expected, path)))
-            }
+            Self::Paths(paths) => paths
+                .iter()
+                .all(|path| same_value(at(called, path), at(expected, path))),
             Self::Function(ArgsFunction { function, .. }) => {
                 called.is_object() && function(called, expected)
             }
@@ -135,9 +136,16 @@ impl ArgsRule {
             Value::Array(paths) if !paths.is_empty() => {
                 let path = |path: &Value| match path {
                     Value::String(path) if !path.is_empty() => Ok(path.clone()),
-                    other => Err(format!("expected a path such as `city`, found {}", found(other))),
+                    other => Err(format!(
+                        "expected a path such as `city`, found {}",
+                        found(other)
+                    )),
                 };
-                paths.iter().map(path).collect::<Result<_, _>>().map(Self::Paths)
+                paths
+                    .iter()
+                    .map(path)
+                    .collect::<Result<_, _>>()
+                    .map(Self::Paths)
             }
             Value::Array(_) => {
                 Err("expected at least one path; write `ignore` for none".to_owned())
@@ -150,9 +158,11 @@ impl ArgsRule {
 /// Returns whether an object has every entry of another one. Other values are compared as a whole.
 fn has_all(larger: &Value, smaller: &Value) -> bool {
     match (larger, smaller) {
-        (Value::Object(larger), Value::Object(smaller)) => smaller
-            .iter()
-            .all(|(key, value)| larger.get(key).is_some_and(|other| same_value(value, other))),
+        (Value::Object(larger), Value::Object(smaller)) => smaller.iter().all(|(key, value)| {
+            larger
+                .get(key)
+                .is_some_and(|other| same_value(value, other))
+        }),
         (larger, smaller) => same_value(larger, smaller),
     }
 }
@@ -198,20 +208,17 @@ conversions! {
 
 impl ArgsRules {
     /// Sets the rule for one tool.
-    #[must_use]
     pub fn with_tool(mut self, tool: impl Into<String>, rule: ArgsRule) -> Self {
         self.tools.insert(tool.into(), rule);
         self
     }
 
     /// Returns the rule for a tool.
-    #[must_use]
     pub fn of(&self, tool: &str) -> &ArgsRule {
         self.tools.get(tool).unwrap_or(&self.others)
     }
 
     /// Returns whether a call matches an expected one: the same tool, and arguments that match by the rule of the tool.
-    #[must_use]
     pub fn matches(&self, called: &ToolCall, expected: &ToolCall) -> bool {
         called.name == expected.name && self.of(&called.name).matches(&called.args, &expected.args)
     }

@@ -78,7 +78,9 @@ mod tests {
     use super::best;
 
     fn brute_force(weights: &[Vec<f64>], row: usize, taken: &mut Vec<bool>) -> f64 {
-        let Some(of_row) = weights.get(row) else { return 0.0 };
+        let Some(of_row) = weights.get(row) else {
+            return 0.0;
+        };
         let mut largest = brute_force(weights, row + 1, taken);
         for column in 0..of_row.len() {
             if !taken[column] {

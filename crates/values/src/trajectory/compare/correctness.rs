@@ -48,7 +48,6 @@ pub struct ToolCorrectnessOptions {
 impl ToolCorrectnessOptions {
     /// Returns how well a call is the expected one, in [0, 1]: 0 for another tool or another output, and otherwise the share of
     /// the arguments that are equal, over the keys of both. Objects in arguments are compared key by key.
-    #[must_use]
     pub fn weight(self, called: &ToolCall, expected: &ToolCall) -> f64 {
         let is_output = !self.outputs || is_same_output(called, expected);
         match called.name == expected.name && is_output {
@@ -75,7 +74,9 @@ impl ToolCorrectnessOptions {
                     true => ArgsRules::default(),
                     false => ArgsRules::from(ArgsRule::Ignore),
                 };
-                let is_match = MatchMode::Ordered.difference(called, expected, &rules)?.is_none();
+                let is_match = MatchMode::Ordered
+                    .difference(called, expected, &rules)?
+                    .is_none();
                 let mut pairs = calls.iter().zip(wanted.iter());
                 let is_output =
                     !self.outputs || pairs.all(|(one, other)| is_same_output(one, other));
@@ -156,7 +157,10 @@ impl ToolCorrectnessOptions {
 
     /// Returns the weight of a best assignment of calls of one tool.
     fn assigned(self, called: &[&ToolCall], expected: &[&ToolCall]) -> Result<f64, TooManyCalls> {
-        let (fewer, more) = (called.len().min(expected.len()), called.len().max(expected.len()));
+        let (fewer, more) = (
+            called.len().min(expected.len()),
+            called.len().max(expected.len()),
+        );
         let pairs = (fewer as u64).saturating_mul(more as u64);
         if pairs.saturating_mul(fewer as u64) > MAX_STEPS || pairs > MAX_PAIRS {
             return Err(TooManyCalls {
@@ -168,7 +172,12 @@ impl ToolCorrectnessOptions {
         }
         let weights: Vec<Vec<f64>> = expected
             .iter()
-            .map(|wanted| called.iter().map(|call| self.weight(call, wanted)).collect())
+            .map(|wanted| {
+                called
+                    .iter()
+                    .map(|call| self.weight(call, wanted))
+                    .collect()
+            })
             .collect();
         let weight = |row: usize, column: usize| weights[row][column];
         let chosen = assignment::best(expected.len(), called.len(), &weight);
@@ -191,8 +200,12 @@ fn equal_share(called: &Value, expected: &Value) -> f64 {
     if same_value(called, expected) {
         return 1.0;
     }
-    let (Value::Object(called), Value::Object(expected)) = (called, expected) else { return 0.0 };
-    let both = expected.iter().filter_map(|(key, value)| Some((called.get(key)?, value)));
+    let (Value::Object(called), Value::Object(expected)) = (called, expected) else {
+        return 0.0;
+    };
+    let both = expected
+        .iter()
+        .filter_map(|(key, value)| Some((called.get(key)?, value)));
     let (mut common, mut equal) = (0_usize, 0.0);
     for (one, other) in both {
         common += 1;

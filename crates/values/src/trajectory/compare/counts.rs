@@ -34,16 +34,25 @@ pub struct CallCounts {
 impl CallCounts {
     /// Counts the calls in common in any order, each as often as it is in both: the overlap of multisets. Calls are compared by tool
     /// and arguments, or by tool alone.
-    #[must_use]
     pub fn in_any_order(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, with_args: bool) -> Self {
         let mut keys = Keys::default();
         let mut counts = [called, expected].map(|calls| {
-            count_by(calls, |call| if with_args { keys.of_call(call) } else { keys.of_tool(call) })
+            count_by(calls, |call| {
+                if with_args {
+                    keys.of_call(call)
+                } else {
+                    keys.of_tool(call)
+                }
+            })
         });
         let [ours, theirs] = &mut counts;
         let both = |(key, count): (&usize, &usize)| theirs.get(key).map_or(0, |it| *it.min(count));
         let common = ours.iter().map(both).sum();
-        Self { common, called: called.len(), expected: expected.len() }
+        Self {
+            common,
+            called: called.len(),
+            expected: expected.len(),
+        }
     }
 
     /// Counts the calls of a longest common subsequence of the tools' names.
@@ -65,26 +74,31 @@ impl CallCounts {
         }
         let mut keys = Keys::default();
         // At most as many numbers as there are calls.
-        let [one, other] = [called, expected]
-            .map(|calls| calls.iter().map(|call| keys.of_tool(call) as u32).collect::<Vec<_>>());
+        let [one, other] = [called, expected].map(|calls| {
+            calls
+                .iter()
+                .map(|call| keys.of_tool(call) as u32)
+                .collect::<Vec<_>>()
+        });
         let edits = EditDistance::Indel.of_numbers(&one, &other, keys.len());
-        Ok(Self { common: (ours + theirs - edits) / 2, called: ours, expected: theirs })
+        Ok(Self {
+            common: (ours + theirs - edits) / 2,
+            called: ours,
+            expected: theirs,
+        })
     }
 
     /// Returns the share of the calls that were expected, in [0, 1]; 1 without any call on both sides.
-    #[must_use]
     pub fn precision(self) -> f64 {
         self.share(self.called)
     }
 
     /// Returns the share of the expected calls that were made, in [0, 1]; 1 without any call on both sides.
-    #[must_use]
     pub fn recall(self) -> f64 {
         self.share(self.expected)
     }
 
     /// Returns the harmonic mean of precision and recall.
-    #[must_use]
     pub fn f1(self) -> f64 {
         match self.called + self.expected {
             0 => 1.0,

@@ -21,11 +21,19 @@ impl Groups {
         expected: Vec<usize>,
         matches: impl Fn(usize, usize) -> bool,
     ) -> Self {
-        let matching_of =
-            |called| (0..expected.len()).filter(|expected| matches(called, *expected)).collect();
+        let matching_of = |called| {
+            (0..expected.len())
+                .filter(|expected| matches(called, *expected))
+                .collect()
+        };
         let matching = (0..called.len()).map(matching_of).collect();
         let partners = vec![BTreeMap::new(); expected.len()];
-        Self { called, expected, matching, partners }
+        Self {
+            called,
+            expected,
+            matching,
+            partners,
+        }
     }
 
     /// Finds partners for as many calls as possible: maximum flow by shortest augmenting paths (Edmonds and Karp 1972), from
@@ -55,8 +63,9 @@ impl Groups {
         // The called group from which an expected group is reached, and the other way round.
         let mut reached_from = vec![None; self.expected.len()];
         let mut given_up_by = vec![None; self.called.len()];
-        let mut queue: VecDeque<usize> =
-            (0..self.called.len()).filter(|called| self.called[*called] > 0).collect();
+        let mut queue: VecDeque<usize> = (0..self.called.len())
+            .filter(|called| self.called[*called] > 0)
+            .collect();
         let is_start: Vec<bool> = self.called.iter().map(|free| *free > 0).collect();
         while let Some(called) = queue.pop_front() {
             for &expected in &self.matching[called] {
@@ -119,7 +128,9 @@ mod tests {
 
     /// The largest number of pairs, by trying every partner of each call.
     fn brute_force(edges: &[Vec<bool>], called: &[usize], free: &mut Vec<usize>) -> usize {
-        let Some((first, rest)) = called.split_first() else { return 0 };
+        let Some((first, rest)) = called.split_first() else {
+            return 0;
+        };
         let mut best = brute_force(edges, rest, free);
         for expected in 0..free.len() {
             if edges[*first][expected] && free[expected] > 0 {

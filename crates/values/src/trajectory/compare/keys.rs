@@ -63,7 +63,9 @@ impl Keys {
             })),
             ArgsRule::Paths(paths) => Some(self.number(|key| {
                 push_text(key, &call.name);
-                paths.iter().for_each(|path| push(key, at(&call.args, path)));
+                paths
+                    .iter()
+                    .for_each(|path| push(key, at(&call.args, path)));
             })),
             ArgsRule::Subset | ArgsRule::Superset | ArgsRule::Function(_) => None,
         }

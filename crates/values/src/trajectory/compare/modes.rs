@@ -100,7 +100,12 @@ impl MatchMode {
             Self::Strict => Ok(in_messages(called, expected, rules)),
             Self::Ordered => {
                 let (called, expected) = calls();
-                Ok(first_difference(None, called.iter(), expected.iter(), rules))
+                Ok(first_difference(
+                    None,
+                    called.iter(),
+                    expected.iter(),
+                    rules,
+                ))
             }
             Self::Unordered => unmatched().map(differing),
             Self::Subset => Ok(differing(unmatched()?.of_extra())),
@@ -120,7 +125,11 @@ fn in_messages<'t>(
         let message = at + 1;
         if one.role != other.role {
             let (called, expected) = (one.role, other.role);
-            return Some(TrajectoryDifference::Role { message, called, expected });
+            return Some(TrajectoryDifference::Role {
+                message,
+                called,
+                expected,
+            });
         }
         let calls = (one.tool_calls.iter(), other.tool_calls.iter());
         let difference = first_difference(Some(message), calls.0, calls.1, rules);
@@ -144,7 +153,12 @@ fn first_difference<'t>(
             (None, None) => break,
             (Some(one), Some(other)) if rules.matches(one, other) => {}
             (called, expected) => {
-                return Some(TrajectoryDifference::Call { message, call, called, expected });
+                return Some(TrajectoryDifference::Call {
+                    message,
+                    call,
+                    called,
+                    expected,
+                });
             }
         }
     }

@@ -66,7 +66,12 @@ impl<'t> UnmatchedCalls<'t> {
                     groups.resize_with(number + 1, Group::default);
                 }
                 let group = &mut groups[number];
-                if is_called { &mut group.called } else { &mut group.expected }.push(at);
+                if is_called {
+                    &mut group.called
+                } else {
+                    &mut group.expected
+                }
+                .push(at);
             }
         }
         let (mut missing, mut extra) = (Vec::new(), Vec::new());
@@ -91,14 +96,12 @@ impl<'t> UnmatchedCalls<'t> {
 
 impl UnmatchedCalls<'_> {
     /// Removes extra calls, but for as many calls of each tool as are missing: those that were made in place of them.
-    #[must_use]
     pub fn of_missing(mut self) -> Self {
         retain_counterparts(&mut self.extra, &self.missing);
         self
     }
 
     /// Removes missing calls, but for as many calls of each tool as are extra: those in place of which they were made.
-    #[must_use]
     pub fn of_extra(mut self) -> Self {
         retain_counterparts(&mut self.missing, &self.extra);
         self
@@ -108,7 +111,9 @@ impl UnmatchedCalls<'_> {
 /// Retains at most as many calls of each tool as `others` has.
 fn retain_counterparts(calls: &mut Vec<&ToolCall>, others: &[&ToolCall]) {
     let mut left = HashMap::<&str, usize, RandomState>::default();
-    others.iter().for_each(|call| *left.entry(&call.name).or_default() += 1);
+    others
+        .iter()
+        .for_each(|call| *left.entry(&call.name).or_default() += 1);
     calls.retain(|call| match left.get_mut(&*call.name) {
         Some(count) if *count > 0 => {
             *count -= 1;
@@ -146,9 +151,10 @@ fn match_tool(
         rules.matches(called[ours[one][0]], expected[theirs[other][0]])
     });
     groups.match_all();
-    for (without_partner, groups, unmatched) in
-        [(&groups.called, &ours, extra), (&groups.expected, &theirs, missing)]
-    {
+    for (without_partner, groups, unmatched) in [
+        (&groups.called, &ours, extra),
+        (&groups.expected, &theirs, missing),
+    ] {
         for (free, group) in without_partner.iter().zip(groups) {
             unmatched.extend_from_slice(&group[group.len() - free..]);
         }

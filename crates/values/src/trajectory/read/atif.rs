@@ -30,7 +30,11 @@ pub(super) fn read(mut root: Map<String, Value>) -> Result<Parts, TrajectoryErro
             Value::Object(step) => read_step(step, &mut to, &mut subagents),
             other => Err(format!("expected an object, found {}", found(&other))),
         };
-        read.map_err(|reason| TrajectoryError::Item { item: "step", number: at + 1, reason })?;
+        read.map_err(|reason| TrajectoryError::Item {
+            item: "step",
+            number: at + 1,
+            reason,
+        })?;
     }
     Ok((to.messages, total.flatten(), subagents.all()))
 }
@@ -60,26 +64,43 @@ fn read_step(
     let text = content::read(step.remove("message").unwrap_or_default())?.text;
     let tool_calls = messages::calls(step.remove("tool_calls"))?;
     let usage = step.get("metrics").map(usage::read).transpose()?.flatten();
-    to.push(Message { tool_calls, usage, ..Message::new(role, text) });
+    to.push(Message {
+        tool_calls,
+        usage,
+        ..Message::new(role, text)
+    });
     let results = match step.remove("observation") {
         Some(Value::Object(mut observation)) => observation.remove("results"),
         None | Some(Value::Null) => None,
         Some(other) => {
-            return Err(format!("`observation`: expected an object, found {}", found(&other)));
+            return Err(format!(
+                "`observation`: expected an object, found {}",
+                found(&other)
+            ));
         }
     };
     match results {
         None | Some(Value::Null) => Ok(()),
         Some(Value::Array(results)) => results.into_iter().try_for_each(|result| {
             let Value::Object(mut result) = result else {
-                return Err(format!("a result: expected an object, found {}", found(&result)));
+                return Err(format!(
+                    "a result: expected an object, found {}",
+                    found(&result)
+                ));
             };
             let failed = call::has_failed(&result);
             let id = call::id(&mut result, "source_call_id")?;
             subagents.refer(result.remove("subagent_trajectory_ref"), id.as_deref())?;
             let content = result.remove("content").unwrap_or_default();
-            to.add(CallResult { id, result: content::as_result(content), failed })
+            to.add(CallResult {
+                id,
+                result: content::as_result(content),
+                failed,
+            })
         }),
-        Some(other) => Err(format!("`results`: expected a list, found {}", found(&other))),
+        Some(other) => Err(format!(
+            "`results`: expected a list, found {}",
+            found(&other)
+        )),
     }
 }

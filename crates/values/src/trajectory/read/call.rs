@@ -28,7 +28,10 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
     let tool = match parts.name {
         Some((_, Value::String(tool))) => tool,
         Some((key, other)) => {
-            return Err(format!("`{key}`: expected a string, found {}", found(&other)));
+            return Err(format!(
+                "`{key}`: expected a string, found {}",
+                found(&other)
+            ));
         }
         None => return Err("a call without `name`; write the name of the tool".to_owned()),
     };
@@ -41,8 +44,16 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
             found(&value)
         ));
     }
-    let id = parts.id.map(|(_, key, id)| id_of(&key, id)).transpose()?.flatten();
-    let mut call = ToolCall { id, failed: parts.failed, ..ToolCall::new(tool) };
+    let id = parts
+        .id
+        .map(|(_, key, id)| id_of(&key, id))
+        .transpose()?
+        .flatten();
+    let mut call = ToolCall {
+        id,
+        failed: parts.failed,
+        ..ToolCall::new(tool)
+    };
     call.result = parts.result.map(|(_, result)| result);
     match (parts.args_error, parts.args) {
         (Some(error), _) => call.args = error,
@@ -90,7 +101,9 @@ fn set(part: &mut Option<(String, Value)>, key: String, value: Value) -> Result<
     match part {
         Some((first, other)) if *other != value => {
             let (first, key) = (name(first), name(&key));
-            Err(format!("expected one value, found `{first}` and `{key}` that differ; remove one"))
+            Err(format!(
+                "expected one value, found `{first}` and `{key}` that differ; remove one"
+            ))
         }
         Some(_) => Ok(()),
         None => {
@@ -144,17 +157,28 @@ pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> 
     let mut part = |key: &str| match step.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(fields @ Value::Object(_)) => Ok(Some(fields)),
-        Some(other) => Err(format!("`{key}`: expected an object, found {}", found(&other))),
+        Some(other) => Err(format!(
+            "`{key}`: expected an object, found {}",
+            found(&other)
+        )),
     };
     let (inputs, outputs) = (part("inputs")?, part("outputs")?);
     let call = ToolCall::new(predictor);
-    Ok(ToolCall { args: inputs.unwrap_or_else(|| call.args.clone()), result: outputs, ..call })
+    Ok(ToolCall {
+        args: inputs.unwrap_or_else(|| call.args.clone()),
+        result: outputs,
+        ..call
+    })
 }
 
 /// Removes an id, under the first of these keys that is present. An empty id is none.
 pub(super) fn id(object: &mut Map<String, Value>, keys: &str) -> Result<Option<String>, String> {
-    let present = object.keys().filter_map(|key| Some((position(keys, key)?, key.clone())));
-    let Some((_, key)) = present.min() else { return Ok(None) };
+    let present = object
+        .keys()
+        .filter_map(|key| Some((position(keys, key)?, key.clone())));
+    let Some((_, key)) = present.min() else {
+        return Ok(None);
+    };
     let id = object.remove(&key).unwrap_or_default();
     id_of(&key, id)
 }
@@ -165,7 +189,10 @@ fn id_of(key: &str, id: Value) -> Result<Option<String>, String> {
         Value::String(id) => Ok(Some(id).filter(|id| !id.is_empty())),
         // Some programs count their calls.
         Value::Number(id) => Ok(Some(id.to_string())),
-        other => Err(format!("`{key}`: expected a string, found {}", found(&other))),
+        other => Err(format!(
+            "`{key}`: expected a string, found {}",
+            found(&other)
+        )),
     }
 }
 

@@ -26,7 +26,9 @@ pub(super) fn read(content: Value) -> Result<Content, String> {
         Value::String(text) => parts.text = text,
         Value::Array(blocks) => {
             for (at, block) in blocks.into_iter().enumerate() {
-                parts.add(block).map_err(|reason| format!("block {}: {reason}", at + 1))?;
+                parts
+                    .add(block)
+                    .map_err(|reason| format!("block {}: {reason}", at + 1))?;
             }
         }
         other => {
@@ -48,7 +50,10 @@ impl Content {
             }
             Value::Object(block) => block,
             other => {
-                return Err(format!("expected an object with `type`, found {}", found(&other)));
+                return Err(format!(
+                    "expected an object with `type`, found {}",
+                    found(&other)
+                ));
             }
         };
         let kind = match block.remove("type") {
@@ -111,7 +116,9 @@ impl Content {
 pub(super) fn has_results(content: &Value) -> bool {
     let is_result =
         |block: &Value| block_of(block["type"].as_str()?).filter(|it| *it == Block::Result);
-    content.as_array().is_some_and(|blocks| blocks.iter().any(|block| is_result(block).is_some()))
+    content
+        .as_array()
+        .is_some_and(|blocks| blocks.iter().any(|block| is_result(block).is_some()))
 }
 
 /// Reads a block `tool_result`.
@@ -122,15 +129,20 @@ fn result(mut block: Map<String, Value>, kind: &str) -> Result<CallResult, Strin
     if id.is_none() && position("function_response", kind).is_none() {
         return Err("a result without `tool_use_id`; write the id of its call".to_owned());
     }
-    let key =
-        ["content", "result", "output", "response"].iter().find(|key| block.contains_key(**key));
+    let key = ["content", "result", "output", "response"]
+        .iter()
+        .find(|key| block.contains_key(**key));
     let mut content = key.and_then(|key| block.remove(*key)).unwrap_or_default();
     // Vercel's AI SDK: `{"type": "error-text", "value": ".."}`
     if let (Some(kind), Some(value)) = (content["type"].as_str(), content.get("value")) {
         failed |= kind.starts_with("error");
         content = value.clone();
     }
-    Ok(CallResult { id, result: as_result(content), failed })
+    Ok(CallResult {
+        id,
+        result: as_result(content),
+        failed,
+    })
 }
 
 /// Returns the result of a call: blocks of text as a string, any other value as it is.
@@ -138,7 +150,9 @@ pub(super) fn as_result(content: Value) -> Value {
     let is_block = |block: &Value| block.get("type").is_some_and(Value::is_string);
     match content {
         Value::Array(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => {
-            let texts = blocks.iter().filter_map(|block| block.get("text")?.as_str());
+            let texts = blocks
+                .iter()
+                .filter_map(|block| block.get("text")?.as_str());
             Value::String(texts.collect::<Vec<_>>().join("\n"))
         }
         other => other,

@@ -31,9 +31,15 @@ const KEYS: [(Part, &str); 7] = [
         "args arguments input input_parameters parameters params kwargs payload tool_args tool_arguments tool_input tool_kwargs \
          tool_parameters action_input function_args function_arguments",
     ),
-    (Part::Result, "result output response observation tool_output"),
+    (
+        Part::Result,
+        "result output response observation tool_output",
+    ),
     (Part::Id, "call_id tool_call_id tool_use_id tool_id id"),
-    (Part::Inner, "function custom function_call tool_call tool_use tool_invocation"),
+    (
+        Part::Inner,
+        "function custom function_call tool_call tool_use tool_invocation",
+    ),
     (Part::ArgsError, "parse_error"),
     (
         Part::Ignored,
@@ -79,7 +85,9 @@ pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
     static PARTS: LazyLock<HashMap<String, (Part, usize)>> = LazyLock::new(|| {
         let of_part = |(part, keys): &(Part, &'static str)| {
             let part = *part;
-            keys.split(' ').enumerate().map(move |(position, key)| (plain(key), (part, position)))
+            keys.split(' ')
+                .enumerate()
+                .map(move |(position, key)| (plain(key), (part, position)))
         };
         KEYS.iter().flat_map(of_part).collect()
     });
@@ -89,7 +97,9 @@ pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
 /// Returns what a block of this type contains. Tools that the provider runs have types such as `server_tool_use` and
 /// `web_search_tool_result`.
 pub(super) fn block_of(kind: &str) -> Option<Block> {
-    let known = BLOCKS.iter().find(|(_, kinds)| position(kinds, kind).is_some());
+    let known = BLOCKS
+        .iter()
+        .find(|(_, kinds)| position(kinds, kind).is_some());
     known.map(|(block, _)| *block).or_else(|| match kind {
         kind if kind.ends_with("_tool_use") => Some(Block::Call),
         kind if kind.ends_with("_tool_result") => Some(Block::Result),
@@ -98,8 +108,10 @@ pub(super) fn block_of(kind: &str) -> Option<Block> {
 }
 
 /// The lists of calls of a message; the last one has those whose arguments are not JSON.
-pub(super) const LISTS: [&str; 2] =
-    ["tool_calls tool_invocations tools_called", "invalid_tool_calls"];
+pub(super) const LISTS: [&str; 2] = [
+    "tool_calls tool_invocations tools_called",
+    "invalid_tool_calls",
+];
 
 /// Returns the position of a key in a list that is separated by spaces.
 pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
@@ -109,7 +121,10 @@ pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
 
 /// Returns a key in lower case, without `_` and `-`.
 pub(super) fn plain(key: &str) -> String {
-    key.chars().filter(|it| !matches!(it, '_' | '-')).map(|it| it.to_ascii_lowercase()).collect()
+    key.chars()
+        .filter(|it| !matches!(it, '_' | '-'))
+        .map(|it| it.to_ascii_lowercase())
+        .collect()
 }
 
 /// Returns `true` if a value is null or empty, and so says nothing.

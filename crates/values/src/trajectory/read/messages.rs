@@ -18,22 +18,36 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
             return Err(format!("`role`: expected a string, found {found}"));
         }
     };
-    if message.get("function_call").is_some_and(|call| !call.is_null()) {
+    if message
+        .get("function_call")
+        .is_some_and(|call| !call.is_null())
+    {
         return Err("`function_call` is not supported; write `tool_calls`".to_owned());
     }
     let usage = message.get("usage").map(usage::read).transpose()?.flatten();
     let content = message.remove("parts").filter(|parts| !is_empty(parts));
-    let content = content.or_else(|| message.remove("content")).unwrap_or_default();
+    let content = content
+        .or_else(|| message.remove("content"))
+        .unwrap_or_default();
     if role == Role::Tool && !content::has_results(&content) {
         let failed = call::has_failed(&message);
         let id = call::id(&mut message, "tool_call_id call_id tool_use_id")?;
-        return to.add(CallResult { id, result: content::as_result(content), failed });
+        return to.add(CallResult {
+            id,
+            result: content::as_result(content),
+            failed,
+        });
     }
     let content = content::read(content)?;
     let mut tool_calls = Vec::new();
     for keys in LISTS {
-        let lists = message.iter().filter_map(|(key, list)| Some((position(keys, key)?, list)));
-        if let Some((_, list)) = lists.filter(|(_, list)| !is_empty(list)).min_by_key(|it| it.0) {
+        let lists = message
+            .iter()
+            .filter_map(|(key, list)| Some((position(keys, key)?, list)));
+        if let Some((_, list)) = lists
+            .filter(|(_, list)| !is_empty(list))
+            .min_by_key(|it| it.0)
+        {
             tool_calls.extend(calls(Some(list.clone()))?);
         }
     }
@@ -42,18 +56,33 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
         tool_calls = content.calls;
     }
     if role != Role::Assistant && !tool_calls.is_empty() {
-        return Err("tool calls in a message that is not the agent's; write the role `assistant`"
-            .to_owned());
+        return Err(
+            "tool calls in a message that is not the agent's; write the role `assistant`"
+                .to_owned(),
+        );
     }
     let has_results = !content.results.is_empty();
     if role == Role::Assistant {
-        to.push(Message { tool_calls, usage, ..Message::new(role, content.text) });
-        return content.results.into_iter().try_for_each(|result| to.add(result));
+        to.push(Message {
+            tool_calls,
+            usage,
+            ..Message::new(role, content.text)
+        });
+        return content
+            .results
+            .into_iter()
+            .try_for_each(|result| to.add(result));
     }
     // Anthropic has results in messages of the user.
-    content.results.into_iter().try_for_each(|result| to.add(result))?;
+    content
+        .results
+        .into_iter()
+        .try_for_each(|result| to.add(result))?;
     if !has_results || !content.text.is_empty() {
-        to.push(Message { usage, ..Message::new(role, content.text) });
+        to.push(Message {
+            usage,
+            ..Message::new(role, content.text)
+        });
     }
     Ok(())
 }
@@ -64,7 +93,10 @@ pub(super) fn calls(calls: Option<Value>) -> Result<Vec<ToolCall>, String> {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(calls)) => calls,
         Some(other) => {
-            return Err(format!("`tool_calls`: expected a list, found {}", found(&other)));
+            return Err(format!(
+                "`tool_calls`: expected a list, found {}",
+                found(&other)
+            ));
         }
     };
     let read = |(at, call)| {

@@ -32,13 +32,17 @@ pub(super) type Parts = (Vec<Message>, Option<TokenUsage>, Vec<Subagent>);
 pub(super) fn read(value: Value, has_names: bool) -> Result<Parts, TrajectoryError> {
     match value {
         Value::String(json) => match parsed(&json) {
-            Ok(Value::String(_)) => Err(TrajectoryError::Form { found: "a string".to_owned() }),
+            Ok(Value::String(_)) => Err(TrajectoryError::Form {
+                found: "a string".to_owned(),
+            }),
             Ok(value) => read(value, has_names),
             Err(reason) => Err(TrajectoryError::NotJson { reason }),
         },
         Value::Array(items) => read_list(items, has_names),
         Value::Object(object) => read_object(object),
-        other => Err(TrajectoryError::Form { found: found(&other) }),
+        other => Err(TrajectoryError::Form {
+            found: found(&other),
+        }),
     }
 }
 
@@ -47,7 +51,9 @@ const LISTS: [&str; 3] = ["messages", "steps", "tool_calls"];
 
 fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError> {
     if let Some(version) = object.get("schema_version") {
-        let is_known = version.as_str().is_some_and(|version| version.starts_with("ATIF-v1."));
+        let is_known = version
+            .as_str()
+            .is_some_and(|version| version.starts_with("ATIF-v1."));
         return match is_known {
             true => atif::read(object),
             false => whole(format!(
@@ -65,28 +71,38 @@ fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError>
             _ if object.contains_key("role") => break,
             Some(Value::Array(items)) => {
                 let is_list = |key: &&&str| {
-                    object.get(**key).is_some_and(|it| it.is_array() && !is_empty(it))
+                    object
+                        .get(**key)
+                        .is_some_and(|it| it.is_array() && !is_empty(it))
                 };
                 if let Some(other) = LISTS.iter().find(is_list) {
                     return whole(format!(
                         "expected one list, found `{list}` and `{other}`; remove one"
                     ));
                 }
-                let subagents = object.remove("subagents").map(subagents::read_written).transpose();
+                let subagents = object
+                    .remove("subagents")
+                    .map(subagents::read_written)
+                    .transpose();
                 let subagents =
                     subagents.or_else(|reason| whole(format!("`subagents`: {reason}")))?;
                 let (messages, ..) = read_list(items, list == "tool_calls")?;
                 return Ok((messages, total, subagents.unwrap_or_default()));
             }
             Some(other) => {
-                return whole(format!("`{list}`: expected a list, found {}", found(&other)));
+                return whole(format!(
+                    "`{list}`: expected a list, found {}",
+                    found(&other)
+                ));
             }
             None => {}
         }
     }
     match Form::of_object(&object) {
         Some(_) => read_list(vec![Value::Object(object)], false),
-        None => Err(TrajectoryError::Form { found: with_keys("an object", &object) }),
+        None => Err(TrajectoryError::Form {
+            found: with_keys("an object", &object),
+        }),
     }
 }
 
@@ -137,8 +153,10 @@ impl Form {
 
 /// The content of an item of OpenAI's Responses that is no message.
 fn item_of_response(object: &Map<String, Value>) -> Option<Block> {
-    let kind =
-        object.get("type").and_then(Value::as_str).filter(|_| !object.contains_key("role"))?;
+    let kind = object
+        .get("type")
+        .and_then(Value::as_str)
+        .filter(|_| !object.contains_key("role"))?;
     let kinds =
         "function_call function_call_output custom_tool_call custom_tool_call_output reasoning";
     position(kinds, kind).and_then(|_| block_of(kind))
@@ -146,11 +164,15 @@ fn item_of_response(object: &Map<String, Value>) -> Option<Block> {
 
 /// Reads a list, whose first item decides about its form.
 fn read_list(items: Vec<Value>, has_names: bool) -> Result<Parts, TrajectoryError> {
-    let Some(first) = items.first() else { return Ok(Parts::default()) };
+    let Some(first) = items.first() else {
+        return Ok(Parts::default());
+    };
     if first.is_string() && !has_names {
         let found =
             "a list of strings; write `{\"tool_calls\": [..]}` if they are the names of tools";
-        return Err(TrajectoryError::Form { found: found.to_owned() });
+        return Err(TrajectoryError::Form {
+            found: found.to_owned(),
+        });
     }
     let Some(form) = Form::of(first) else {
         let found = match first {

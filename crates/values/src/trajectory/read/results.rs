@@ -29,7 +29,10 @@ pub(super) struct CallResult {
 
 impl Results {
     pub(super) fn with_capacity(messages: usize) -> Self {
-        Self { messages: Vec::with_capacity(messages), ..Self::default() }
+        Self {
+            messages: Vec::with_capacity(messages),
+            ..Self::default()
+        }
     }
 
     /// Adds a message and its calls.
@@ -71,16 +74,20 @@ impl Results {
                 call.failed |= failed;
             }
         }
-        self.push(Message { tool_call_id: id, ..Message::new(Role::Tool, text) });
+        self.push(Message {
+            tool_call_id: id,
+            ..Message::new(Role::Tool, text)
+        });
         Ok(())
     }
 
     /// Returns the place of the first call of this id that has no result.
     fn call_of(&mut self, id: &str) -> Result<(usize, usize), String> {
         match self.by_id.get_mut(id) {
-            None => {
-                Err(format!("no earlier call has the id `{}`; write the id of a call", name(id)))
-            }
+            None => Err(format!(
+                "no earlier call has the id `{}`; write the id of a call",
+                name(id)
+            )),
             Some((message, open)) => match open.pop_front() {
                 Some(at) => Ok((*message, at)),
                 None => Err(format!(

@@ -31,16 +31,20 @@ impl Subagents {
             Some(Value::Array(items)) => items,
             Some(other) => {
                 let found = found(&other);
-                return whole(format!("`subagent_trajectories`: expected a list, found {found}"));
+                return whole(format!(
+                    "`subagent_trajectories`: expected a list, found {found}"
+                ));
             }
         };
         let mut read = Self::default();
         for (at, item) in items.into_iter().enumerate() {
-            let embedded = read.embedded(item).map_err(|reason| TrajectoryError::Item {
-                item: "subagent trajectory",
-                number: at + 1,
-                reason,
-            })?;
+            let embedded = read
+                .embedded(item)
+                .map_err(|reason| TrajectoryError::Item {
+                    item: "subagent trajectory",
+                    number: at + 1,
+                    reason,
+                })?;
             read.embedded.push(embedded);
         }
         Ok(read)
@@ -58,7 +62,11 @@ impl Subagents {
             ));
         }
         let (messages, total, subagents) = atif::read(item).map_err(|error| error.to_string())?;
-        let trajectory = Some(Trajectory { messages, total, subagents });
+        let trajectory = Some(Trajectory {
+            messages,
+            total,
+            subagents,
+        });
         Ok(Embedded { id, trajectory })
     }
 
@@ -75,7 +83,10 @@ impl Subagents {
                 .map_err(|reason| format!("`subagent_trajectory_ref`: {reason}"))?;
             let tool_call_id = call.map(str::to_owned);
             // A trajectory to which several results refer belongs to the first one.
-            let subagent = trajectory.map(|trajectory| Subagent { tool_call_id, trajectory });
+            let subagent = trajectory.map(|trajectory| Subagent {
+                tool_call_id,
+                trajectory,
+            });
             self.referred.extend(subagent);
             Ok(())
         })
@@ -90,7 +101,10 @@ impl Subagents {
         let path = string(&mut one, "trajectory_path")?;
         let session_id = string(&mut one, "session_id")?;
         if let Some(id) = &id
-            && let Some(embedded) = self.embedded.iter_mut().find(|it| it.id.as_ref() == Some(id))
+            && let Some(embedded) = self
+                .embedded
+                .iter_mut()
+                .find(|it| it.id.as_ref() == Some(id))
         {
             return Ok(embedded.trajectory.take().map(SubagentTrajectory::Embedded));
         }
@@ -128,7 +142,10 @@ fn string(object: &mut Map<String, Value>, key: &str) -> Result<Option<String>, 
     match object.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(format!("`{key}`: expected a string, found {}", found(&other))),
+        Some(other) => Err(format!(
+            "`{key}`: expected a string, found {}",
+            found(&other)
+        )),
     }
 }
 
@@ -139,7 +156,10 @@ pub(super) fn read_written(list: Value) -> Result<Vec<Subagent>, String> {
     };
     let read = |item: Value| {
         let Value::Object(mut item) = item else {
-            return Err(format!("a subagent: expected an object, found {}", found(&item)));
+            return Err(format!(
+                "a subagent: expected an object, found {}",
+                found(&item)
+            ));
         };
         let tool_call_id = string(&mut item, "tool_call_id")?;
         let trajectory = match (item.remove("trajectory"), string(&mut item, "path")?) {
@@ -150,7 +170,10 @@ pub(super) fn read_written(list: Value) -> Result<Vec<Subagent>, String> {
             (None, Some(path)) => SubagentTrajectory::External { path },
             _ => return Err("a subagent: expected either `trajectory` or `path`".to_owned()),
         };
-        Ok(Subagent { tool_call_id, trajectory })
+        Ok(Subagent {
+            tool_call_id,
+            trajectory,
+        })
     };
     items.into_iter().map(read).collect()
 }

@@ -6,8 +6,12 @@ use crate::json::describe::found;
 use crate::trajectory::message::TokenUsage;
 
 /// The keys of the tokens of prompts. Of Anthropic, the last two count besides the first.
-const INPUT: [&str; 4] =
-    ["prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+const INPUT: [&str; 4] = [
+    "prompt_tokens",
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+];
 
 /// The keys of the tokens of replies.
 const OUTPUT: [&str; 2] = ["completion_tokens", "output_tokens"];
@@ -19,7 +23,11 @@ pub(super) fn read(usage: &Value) -> Result<Option<TokenUsage>, String> {
 
 /// Reads the object `final_metrics` of ATIF.
 pub(super) fn read_total(metrics: &Value) -> Result<Option<TokenUsage>, String> {
-    sum(metrics, &["total_prompt_tokens"], &["total_completion_tokens"])
+    sum(
+        metrics,
+        &["total_prompt_tokens"],
+        &["total_completion_tokens"],
+    )
 }
 
 fn sum(usage: &Value, input: &[&str], output: &[&str]) -> Result<Option<TokenUsage>, String> {
@@ -41,7 +49,10 @@ fn tokens(usage: &Value, keys: &[&str]) -> Result<Option<u64>, String> {
             Some(number) => number,
         };
         let Some(tokens) = number.as_u64() else {
-            return Err(format!("`{key}`: expected a number of tokens, found {}", found(number)));
+            return Err(format!(
+                "`{key}`: expected a number of tokens, found {}",
+                found(number)
+            ));
         };
         sum = Some(sum.unwrap_or(0).saturating_add(tokens));
     }

@@ -13,21 +13,35 @@ use crate::shared::tokens::ends;
 impl Writer<'_> {
     pub(super) fn decision(&mut self, decision: &Decision) -> Node {
         let (Some(node), Some(part)) = (decision.node(), decision.parts.first()) else {
-            return Node { derived: self.constant(self.cx.span), shape: TokenStream::new() };
+            return Node {
+                derived: self.constant(self.cx.span),
+                shape: TokenStream::new(),
+            };
         };
-        let (span, compiled, private) =
-            (self.cx.span, self.cx.compiled.clone(), self.cx.private.clone());
+        let (span, compiled, private) = (
+            self.cx.span,
+            self.cx.compiled.clone(),
+            self.cx.private.clone(),
+        );
         let known = self.component(node).derived;
         self.rule_of(&part.expression, "scores_rows", &known);
         if decision.is_yes_or_no() {
             self.rule_of(&part.expression, "is_yes_or_no", &known);
         }
-        let targets: Vec<Node> =
-            decision.branches.iter().map(|branch| self.target(decision, branch)).collect();
-        let (derived, shapes): (Vec<_>, Vec<_>) =
-            targets.into_iter().map(|target| (target.derived, target.shape)).unzip();
+        let targets: Vec<Node> = decision
+            .branches
+            .iter()
+            .map(|branch| self.target(decision, branch))
+            .collect();
+        let (derived, shapes): (Vec<_>, Vec<_>) = targets
+            .into_iter()
+            .map(|target| (target.derived, target.shape))
+            .unzip();
         let answers = decision.branches.iter().map(|branch| {
-            let answers = branch.answers.iter().map(|answer| answer.unraw().to_string());
+            let answers = branch
+                .answers
+                .iter()
+                .map(|answer| answer.unraw().to_string());
             quote_spanned!(span=> &[#(#answers),*])
         });
         let (named, reads) = (self.named(node), self.reads(decision, node));
@@ -61,7 +75,10 @@ impl Writer<'_> {
                 }
                 let derived = quote_spanned!(span=> #compiled::Derived::constant(#number));
                 let shape = quote_spanned!(span=> #compiled::Shape::Number(#number));
-                Node { derived: self.derive(&derived), shape }
+                Node {
+                    derived: self.derive(&derived),
+                    shape,
+                }
             }
             Target::Part(index) => {
                 let expression = &decision.parts[*index].expression;
@@ -87,7 +104,8 @@ impl Writer<'_> {
             }
         };
         let reads = self.constant(span);
-        self.items.extend(quote_spanned!(span=> const #reads: #compiled::Reads = #value;));
+        self.items
+            .extend(quote_spanned!(span=> const #reads: #compiled::Reads = #value;));
         if decision.is_yes_or_no() {
             return reads;
         }

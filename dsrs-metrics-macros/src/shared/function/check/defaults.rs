@@ -17,7 +17,9 @@ pub(super) fn check_default(param: &Param, errors: &mut Errors) {
         _ => return,
     };
     let expr = default.as_ref().and_then(|default| default.expr.as_ref());
-    let (Some(Expr::Lit(literal)), None) = (expr, option_of(&param.ty)) else { return };
+    let (Some(Expr::Lit(literal)), None) = (expr, option_of(&param.ty)) else {
+        return;
+    };
     if let Some((kind, instead)) = mismatch(&literal.lit, &param.ty, is_owned) {
         let (found, ty) = (as_written(literal), as_written(&param.ty));
         errors.at(
@@ -41,7 +43,9 @@ fn mismatch(literal: &Lit, ty: &Type, is_owned: bool) -> Option<(&'static str, S
         return Some(("an integer", number.unwrap_or("0").to_owned()));
     }
     if is_float(ty) && matches!(literal, Lit::Str(_) | Lit::Bool(_)) {
-        let number = value.and_then(|value| value.parse::<f64>().ok()).filter(|it| it.is_finite());
+        let number = value
+            .and_then(|value| value.parse::<f64>().ok())
+            .filter(|it| it.is_finite());
         return Some(("a number", format!("{:?}", number.unwrap_or(0.0))));
     }
     if last_segment_is(ty, "bool") && !matches!(literal, Lit::Bool(_)) {
@@ -52,12 +56,22 @@ fn mismatch(literal: &Lit, ty: &Type, is_owned: bool) -> Option<(&'static str, S
         return Some(("a string", format!("\"{}\"", as_written(literal))));
     }
     let item = list_item(ty).filter(|item| is_text(item) || is_integer(item) || is_float(item))?;
-    let items: Vec<_> = text?.split(',').filter_map(|part| list_entry(part.trim(), item)).collect();
+    let items: Vec<_> = text?
+        .split(',')
+        .filter_map(|part| list_entry(part.trim(), item))
+        .collect();
     let is_vec = !matches!(ungrouped(ty), Type::Reference(_));
     // The default of a borrowed field lives as long as the program, so that it has no owned strings.
     (is_vec || is_owned).then(|| {
         let list = items.join(", ");
-        ("a list", if is_vec { format!("vec![{list}]") } else { format!("&[{list}]") })
+        (
+            "a list",
+            if is_vec {
+                format!("vec![{list}]")
+            } else {
+                format!("&[{list}]")
+            },
+        )
     })
 }
 

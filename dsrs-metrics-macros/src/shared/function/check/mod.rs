@@ -54,7 +54,12 @@ fn check_names(model: &Model, errors: &mut Errors) {
     if shadows_prelude(ident) {
         errors.at(ident, format!("the metric's struct `{ident}` would shadow the prelude's `{ident}`; write `#[metric(struct = {ident}Metric)]`"));
     }
-    if let Some(name) = model.attrs.name.as_ref().filter(|name| !names::is_snake(&name.value())) {
+    if let Some(name) = model
+        .attrs
+        .name
+        .as_ref()
+        .filter(|name| !names::is_snake(&name.value()))
+    {
         let snake = names::suggested_snake(&name.value());
         errors.at(
             name,
@@ -71,7 +76,10 @@ fn check_names(model: &Model, errors: &mut Errors) {
     } else if model.attrs.name.is_none() && !names::is_snake(&model.names.metric) {
         let snake = names::suggested_snake(&model.names.metric);
         let write = format!("rename the function, or write `#[metric(name = \"{snake}\")]`");
-        errors.at(function, names::not_in_snake_case("metric", &model.names.metric, &write));
+        errors.at(
+            function,
+            names::not_in_snake_case("metric", &model.names.metric, &write),
+        );
     }
     if let Some(path) = &model.attrs.krate {
         names::check_crate_path(path, errors);
@@ -90,13 +98,19 @@ fn check_corpus(model: &Model, errors: &mut Errors) {
         )
     };
     if let Some(threshold) = &attrs.threshold {
-        errors.at(threshold, message("threshold", "remove it, and compare the score of all rows"));
+        errors.at(
+            threshold,
+            message("threshold", "remove it, and compare the score of all rows"),
+        );
     }
     if let Some(span) = attrs.strict {
         errors.at_span(span, message("strict", "remove it"));
     }
     if let Some(missing) = &attrs.missing {
-        errors.at(missing, message("missing", "write `#[pred(missing = ..)]` at the field"));
+        errors.at(
+            missing,
+            message("missing", "write `#[pred(missing = ..)]` at the field"),
+        );
     }
     if let Some(explain) = &attrs.explain {
         errors.at(explain, message("explain", "remove it"));
@@ -129,10 +143,16 @@ fn check_verdict(model: &Model, errors: &mut Errors) {
 
 /// Reports a `missing` without effect.
 fn check_missing(model: &Model, errors: &mut Errors) {
-    let Some(missing) = &model.attrs.missing else { return };
+    let Some(missing) = &model.attrs.missing else {
+        return;
+    };
     if matches!(model.rows.get(Side::Pred), Row::Typed(_)) {
         errors.at(missing, "`missing` is not supported for a typed prediction; remove `pred = ..`, the metric still scores every row that derives `Record`");
-    } else if !model.params.iter().any(|param| param.is_required(Side::Pred)) {
+    } else if !model
+        .params
+        .iter()
+        .any(|param| param.is_required(Side::Pred))
+    {
         errors.at(missing, "`missing` has no effect, since no field of the prediction is required; remove it, or read a field with `#[pred]`");
     }
 }

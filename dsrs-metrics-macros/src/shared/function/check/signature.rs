@@ -14,7 +14,10 @@ pub(super) fn check_signature(function: &Function, errors: &mut Errors) {
         errors.at(token, "a metric must be a safe function; remove `unsafe`");
     }
     if !function.has_body() {
-        errors.at(&sig.ident, "expected a function with a body; move it out of the trait");
+        errors.at(
+            &sig.ident,
+            "expected a function with a body; move it out of the trait",
+        );
     }
     if let (Some(word), None) = (function.self_type(), sig.receiver()) {
         errors.at(word, "expected a free function, found `Self`; move the function out of the `impl` or `trait`");
@@ -23,7 +26,10 @@ pub(super) fn check_signature(function: &Function, errors: &mut Errors) {
         errors.at(abi, "a metric must be a Rust function; remove `extern`");
     }
     if let Some(variadic) = &sig.variadic {
-        errors.at(variadic, "variadic parameters are not supported; remove `...`");
+        errors.at(
+            variadic,
+            "variadic parameters are not supported; remove `...`",
+        );
     }
     match &sig.output {
         syn::ReturnType::Default => {
@@ -75,7 +81,11 @@ fn check_bounds(param: &GenericParam, errors: &mut Errors) {
     for bound in &param.bounds {
         syn::visit::Visit::visit_type_param_bound(&mut names, bound);
     }
-    if let Some(lifetime) = names.0.into_iter().find(|lifetime| lifetime.ident != "static") {
+    if let Some(lifetime) = names
+        .0
+        .into_iter()
+        .find(|lifetime| lifetime.ident != "static")
+    {
         errors.at(lifetime, "a bound cannot name the lifetime of a row, since the metric outlives every row; write `for<'a>` before it, or `DeserializeOwned` instead of `Deserialize<'a>`");
     }
 }
@@ -112,7 +122,10 @@ pub(super) fn check_param(param: &Param, errors: &mut Errors) {
     if matches!(param.binding, Binding::Config(_))
         && let Some(name) = param.ident.as_ref().filter(|name| *name == "build")
     {
-        errors.at(name, "`build` is reserved for the builder's method; rename the parameter");
+        errors.at(
+            name,
+            "`build` is reserved for the builder's method; rename the parameter",
+        );
     }
     check_reference(option_of(&param.ty).unwrap_or(&param.ty), errors);
     if let (Form::Owned(Type::ImplTrait(opaque)) | Form::Ref(Type::ImplTrait(opaque)), _) =
@@ -124,7 +137,10 @@ pub(super) fn check_param(param: &Param, errors: &mut Errors) {
         );
     }
     if let (Form::Ref(Type::TraitObject(object)), _) = Form::of(&param.ty) {
-        errors.at(object, "trait objects are not supported for a field; write a concrete type");
+        errors.at(
+            object,
+            "trait objects are not supported for a field; write a concrete type",
+        );
     }
 }
 
@@ -143,9 +159,14 @@ fn check_reference(ty: &Type, errors: &mut Errors) {
     if let Some(mutability) = &reference.mutability {
         errors.at(mutability, "rows are read-only; remove `mut`");
     }
-    if let Some(lifetime) =
-        reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static")
+    if let Some(lifetime) = reference
+        .lifetime
+        .as_ref()
+        .filter(|lifetime| lifetime.ident == "static")
     {
-        errors.at(lifetime, "a row does not live for `'static`; remove `'static`");
+        errors.at(
+            lifetime,
+            "a row does not live for `'static`; remove `'static`",
+        );
     }
 }

@@ -60,7 +60,11 @@ fn threshold_outside_range(
             "the threshold {value:?} is outside the range {min:?}..={max:?}; write a threshold within it"
         ));
     }
-    let (always, other) = if lower_is_better { (max, "smaller") } else { (min, "larger") };
+    let (always, other) = if lower_is_better {
+        (max, "smaller")
+    } else {
+        (min, "larger")
+    };
     (value == always).then(|| {
         format!("every score in the range {min:?}..={max:?} passes the threshold {value:?}; write a {other} threshold")
     })

@@ -83,16 +83,27 @@ fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
 
 /// Checks that no parameter of a struct has the name of another parameter of the metric.
 fn names_differ(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        private,
+        ..
+    } = cx;
     if cx.model.groups().next().is_none() {
         return TokenStream::new();
     }
     let checks = cx.model.configs().map(|(name, param, config)| {
         let first = spec::index(cx, name);
         let len = spec::len(cx, [(name, param, config)].into_iter());
-        let (start, end) = if config.is_group { ends(&param.ty) } else { ends(name) };
-        let mut message =
-            Group::new(Delimiter::Parenthesis, quote_spanned!(*span=> "{}", message.as_str()));
+        let (start, end) = if config.is_group {
+            ends(&param.ty)
+        } else {
+            ends(name)
+        };
+        let mut message = Group::new(
+            Delimiter::Parenthesis,
+            quote_spanned!(*span=> "{}", message.as_str()),
+        );
         message.set_span(end);
         let panic = quote_spanned!(start=> ::core::panic!);
         quote_spanned! {*span=>
@@ -137,7 +148,12 @@ fn check_constants(cx: &Context<'_>) -> TokenStream {
         let outside = format!(
             "the threshold `{threshold_text}` is outside the range `{range}`; write a threshold within it"
         );
-        checks.extend(check(cx, ends(threshold), "threshold_is_in_range", &outside));
+        checks.extend(check(
+            cx,
+            ends(threshold),
+            "threshold_is_in_range",
+            &outside,
+        ));
         let always = format!(
             "every score in the range `{range}` passes the threshold `{threshold_text}`; write another threshold"
         );
@@ -148,10 +164,18 @@ fn check_constants(cx: &Context<'_>) -> TokenStream {
 
 /// Emits a constant whose evaluation fails unless the rule accepts the metric's spec.
 fn check(cx: &Context<'_>, (start, end): (Span, Span), rule: &str, message: &str) -> TokenStream {
-    let Context { span, private, ident, .. } = cx;
+    let Context {
+        span,
+        private,
+        ident,
+        ..
+    } = cx;
     let rule = Ident::new(rule, *span);
     // As an argument, since an expression in the message may contain braces.
-    let mut message = Group::new(Delimiter::Parenthesis, quote_spanned!(*span=> "{}", #message));
+    let mut message = Group::new(
+        Delimiter::Parenthesis,
+        quote_spanned!(*span=> "{}", #message),
+    );
     message.set_span(end);
     let panic = quote_spanned!(start=> ::core::panic!);
     quote_spanned!(*span=> const _: () = if !#private::#rule(&#ident::SPEC) { #panic #message };)

@@ -45,7 +45,10 @@ fn slots<'a>(cx: &'a Context<'_>) -> Vec<Slot<'a>> {
 }
 
 fn states(slots: &[Slot<'_>]) -> Vec<Ident> {
-    slots.iter().filter_map(|slot| Some(slot.required.as_ref()?.0.clone())).collect()
+    slots
+        .iter()
+        .filter_map(|slot| Some(slot.required.as_ref()?.0.clone()))
+        .collect()
 }
 
 /// Returns the type parameters of the builder, one for each required parameter.
@@ -61,7 +64,9 @@ fn ident(cx: &Context<'_>) -> Ident {
 pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
     let (builder, (_, ty_generics, _)) = (ident(cx), cx.split());
     let arguments = fields::inside(&ty_generics);
-    let missing = states(&slots(cx)).into_iter().map(|_| quote_spanned!(cx.span=> Missing));
+    let missing = states(&slots(cx))
+        .into_iter()
+        .map(|_| quote_spanned!(cx.span=> Missing));
     quote_spanned!(cx.span=> #builder<#arguments #(#missing),*>)
 }
 
@@ -117,7 +122,11 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();
     }
-    let Context { span, ident: metric, .. } = cx;
+    let Context {
+        span,
+        ident: metric,
+        ..
+    } = cx;
     let (slots, builder) = (slots(cx), ident(cx));
     let states = states(&slots);
     let vis = &cx.model.function.vis;
@@ -235,9 +244,16 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     let arguments = fields::inside(&ty_generics);
     let states = slots.iter().filter_map(|other| {
         let other = &other.required.as_ref()?.0;
-        Some(if other == state { quote_spanned!(*span=> Given) } else { quote!(#other) })
+        Some(if other == state {
+            quote_spanned!(*span=> Given)
+        } else {
+            quote!(#other)
+        })
     });
-    let others = slots.iter().map(|slot| slot.name).filter(|other| *other != name);
+    let others = slots
+        .iter()
+        .map(|slot| slot.name)
+        .filter(|other| *other != name);
     let marker = marker_value(cx);
     quote_spanned! {*span=>
         #(#docs)*
@@ -258,7 +274,10 @@ pub(super) fn argument(cx: &Context<'_>, param: &Param, into: bool) -> (TokenStr
         _ if into => converted(cx, &cx.owner(param)),
         Some(inner) => {
             let (ty, value) = setter_argument(cx, inner);
-            (ty, quote_spanned!(cx.span=> ::core::option::Option::Some(#value)))
+            (
+                ty,
+                quote_spanned!(cx.span=> ::core::option::Option::Some(#value)),
+            )
         }
         None => {
             let (ty, value) = setter_argument(cx, &param.ty);
@@ -273,8 +292,14 @@ pub(super) fn argument(cx: &Context<'_>, param: &Param, into: bool) -> (TokenStr
 fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     let Context { span, private, .. } = cx;
     let (form, _) = Form::of(ty);
-    let owner = if form.is_borrowed() { form.owner(private) } else { quote!(#ty) };
-    let converts = ["String", "Vec", "PathBuf", "Box", "Arc", "Rc", "Cow", "Value"];
+    let owner = if form.is_borrowed() {
+        form.owner(private)
+    } else {
+        quote!(#ty)
+    };
+    let converts = [
+        "String", "Vec", "PathBuf", "Box", "Arc", "Rc", "Cow", "Value",
+    ];
     let named = match ungrouped(ty) {
         Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
         _ => None,
@@ -291,13 +316,20 @@ fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
         };
         return (texts, collected);
     }
-    if is_converted { converted(cx, &owner) } else { (owner, quote_spanned!(*span=> value)) }
+    if is_converted {
+        converted(cx, &owner)
+    } else {
+        (owner, quote_spanned!(*span=> value))
+    }
 }
 
 /// Returns the argument type of a setter that accepts every type which converts into `owner`, and the conversion.
 fn converted(cx: &Context<'_>, owner: &TokenStream) -> (TokenStream, TokenStream) {
     let into = quote_spanned!(cx.span=> impl ::core::convert::Into<#owner>);
-    (into, quote_spanned!(cx.span=> ::core::convert::Into::into(value)))
+    (
+        into,
+        quote_spanned!(cx.span=> ::core::convert::Into::into(value)),
+    )
 }
 
 /// Whether the type is `&[String]` or `Vec<String>`.
@@ -310,7 +342,11 @@ fn is_list_of_strings(form: &Form<'_>) -> bool {
 }
 
 fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
-    let Context { span, ident: metric, .. } = cx;
+    let Context {
+        span,
+        ident: metric,
+        ..
+    } = cx;
     let vis = &cx.model.function.vis;
     let (_, ty_generics, _) = cx.split();
     let bounds = slots.iter().filter_map(|slot| {

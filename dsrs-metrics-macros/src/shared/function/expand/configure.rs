@@ -16,9 +16,17 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) || cx.model.has_only_a_panel() {
         return TokenStream::new();
     }
-    let Context { span, ident, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        private,
+        ..
+    } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
+    let predicates = where_clause
+        .map(|clause| clause.predicates.iter())
+        .into_iter()
+        .flatten();
     let (readable, body, defaults) = (readable(cx), body(cx), defaults(cx));
     let hint = fields::has_diagnostics(cx)
         .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
@@ -44,7 +52,12 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the bounds that require the `#[param]`s to be deserializable.
 fn readable(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, read, .. } = cx;
+    let Context {
+        span,
+        private,
+        read,
+        ..
+    } = cx;
     let params = cx.model.configs();
     let params = params.filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
     let bounds = params.map(|(_, param, _)| {

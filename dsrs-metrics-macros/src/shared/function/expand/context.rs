@@ -52,7 +52,9 @@ impl<'a> Context<'a> {
         let mut generics = model.generics.clone();
         for param in generics.type_params_mut() {
             // Inserted first, so that rustc suggests further bounds after the user's own.
-            param.bounds.insert(0, syn::parse_quote_spanned!(span=> 'static));
+            param
+                .bounds
+                .insert(0, syn::parse_quote_spanned!(span=> 'static));
             param.default = None;
         }
         let fresh = Fresh::new(model);
@@ -74,7 +76,11 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn paths(&self) -> Paths<'_> {
-        Paths { span: self.span, runtime: self.runtime, private: &self.private }
+        Paths {
+            span: self.span,
+            runtime: self.runtime,
+            private: &self.private,
+        }
     }
 
     pub(crate) fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
@@ -82,7 +88,13 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the generics of an impl for the metric's struct.
-    pub(crate) fn split(&self) -> (ImplGenerics<'_>, TypeGenerics<'_>, Option<&syn::WhereClause>) {
+    pub(crate) fn split(
+        &self,
+    ) -> (
+        ImplGenerics<'_>,
+        TypeGenerics<'_>,
+        Option<&syn::WhereClause>,
+    ) {
         self.generics.split_for_impl()
     }
 
@@ -105,7 +117,9 @@ impl<'a> Context<'a> {
     /// Returns the user's type of a side: its alias if there is one, so that rustc reports an unknown type once, without
     /// the suggestion of a type parameter.
     pub(super) fn typed(&self, side: Side) -> Option<Type> {
-        let Row::Typed(ty) = self.model.rows.get(side) else { return None };
+        let Row::Typed(ty) = self.model.rows.get(side) else {
+            return None;
+        };
         let alias = self.row_alias(side);
         Some(alias.map_or_else(|| (**ty).clone(), |(alias, _)| syn::parse_quote!(#alias)))
     }
@@ -126,7 +140,9 @@ impl<'a> Context<'a> {
 
     /// Returns the alias for the user's type of a side. A type with lifetimes or type parameters has none.
     pub(super) fn row_alias(&self, side: Side) -> Option<(Ident, &Type)> {
-        let Row::Typed(ty) = self.model.rows.get(side) else { return None };
+        let Row::Typed(ty) = self.model.rows.get(side) else {
+            return None;
+        };
         let is_plain = matches!(&**ty, Type::Path(path)
             if path.qself.is_none() && path.path.segments.iter().all(|it| it.arguments.is_empty()));
         let is_generic = self
@@ -146,7 +162,9 @@ impl<'a> Context<'a> {
 
     /// Returns the sides whose row type is generic.
     pub(crate) fn open_sides(&self) -> impl Iterator<Item = Side> {
-        Side::BOTH.into_iter().filter(|side| matches!(self.model.rows.get(*side), Row::Any))
+        Side::BOTH
+            .into_iter()
+            .filter(|side| matches!(self.model.rows.get(*side), Row::Any))
     }
 
     /// Whether the fields of a side are read through `ReadField`.
@@ -156,7 +174,9 @@ impl<'a> Context<'a> {
 
     /// Returns the fields that are read through `ReadField`.
     pub(super) fn looked_up(&self) -> impl Iterator<Item = &FieldUse<'a>> {
-        self.fields.iter().filter(|field| self.is_looked_up(field.side))
+        self.fields
+            .iter()
+            .filter(|field| self.is_looked_up(field.side))
     }
 
     /// Returns `Side::Gold` or `Side::Pred` of the runtime crate.
@@ -210,7 +230,10 @@ impl Fresh {
             words(value.to_token_stream(), &mut taken);
         }
         for (_, _, config) in model.configs() {
-            let default = config.default.as_ref().and_then(|default| default.expr.as_ref());
+            let default = config
+                .default
+                .as_ref()
+                .and_then(|default| default.expr.as_ref());
             words(default.to_token_stream(), &mut taken);
         }
         Self(taken)

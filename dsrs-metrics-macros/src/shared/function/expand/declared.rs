@@ -13,7 +13,13 @@ use crate::shared::tokens::ends;
 use crate::shared::types::{in_lifetime, is_panel};
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        private,
+        ..
+    } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let at_once = (!cx.model.is_async()).then(|| {
         let params = fields::trailing(&cx.generics);
@@ -26,9 +32,15 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let (start, started) = match definition::is_unit(cx) {
         true => {
             let start = quote_spanned!(*span=> #runtime::WithoutParameters);
-            (quote_spanned!(*span=> #start<Self>), quote_spanned!(*span=> #start::of_default()))
+            (
+                quote_spanned!(*span=> #start<Self>),
+                quote_spanned!(*span=> #start::of_default()),
+            )
         }
-        false => (builder::unstarted(cx), quote_spanned!(*span=> Self::builder())),
+        false => (
+            builder::unstarted(cx),
+            quote_spanned!(*span=> Self::builder()),
+        ),
     };
     let (identity, configured) = (identity(cx), configured(cx));
     let own = spec::own(cx).map(
@@ -100,9 +112,16 @@ fn requires(cx: &Context<'_>) -> TokenStream {
 
 /// Emits `requirements`, if there are parameters that may be embedding models.
 fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
-    let Context { span, private, runtime, .. } = cx;
-    let params =
-        cx.model.configs().filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
+    let Context {
+        span,
+        private,
+        runtime,
+        ..
+    } = cx;
+    let params = cx
+        .model
+        .configs()
+        .filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
     let models = params.map(|(name, ..)| {
         quote_spanned!(*span=> #private::MaybeEmbedder(&self.#name).require(Self::SPEC.name, all);)
     });
@@ -122,8 +141,17 @@ fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
 
 /// Emits `files`, if there are parameters that may name files.
 fn files(cx: &Context<'_>) -> Option<TokenStream> {
-    let Context { span, ident, private, runtime, .. } = cx;
-    let params = cx.model.configs().filter(|(_, param, _)| !is_panel(&param.ty));
+    let Context {
+        span,
+        ident,
+        private,
+        runtime,
+        ..
+    } = cx;
+    let params = cx
+        .model
+        .configs()
+        .filter(|(_, param, _)| !is_panel(&param.ty));
     let named = params.map(|(name, param, config)| {
         if config.is_group {
             let (files, metric) = (group_item(cx, param, "files"), ident.to_string());
@@ -148,7 +176,12 @@ fn files(cx: &Context<'_>) -> Option<TokenStream> {
 
 /// Emits the comparison of two values with parameters.
 fn configured(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        private,
+        ..
+    } = cx;
     let is_compared = !definition::is_unit(cx) && !cx.model.has_only_a_panel();
     if !cx.generics.params.is_empty() || !is_compared {
         return TokenStream::new();
@@ -160,14 +193,19 @@ fn configured(cx: &Context<'_>) -> TokenStream {
 /// Returns the methods of `Configured`, which `ParamGroup` has too.
 pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
-    let equal = cx.model.configs().map(|(name, param, config)| match is_panel(&param.ty) {
-        true => quote_spanned!(*span=> self.#name == other.#name),
-        false if config.is_group => {
-            let same = group_item(cx, param, "has_same_parameters");
-            quote_spanned!(*span=> #same(&self.#name, &other.#name))
-        }
-        false => quote_spanned!(*span=> #private::MaybeEq(&self.#name, &other.#name).are_equal()),
-    });
+    let equal = cx
+        .model
+        .configs()
+        .map(|(name, param, config)| match is_panel(&param.ty) {
+            true => quote_spanned!(*span=> self.#name == other.#name),
+            false if config.is_group => {
+                let same = group_item(cx, param, "has_same_parameters");
+                quote_spanned!(*span=> #same(&self.#name, &other.#name))
+            }
+            false => {
+                quote_spanned!(*span=> #private::MaybeEq(&self.#name, &other.#name).are_equal())
+            }
+        });
     let shown = cx.model.configs().map(|(name, param, config)| {
         let text = syn::ext::IdentExt::unraw(name).to_string();
         match is_panel(&param.ty) {
@@ -229,7 +267,9 @@ fn row(cx: &Context<'_>, side: Side) -> TokenStream {
             quote_spanned!(*span=> #half<#row>)
         }
         Row::Typed(_) => {
-            let ty = cx.typed(side).map(|ty| in_lifetime(&ty, &Lifetime::new("'static", *span)));
+            let ty = cx
+                .typed(side)
+                .map(|ty| in_lifetime(&ty, &Lifetime::new("'static", *span)));
             quote_spanned!(*span=> #half<#ty>)
         }
     }

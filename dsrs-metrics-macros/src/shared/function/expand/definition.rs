@@ -16,18 +16,26 @@ use crate::shared::tokens::ends;
 use crate::shared::types::{Form, is_string, option_of};
 
 pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, .. } = cx;
+    let Context {
+        model, span, ident, ..
+    } = cx;
     let vis = &model.function.vis;
     let doc = &model.names.origin;
     let spec_line = spec_line(cx);
     let value = default_by_name(cx);
-    let attrs = model.function.attrs.iter().filter(|attr| belongs_to_struct(attr));
+    let attrs = model
+        .function
+        .attrs
+        .iter()
+        .filter(|attr| belongs_to_struct(attr));
     let derives = derives(cx);
     let body = if is_unit(cx) {
         quote_spanned!(*span=> ;)
     } else {
         let (_, _, where_clause) = cx.split();
-        let fields = model.configs().map(|(name, param, _)| field(cx, name, param));
+        let fields = model
+            .configs()
+            .map(|(name, param, _)| field(cx, name, param));
         let types = marker(cx);
         quote_spanned!(*span=> #where_clause { #(#fields,)* #types })
     };
@@ -56,7 +64,9 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
 }
 
 fn belongs_to_struct(attr: &Attribute) -> bool {
-    ["doc", "cfg", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
+    ["doc", "cfg", "allow", "deprecated"]
+        .iter()
+        .any(|name| attr.path().is_ident(name))
 }
 
 /// Whether the metric is a unit struct, since it has neither parameters nor generics:
@@ -84,7 +94,11 @@ fn field(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
 
 pub(super) fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
     if !param.attrs.is_empty() {
-        return param.attrs.iter().map(quote::ToTokens::to_token_stream).collect();
+        return param
+            .attrs
+            .iter()
+            .map(quote::ToTokens::to_token_stream)
+            .collect();
     }
     let doc = format!("The parameter `{name}`.");
     vec![quote!(#[doc = #doc])]
@@ -196,7 +210,9 @@ fn default_fields(cx: &Context<'_>, of: &Ident) -> Option<Vec<TokenStream>> {
 /// are written as for a metric without parameters. It is a constant if the defaults are, or else a function: then rustc
 /// suggests to call it.
 fn default_by_name(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, .. } = cx;
+    let Context {
+        model, span, ident, ..
+    } = cx;
     let values =
         default_fields(cx, ident).filter(|_| cx.generics.params.is_empty() && !is_unit(cx));
     let Some(values) = values else {
@@ -248,12 +264,17 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
 
 /// Whether the defaults of all parameters are constants. Structs of parameters are not checked here.
 pub(super) fn has_constants(cx: &Context<'_>) -> bool {
-    cx.model.configs().all(|(_, param, config)| config.is_group || is_constant(param, config))
+    cx.model
+        .configs()
+        .all(|(_, param, config)| config.is_group || is_constant(param, config))
 }
 
 /// Returns the type that shows whether the defaults of all structs of parameters are constants, which only rustc knows.
 fn kind_of_defaults(cx: &Context<'_>) -> Option<TokenStream> {
-    let kinds = cx.model.groups().map(|(_, param)| group_item(cx, param, "Kind"));
+    let kinds = cx
+        .model
+        .groups()
+        .map(|(_, param)| group_item(cx, param, "Kind"));
     kinds.reduce(|one, other| {
         let (start, end) = ends(&other);
         let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
@@ -264,7 +285,13 @@ fn kind_of_defaults(cx: &Context<'_>) -> Option<TokenStream> {
 
 /// Emits the default as a constant, which is evaluated only if the defaults of all structs of parameters are constants.
 fn constant_with_groups(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, private, .. } = cx;
+    let Context {
+        model,
+        span,
+        ident,
+        private,
+        ..
+    } = cx;
     if model.groups().next().is_none() || !cx.generics.params.is_empty() || !has_constants(cx) {
         return TokenStream::new();
     }
@@ -277,7 +304,9 @@ fn constant_with_groups(cx: &Context<'_>) -> TokenStream {
         Some(quote_spanned!(*span=> #name: Self::#function()))
     });
     let names = model.groups().map(|(name, _)| name);
-    let defaults = model.groups().map(|(_, param)| group_item(cx, param, "DEFAULT"));
+    let defaults = model
+        .groups()
+        .map(|(_, param)| group_item(cx, param, "DEFAULT"));
     let option = quote_spanned!(*span=> ::core::option::Option);
     let drop = quote_spanned!(*span=> ::core::mem::ManuallyDrop);
     quote_spanned! {*span=>
@@ -338,7 +367,12 @@ pub(super) fn default_impl(cx: &Context<'_>) -> TokenStream {
 
 /// Emits a `default` with a bound that does not hold: rustc reports that the builder sets the values.
 fn no_default(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        ..
+    } = cx;
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
     }

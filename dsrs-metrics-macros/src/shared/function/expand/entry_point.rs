@@ -21,7 +21,15 @@ pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
 /// Emits `evaluate`, which returns the future of the method of `Metric` as an opaque type: rustc suggests `.await` for a future
 /// of an opaque type only.
 fn evaluate(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, row, gold, pred, .. } = cx;
+    let Context {
+        model,
+        span,
+        runtime,
+        row,
+        gold,
+        pred,
+        ..
+    } = cx;
     let vis = &model.function.vis;
     quote_spanned! {*span=>
         /// Scores one pair of rows. Returns the same errors as `Metric::evaluate`.
@@ -42,10 +50,21 @@ fn evaluate(cx: &Context<'_>) -> TokenStream {
 }
 
 fn score(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, private, gold, pred, .. } = cx;
+    let Context {
+        model,
+        span,
+        runtime,
+        private,
+        gold,
+        pred,
+        ..
+    } = cx;
     let vis = &model.function.vis;
     let typed_sides = cx.typed_sides();
-    let mut params: Vec<_> = cx.open_sides().map(|side| cx.row_param(side).clone()).collect();
+    let mut params: Vec<_> = cx
+        .open_sides()
+        .map(|side| cx.row_param(side).clone())
+        .collect();
     let mut body =
         quote_spanned!(*span=> self.__run(#runtime::__private::MetricCall::new(gold, pred)));
     let mut accepted = TokenStream::new();
@@ -91,7 +110,12 @@ fn kind_name(side: Side) -> &'static str {
 
 /// Returns the bound for the rows that are accepted where the metric has a typed row.
 fn accepts(cx: &Context<'_>, side: Side, kind: &Ident) -> TokenStream {
-    let Context { span, runtime, read: row, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        read: row,
+        ..
+    } = cx;
     let (param, dynamic) = (cx.row_param(side), Ident::new(side.dynamic(), *span));
     let ty = cx.typed(side).map(|ty| in_lifetime(&ty, row));
     quote_spanned!(*span=> #param: #runtime::TypedRow<#row, #ty, #runtime::#dynamic, #kind>,)
@@ -112,7 +136,12 @@ fn lend(cx: &Context<'_>, side: Side, body: &TokenStream) -> TokenStream {
 
 /// `score` of an asynchronous metric, which cannot be called: rustc reports the unmet bound.
 fn no_score(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, .. } = cx;
+    let Context {
+        model,
+        span,
+        runtime,
+        ..
+    } = cx;
     let vis = &model.function.vis;
     quote_spanned! {*span=>
         #[doc(hidden)]

@@ -29,14 +29,30 @@ pub(super) fn if_read(cx: &Context<'_>, scored: &TokenStream) -> TokenStream {
 /// function pointer is at the metric's name, so that rustc shows the expected signature at the path, and infers the
 /// parameter types of a closure.
 pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, private, row, .. } = cx;
-    let Some(path) = &model.attrs.explain else { return TokenStream::new() };
+    let Context {
+        model,
+        span,
+        runtime,
+        private,
+        row,
+        ..
+    } = cx;
+    let Some(path) = &model.attrs.explain else {
+        return TokenStream::new();
+    };
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
-    let (bounds, readings, spec, absent) =
-        (bounds(cx, false), readings(cx), spec_of_call(cx), absent(cx));
+    let (bounds, readings, spec, absent) = (
+        bounds(cx, false),
+        readings(cx),
+        spec_of_call(cx),
+        absent(cx),
+    );
     let elided = Lifetime::new("'_", *span);
-    let types = model.params.iter().map(|param| in_lifetime(&param.ty, &elided));
+    let types = model
+        .params
+        .iter()
+        .map(|param| in_lifetime(&param.ty, &elided));
     let signature = quote_spanned!(*span=> fn(#(#types,)* ::core::primitive::f64) -> _);
     let arguments = arguments(cx);
     let (start, end) = ends(path);

@@ -39,7 +39,9 @@ impl<'a> FieldUse<'a> {
                 Binding::Field(bound, field) if *bound == side => Some((index, param, field)),
                 _ => None,
             });
-            fields.enumerate().map(move |(position, bound)| (side, position, bound))
+            fields
+                .enumerate()
+                .map(move |(position, bound)| (side, position, bound))
         };
         let fields = Side::BOTH.into_iter().flat_map(fields);
         fields
@@ -51,7 +53,17 @@ impl<'a> FieldUse<'a> {
                     .map(|ty| in_lifetime(ty, row))
                     .filter(|ty| !uses_any(ty, &names))
                     .map(|ty| (format_ident!("__Field{index}", span = span), ty));
-                Self { side, param, field, index, position, form, is_option, name_alias, alias }
+                Self {
+                    side,
+                    param,
+                    field,
+                    index,
+                    position,
+                    form,
+                    is_option,
+                    name_alias,
+                    alias,
+                }
             })
             .collect()
     }

@@ -42,7 +42,9 @@ impl FieldUse<'_> {
     pub(super) fn name_and_form(&self, cx: &Context<'_>, row: &Lifetime) -> (&Ident, TokenStream) {
         let Context { private, span, .. } = cx;
         let mut form = match &self.alias {
-            Some((alias, _)) => self.form.read_as(private, &quote_spanned!(*span=> #alias<#row>)),
+            Some((alias, _)) => self
+                .form
+                .read_as(private, &quote_spanned!(*span=> #alias<#row>)),
             None => {
                 let ty = self.form.read_type().map(|ty| in_lifetime(ty, row));
                 self.form.read_as(private, &ty.to_token_stream())
@@ -123,7 +125,9 @@ pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
 
 /// Emits the traits that generic rows must implement.
 pub(super) fn traits(cx: &Context<'_>) -> TokenStream {
-    with_traits(cx).map(|field| field_trait(cx, field)).collect()
+    with_traits(cx)
+        .map(|field| field_trait(cx, field))
+        .collect()
 }
 
 /// Returns the fields of generic rows, except those whose name is configured.
@@ -190,7 +194,11 @@ fn diagnostics(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         "`{{Self}}` has no field `{name}` that can be read as {ty}, required by metric `{metric}` in its {side} row"
     );
     let label = format!("this row has no field `{name}` of a suitable type");
-    let optional = if field.is_option { ", or an `Option` of it" } else { "" };
+    let optional = if field.is_option {
+        ", or an `Option` of it"
+    } else {
+        ""
+    };
     let note = format!(
         "add `#[derive(Record)]` and a field `{name}` of type {types}{optional} to the row; `#[record(rename = \"{name}\")]` renames a field"
     );

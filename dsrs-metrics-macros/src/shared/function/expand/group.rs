@@ -15,7 +15,12 @@ use crate::shared::tokens::ends;
 /// Returns the trait of the setters and the hidden block of impls.
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
-    let Context { span, ident, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        private,
+        ..
+    } = cx;
     let setters = cx.model.configs().map(|(name, param, config)| {
         let docs = docs(name, param);
         let (ty, value) = builder::argument(cx, param, config.into);
@@ -37,7 +42,13 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
 /// The expansion after an error: a struct without parameters, whose setters accept any value.
 pub(crate) fn stub(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        private,
+        ..
+    } = cx;
     let setters = cx.model.configs().map(|(name, ..)| {
         quote_spanned!(*span=> #[doc = ""] #[must_use] fn #name<T>(self, _: T) -> Self { self })
     });
@@ -63,7 +74,12 @@ pub(crate) fn stub(model: &Model) -> TokenStream {
 
 /// Emits the trait whose methods set the parameters in a builder of a metric.
 fn setters_trait(cx: &Context<'_>, setters: &TokenStream) -> TokenStream {
-    let Context { span, ident, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        private,
+        ..
+    } = cx;
     let (vis, name) = (&cx.model.function.vis, format_ident!("{ident}Setters"));
     let doc = format!(
         "The setters of [`{ident}`], which the builder of every metric has that flattens it."
@@ -80,7 +96,13 @@ fn setters_trait(cx: &Context<'_>, setters: &TokenStream) -> TokenStream {
 }
 
 fn group(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        private,
+        ..
+    } = cx;
     let (params, parameters) = (spec::params(cx), declared::parameters(cx));
     let (kind, constant) = match has_constants(cx) {
         true => {
@@ -94,13 +116,18 @@ fn group(cx: &Context<'_>) -> TokenStream {
                 quote_spanned!(*span=> ::core::option::Option::Some(::core::mem::ManuallyDrop::new(Self { #(#values,)* }))),
             )
         }
-        false => ("ComputedDefaults", quote_spanned!(*span=> ::core::option::Option::None)),
+        false => (
+            "ComputedDefaults",
+            quote_spanned!(*span=> ::core::option::Option::None),
+        ),
     };
     let kind = Ident::new(kind, *span);
     let values = configure::values(cx, &quote_spanned!(*span=> Self::PARAMS), |param| {
         let (start, end) = ends(&param.ty);
-        let (ty, runtime) =
-            (&param.ty, names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span));
+        let (ty, runtime) = (
+            &param.ty,
+            names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span),
+        );
         let read = quote_spanned!(end=> ::read);
         quote_spanned!(start=> <#ty as #runtime::ParamType>#read)
     });
@@ -125,7 +152,12 @@ fn group(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the methods of `ParamGroup` without a default. `read` and `files` are the bodies of two of them.
 fn methods(cx: &Context<'_>, read: &TokenStream, files: &TokenStream) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        ..
+    } = cx;
     quote_spanned! {*span=>
         fn defaults() -> Self {
             ::core::default::Default::default()

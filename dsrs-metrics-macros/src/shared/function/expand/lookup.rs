@@ -33,8 +33,13 @@ pub(super) fn readings(cx: &Context<'_>) -> TokenStream {
 pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
     let spec = quote_spanned!(*span=> __call.spec_of::<Self>());
-    let Some(panel) = panel(cx) else { return quote_spanned!(*span=> let __spec = #spec;) };
-    let invalid = return_early(cx, &quote_spanned!(*span=> ::core::result::Result::Err(error)));
+    let Some(panel) = panel(cx) else {
+        return quote_spanned!(*span=> let __spec = #spec;);
+    };
+    let invalid = return_early(
+        cx,
+        &quote_spanned!(*span=> ::core::result::Result::Err(error)),
+    );
     quote_spanned! {*span=>
         let __spec = &match self.#panel.spec(#spec) {
             ::core::result::Result::Ok(spec) => spec,
@@ -76,10 +81,17 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
             quote_spanned!(*span=> #private::#side::<#name, #form, _, _>(&__call, #spec, __spec));
         (value, quote_spanned!(*span=> error))
     } else {
-        let read = if field.field.is_counted { read_or_note } else { read };
+        let read = if field.field.is_counted {
+            read_or_note
+        } else {
+            read
+        };
         let value = read(cx, field, &quote_spanned!(*span=> __call.#side));
         let side = cx.side(field.side);
-        (value, quote_spanned!(*span=> #private::unreadable_field(error, __spec, #side)))
+        (
+            value,
+            quote_spanned!(*span=> #private::unreadable_field(error, __spec, #side)),
+        )
     };
     let unreadable = return_early(cx, &answer);
     quote_spanned! {*span=>
@@ -156,7 +168,11 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
         Binding::Config(_) => config(cx, param),
         Binding::Field(side, _) => {
             let field = cx.fields.iter().find(|field| field.index == index);
-            let value = if cx.is_looked_up(*side) { from_lookup } else { from_typed_row };
+            let value = if cx.is_looked_up(*side) {
+                from_lookup
+            } else {
+                from_typed_row
+            };
             field.map(|field| value(cx, field)).unwrap_or_default()
         }
         Binding::Nothing => TokenStream::new(),
@@ -225,7 +241,9 @@ fn default_of(cx: &Context<'_>, field: &FieldUse<'_>, default: &DefaultValue) ->
 fn from_typed_row(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let span = field.param.span.resolved_at(cx.span);
     let side = side_ident(field.side, cx);
-    let FieldParam { name, name_span, .. } = field.field;
+    let FieldParam {
+        name, name_span, ..
+    } = field.field;
     let name = match syn::parse_str::<Ident>(name) {
         Ok(_) => Ident::new(name, *name_span),
         Err(_) => Ident::new_raw(name, *name_span),
@@ -241,9 +259,12 @@ fn from_typed_row(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
             let field = typed_field(cx, span, &quote!(#ty), &place);
             quote_spanned!(span=> ::core::clone::Clone::clone(#field))
         }
-        (Form::Text, false) => {
-            typed_field(cx, span, &quote_spanned!(span=> ::core::primitive::str), &place)
-        }
+        (Form::Text, false) => typed_field(
+            cx,
+            span,
+            &quote_spanned!(span=> ::core::primitive::str),
+            &place,
+        ),
         (Form::Owned(_), true) => quote_spanned!(span=> ::core::clone::Clone::clone(&#place)),
         (Form::Text | Form::Slice(_), true) => {
             let field = optional();

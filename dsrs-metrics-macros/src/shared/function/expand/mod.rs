@@ -45,8 +45,12 @@ pub(crate) fn expand_judge(model: &Model, items: &TokenStream) -> TokenStream {
 fn inherent(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let methods =
-        [spec::readers(cx), run::run(cx), explain::explain(cx), entry_point::entry_point(cx)];
+    let methods = [
+        spec::readers(cx),
+        run::run(cx),
+        explain::explain(cx),
+        entry_point::entry_point(cx),
+    ];
     quote_spanned! {*span=>
         impl #impl_generics #ident #ty_generics #where_clause {
             #(#methods)*

@@ -13,17 +13,28 @@ use crate::shared::function::side::Side;
 use crate::shared::types::in_lifetime;
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        ..
+    } = cx;
     let (_, ty_generics, _) = cx.split();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let params = fields::trailing(&cx.generics);
     let row_params = cx.row_params();
     let bounds = bounds(cx, true);
-    let predicates = cx.generics.where_clause.as_ref().map(|clause| &clause.predicates);
-    let predicates = predicates.filter(|predicates| !predicates.is_empty()).map(|predicates| {
-        let predicates = predicates.iter();
-        quote!(#(#predicates,)*)
-    });
+    let predicates = cx
+        .generics
+        .where_clause
+        .as_ref()
+        .map(|clause| &clause.predicates);
+    let predicates = predicates
+        .filter(|predicates| !predicates.is_empty())
+        .map(|predicates| {
+            let predicates = predicates.iter();
+            quote!(#(#predicates,)*)
+        });
     let methods = methods(cx, &gold, &pred);
     let checks = checks(cx);
     quote_spanned! {*span=>
@@ -89,16 +100,24 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     if typed_sides.is_empty() {
         return TokenStream::new();
     }
-    let Context { span, ident, runtime, .. } = cx;
+    let Context {
+        span,
+        ident,
+        runtime,
+        ..
+    } = cx;
     let (_, ty_generics, _) = cx.split();
     let params = fields::trailing(&cx.generics);
     let gold = quote_spanned!(*span=> #runtime::Example);
     let pred = quote_spanned!(*span=> #runtime::Prediction);
-    let readable = typed_sides.iter().filter_map(|side| cx.typed(*side)).map(|ty| {
-        let read = &cx.read;
-        let ty = in_lifetime(&ty, read);
-        quote_spanned!(*span=> for<#read> #ty: #runtime::__private::RowType<#read>,)
-    });
+    let readable = typed_sides
+        .iter()
+        .filter_map(|side| cx.typed(*side))
+        .map(|ty| {
+            let read = &cx.read;
+            let ty = in_lifetime(&ty, read);
+            quote_spanned!(*span=> for<#read> #ty: #runtime::__private::RowType<#read>,)
+        });
     let predicates = cx
         .generics
         .where_clause

@@ -14,7 +14,13 @@ use crate::shared::function::side::Side;
 
 /// Emits `__run`, which reads the fields, calls the function and validates the score. A judge does this in `answer`.
 pub(super) fn run(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, row, .. } = cx;
+    let Context {
+        model,
+        span,
+        runtime,
+        row,
+        ..
+    } = cx;
     if model.judged.is_some() {
         return TokenStream::new();
     }
@@ -52,7 +58,12 @@ fn body(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the body of `answer`, whose argument is `call`.
 pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, .. } = cx;
+    let Context {
+        model,
+        span,
+        runtime,
+        ..
+    } = cx;
     if model.judged.is_some() {
         let body = body(cx);
         return quote_spanned!(*span=> let __call = call; #body);
@@ -65,7 +76,12 @@ pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the expression that calls the function or the judge and scores its return value.
 fn scored(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        ..
+    } = cx;
     let Some(Judged { input, kind }) = &cx.model.judged else {
         let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
         let call = call(cx);
@@ -100,15 +116,27 @@ fn call(cx: &Context<'_>) -> TokenStream {
     let turbofish = turbofish(model);
     let arguments = arguments(cx);
     let call = quote_spanned!(cx.span=> #function #turbofish(#(#arguments),*));
-    if model.is_async() { quote_spanned!(cx.span=> #call.await) } else { call }
+    if model.is_async() {
+        quote_spanned!(cx.span=> #call.await)
+    } else {
+        call
+    }
 }
 
 fn turbofish(model: &Model) -> TokenStream {
-    let params = model.generics.params.iter().filter_map(|param| match param {
-        syn::GenericParam::Type(param) => Some(&param.ident),
-        syn::GenericParam::Const(param) => Some(&param.ident),
-        syn::GenericParam::Lifetime(_) => None,
-    });
+    let params = model
+        .generics
+        .params
+        .iter()
+        .filter_map(|param| match param {
+            syn::GenericParam::Type(param) => Some(&param.ident),
+            syn::GenericParam::Const(param) => Some(&param.ident),
+            syn::GenericParam::Lifetime(_) => None,
+        });
     let params: Vec<_> = params.collect();
-    if params.is_empty() { TokenStream::new() } else { quote!(::<#(#params),*>) }
+    if params.is_empty() {
+        TokenStream::new()
+    } else {
+        quote!(::<#(#params),*>)
+    }
 }

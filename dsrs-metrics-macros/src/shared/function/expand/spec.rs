@@ -26,7 +26,10 @@ pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the parameter that is the panel of a judge.
 pub(super) fn panel_field<'a>(cx: &'a Context<'_>) -> Option<&'a Ident> {
-    cx.model.configs().find(|(_, param, _)| is_panel(&param.ty)).map(|(name, ..)| name)
+    cx.model
+        .configs()
+        .find(|(_, param, _)| is_panel(&param.ty))
+        .map(|(name, ..)| name)
 }
 
 /// Returns the spec of one instance, if a parameter names a field, or is a panel with the settings of a judge.
@@ -40,25 +43,38 @@ pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
     let names: Vec<_> = names.collect();
     let named = (!names.is_empty())
         .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])));
-    let Some(panel) = panel_field(cx) else { return named };
+    let Some(panel) = panel_field(cx) else {
+        return named;
+    };
     let named = named.unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
     Some(quote_spanned!(*span=> self.#panel.shown_spec(#named)))
 }
 
 /// Returns the side of a field and its index among the fields of that side.
 fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
-    let (side, position) = (cx.side(field.side), Literal::usize_unsuffixed(field.position));
+    let (side, position) = (
+        cx.side(field.side),
+        Literal::usize_unsuffixed(field.position),
+    );
     quote_spanned!(cx.span=> (#side, #position))
 }
 
 /// Returns the fields whose name is the value of this parameter.
 fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
-    let fields = cx.fields.iter().filter(|field| field.named_by() == Some(by));
+    let fields = cx
+        .fields
+        .iter()
+        .filter(|field| field.named_by() == Some(by));
     fields.map(|field| place(cx, field)).collect()
 }
 
 fn expression(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, private, .. } = cx;
+    let Context {
+        model,
+        span,
+        private,
+        ..
+    } = cx;
     let name = &model.names.metric;
     let described = described(cx);
     let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
@@ -76,7 +92,12 @@ fn expression(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the builder calls for documentation, tier and cost, without those that set the default.
 fn described(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, private, .. } = cx;
+    let Context {
+        model,
+        span,
+        private,
+        ..
+    } = cx;
     let attrs = &model.attrs;
     let mut calls = TokenStream::new();
     let doc = doc_text(&model.function.attrs);
@@ -86,7 +107,10 @@ fn described(cx: &Context<'_>) -> TokenStream {
     if attrs.tier.as_ref().is_some_and(|tier| tier == "truth") {
         calls.extend(quote_spanned!(*span=> .with_tier(#private::MetricTier::Truth)));
     }
-    let cost = attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok());
+    let cost = attrs
+        .cost
+        .as_ref()
+        .and_then(|cost| cost_msats("cost", &cost.value()).ok());
     if let Some(cost) = cost.filter(|cost| *cost > 0) {
         let cost = Literal::u64_unsuffixed(cost);
         calls.extend(quote_spanned!(*span=> .with_cost_msats(#cost)));
@@ -120,7 +144,12 @@ fn options(cx: &Context<'_>) -> TokenStream {
     if cx.model.is_async() {
         calls.extend(quote_spanned!(cx.span=> .with_async()));
     }
-    if !cx.model.params.iter().any(|param| matches!(param.binding, Binding::Row(_))) {
+    if !cx
+        .model
+        .params
+        .iter()
+        .any(|param| matches!(param.binding, Binding::Row(_)))
+    {
         calls.extend(quote_spanned!(cx.span=> .with_only_fields()));
     }
     if let Some(version) = &attrs.version {
@@ -133,22 +162,31 @@ fn options(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the builder call for the parameters, if there are any.
 fn with_params(cx: &Context<'_>) -> Option<TokenStream> {
-    let Context { model, span, private, .. } = cx;
+    let Context {
+        model,
+        span,
+        private,
+        ..
+    } = cx;
     if model.has_only_a_panel() {
         let defaults =
-            (0..PANEL).map(|index| match model.panel.iter().find(|(at, _)| *at == index) {
-                Some((_, default)) => {
-                    quote_spanned!(*span=> ::core::option::Option::Some(#default))
-                }
-                None => quote_spanned!(*span=> ::core::option::Option::None),
-            });
+            (0..PANEL).map(
+                |index| match model.panel.iter().find(|(at, _)| *at == index) {
+                    Some((_, default)) => {
+                        quote_spanned!(*span=> ::core::option::Option::Some(#default))
+                    }
+                    None => quote_spanned!(*span=> ::core::option::Option::None),
+                },
+            );
         return Some(
             quote_spanned!(*span=> .with_params(&#private::panel_params([#(#defaults),*]))),
         );
     }
     let mut lists = param_lists(cx);
     if lists.len() < 2 {
-        return lists.pop().map(|list| quote_spanned!(*span=> .with_params(#list)));
+        return lists
+            .pop()
+            .map(|list| quote_spanned!(*span=> .with_params(#list)));
     }
     let len = len(cx, model.configs());
     Some(
@@ -184,7 +222,10 @@ pub(super) fn params(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the index of a `#[param]` among the parameters of the spec.
 pub(super) fn index(cx: &Context<'_>, name: &Ident) -> TokenStream {
-    len(cx, cx.model.configs().take_while(|(other, ..)| *other != name))
+    len(
+        cx,
+        cx.model.configs().take_while(|(other, ..)| *other != name),
+    )
 }
 
 /// Returns the number of parameters in the spec for these `#[param]`s.
@@ -224,7 +265,10 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     let help = help(cx, &param.ty);
     let doc = doc_text(&param.attrs);
     let default = match &config.default {
-        Some(default) => default.expr.as_ref().map_or("default".to_owned(), as_written),
+        Some(default) => default
+            .expr
+            .as_ref()
+            .map_or("default".to_owned(), as_written),
         None => "None".to_owned(),
     };
     let optional = config.default.is_some() || option_of(&param.ty).is_some();
@@ -262,7 +306,11 @@ pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> Toke
     let ty = in_lifetime(ty, lifetime);
     let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
     let item = Ident::new(item, end);
-    let of = if cx.model.attrs.corpus.is_some() { "CorpusReturn" } else { "MetricReturn" };
+    let of = if cx.model.attrs.corpus.is_some() {
+        "CorpusReturn"
+    } else {
+        "MetricReturn"
+    };
     let of = Ident::new(of, start);
     let path = quote_spanned!(start=> <#ty as #runtime::__private::#of>);
     let item = quote_spanned!(end=> ::#item);

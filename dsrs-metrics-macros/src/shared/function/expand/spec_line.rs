@@ -11,7 +11,11 @@ use crate::shared::values::{bounds, cost_msats, literal};
 
 pub(super) fn spec_line(cx: &Context<'_>) -> String {
     let attrs = &cx.model.attrs;
-    let tier = attrs.tier.as_ref().filter(|tier| *tier == "truth").map_or("proxy", |_| "truth");
+    let tier = attrs
+        .tier
+        .as_ref()
+        .filter(|tier| *tier == "truth")
+        .map_or("proxy", |_| "truth");
     let kind = match attrs.corpus {
         Some(_) => Some("one score of all rows"),
         None => cx.model.output().and_then(kind),
@@ -22,17 +26,22 @@ pub(super) fn spec_line(cx: &Context<'_>) -> String {
         line.push_str(&format!("{separator} {}..={}", shown(min), shown(max)));
     }
     // A strict score is 1 or 0, whatever the direction of the number was.
-    line.push_str(match attrs.lower_is_better.is_some() && attrs.strict.is_none() {
-        true => ", lower is better",
-        false => ", higher is better",
-    });
+    line.push_str(
+        match attrs.lower_is_better.is_some() && attrs.strict.is_none() {
+            true => ", lower is better",
+            false => ", higher is better",
+        },
+    );
     if let Some(threshold) = &attrs.threshold {
         line.push_str(&format!(", threshold {}", shown(threshold)));
     }
     if attrs.strict.is_some() {
         line.push_str(", strict");
     }
-    let cost = attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok());
+    let cost = attrs
+        .cost
+        .as_ref()
+        .and_then(|cost| cost_msats("cost", &cost.value()).ok());
     match cost.filter(|cost| *cost > 0) {
         Some(cost) => line.push_str(&format!(", {cost} msat a row")),
         None => line.push_str(", free"),
@@ -49,19 +58,31 @@ fn fields(cx: &Context<'_>) -> String {
             names.push(name);
         }
     }
-    if names.is_empty() { String::new() } else { format!("; reads {}", names.join(", ")) }
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; reads {}", names.join(", "))
+    }
 }
 
 /// Returns a number as `list` prints it, or a constant as it is written.
 fn shown(number: &Expr) -> String {
-    literal(number)
-        .map_or_else(|| format!("`{}`", as_written(number)), |number| format!("{number:?}"))
+    literal(number).map_or_else(
+        || format!("`{}`", as_written(number)),
+        |number| format!("{number:?}"),
+    )
 }
 
 /// Returns the kind of the score, if the return type shows it.
 fn kind(ty: &Type) -> Option<&'static str> {
-    const NUMBERS: [&str; 6] =
-        ["f64", "f32", "MetricScore", "FeedbackMetric", "Scores", "Breakdown"];
+    const NUMBERS: [&str; 6] = [
+        "f64",
+        "f32",
+        "MetricScore",
+        "FeedbackMetric",
+        "Scores",
+        "Breakdown",
+    ];
     const WRAPPERS: [&str; 5] = ["Result", "Option", "Judged", "WithCorpus", "Explained"];
     let Type::Path(path) = ungrouped(ty) else {
         return None;

@@ -8,7 +8,13 @@ fn cells(line: &str) -> Option<Vec<(String, String)>> {
     let mut shapes = Shapes::new();
     let columns = |places: &[Place<'_>]| places.iter().map(|it| it.column()).collect();
     let (columns, values): (&Vec<_>, _) = shapes.read(line, columns)?;
-    Some(columns.iter().cloned().zip(values.iter().map(ToString::to_string)).collect())
+    Some(
+        columns
+            .iter()
+            .cloned()
+            .zip(values.iter().map(ToString::to_string))
+            .collect(),
+    )
 }
 
 #[test]
@@ -32,7 +38,10 @@ fn every_value_of_a_line_has_a_column() {
     ];
     let expected = expected.map(|(column, value)| (column.to_owned(), value.to_owned()));
     assert_eq!(cells(line).unwrap(), expected);
-    let spaced = line.replace("\":", "\" : ").replace(",\"", " , \"").replace("}", " }");
+    let spaced = line
+        .replace("\":", "\" : ")
+        .replace(",\"", " , \"")
+        .replace("}", " }");
     assert_eq!(cells(&spaced).unwrap().len(), expected.len());
     let whole = r#"{"id":"a","gold":null,"pred":[1],"latency_s":null,"scores":{}}"#;
     assert_eq!(cells(whole).unwrap().len(), 2);
@@ -49,12 +58,18 @@ fn expected(line: &str) -> Vec<(String, Value)> {
     for (key, value) in members(line) {
         match (&*key, value) {
             ("gold" | "pred", Value::Object(fields)) => {
-                cells.extend(fields.into_iter().map(|(field, it)| (format!("{key}.{field}"), it)));
+                cells.extend(
+                    fields
+                        .into_iter()
+                        .map(|(field, it)| (format!("{key}.{field}"), it)),
+                );
             }
             ("scores", scores) => {
                 for (metric, score) in members(&scores.to_string()) {
                     cells.push((metric.clone(), score["value"].clone()));
-                    let rest = members(&score.to_string()).into_iter().filter(|it| it.0 != "value");
+                    let rest = members(&score.to_string())
+                        .into_iter()
+                        .filter(|it| it.0 != "value");
                     cells.extend(rest.map(|(key, it)| (format!("{metric}.{key}"), it)));
                 }
             }
@@ -68,15 +83,35 @@ fn expected(line: &str) -> Vec<(String, Value)> {
 
 #[test]
 fn lines_of_mixed_shapes_have_the_cells_of_their_parsed_text() {
-    let strings =
-        ["", "a", "é\"{\\", "},\"", "\u{1}\n", ":null,", &"x".repeat(40)].map(Value::from);
-    let others =
-        [json!(null), json!(true), json!(false), json!(-1), json!(1.5e-9), json!([1, "]"])];
-    let values = [&strings[..], &others[..], &[json!({}), json!({"\"}": [{}]})]].concat();
+    let strings = [
+        "",
+        "a",
+        "é\"{\\",
+        "},\"",
+        "\u{1}\n",
+        ":null,",
+        &"x".repeat(40),
+    ]
+    .map(Value::from);
+    let others = [
+        json!(null),
+        json!(true),
+        json!(false),
+        json!(-1),
+        json!(1.5e-9),
+        json!([1, "]"]),
+    ];
+    let values = [
+        &strings[..],
+        &others[..],
+        &[json!({}), json!({"\"}": [{}]})],
+    ]
+    .concat();
     let mut random = 7_u64;
     let mut below = |limit: usize| {
-        random =
-            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(random >> 33).unwrap() % limit
     };
     let lines: Vec<String> = (0..4_000)
@@ -111,7 +146,9 @@ fn lines_of_mixed_shapes_have_the_cells_of_their_parsed_text() {
             places.iter().map(|it| it.column()).collect::<Vec<_>>()
         };
         let (columns, values) = shapes.read(line, columns).unwrap();
-        let values = values.iter().map(|value| serde_json::from_str(value).unwrap());
+        let values = values
+            .iter()
+            .map(|value| serde_json::from_str(value).unwrap());
         let found: Vec<(String, Value)> = columns.iter().cloned().zip(values).collect();
         assert_eq!(found, expected(line), "{line}");
     }
@@ -120,7 +157,18 @@ fn lines_of_mixed_shapes_have_the_cells_of_their_parsed_text() {
 
 #[test]
 fn strings_are_unescaped_as_serde_does() {
-    let parts = ["a", "\\\"", "\\\\", "\\n", "\\t", "\\r", "\\/", "\\u0001", "\\ud83d\\ude00", "é"];
+    let parts = [
+        "a",
+        "\\\"",
+        "\\\\",
+        "\\n",
+        "\\t",
+        "\\r",
+        "\\/",
+        "\\u0001",
+        "\\ud83d\\ude00",
+        "é",
+    ];
     for first in parts {
         for second in parts {
             for third in parts {

@@ -8,7 +8,12 @@ use super::*;
 use crate::evaluate::manifest::RunManifest;
 
 fn manifest() -> Manifest {
-    Manifest { format: 1, run: RunManifest::default(), process: None, file: None }
+    Manifest {
+        format: 1,
+        run: RunManifest::default(),
+        process: None,
+        file: None,
+    }
 }
 
 /// Writes two rows, lets the files fail at the end, and returns the error and the rows that are kept.
@@ -18,7 +23,9 @@ fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String
     fs::create_dir(&folder).unwrap();
     let path = folder.join("out.jsonl");
     fs::write(&path, "old").unwrap();
-    let mut files = ResultFiles::create(&[(format, path.clone())], false).unwrap().unwrap();
+    let mut files = ResultFiles::create(&[(format, path.clone())], false)
+        .unwrap()
+        .unwrap();
     let mut lines = Lines::default();
     lines.push(1, |line| line.extend(b"{\"id\":\"b\"}"));
     lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
@@ -29,7 +36,11 @@ fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String
     let error = files.finish(&manifest()).unwrap_err().to_string();
     let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary file is left");
+    assert_eq!(
+        fs::read_dir(&folder).unwrap().count(),
+        2,
+        "no temporary file is left"
+    );
     fs::remove_dir_all(&folder).unwrap();
     let start = format!("cannot write `{}`: ", path.display());
     (error.strip_prefix(&start).unwrap().to_owned(), kept)
@@ -37,7 +48,9 @@ fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String
 
 #[test]
 fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
-    let copied = failing(Format::Json, |files, file| files.targets[0].file.replace_file(file));
+    let copied = failing(Format::Json, |files, file| {
+        files.targets[0].file.replace_file(file)
+    });
     let renamed = failing(Format::JsonLines, |files, file| {
         files.spool_latest(0).unwrap();
         files.spool.flush().unwrap();
@@ -46,7 +59,10 @@ fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
     // The last row contains the reference of the manifest, unless it was written out before the end.
     let reference = format!(",\"manifest\":\"{}\"", RunManifest::default().reference());
     for ((error, kept), end) in [(copied, &*reference), (renamed, "")] {
-        assert!(error.starts_with("Invalid argument (os error 22); "), "{error}");
+        assert!(
+            error.starts_with("Invalid argument (os error 22); "),
+            "{error}"
+        );
         assert_eq!(kept, format!("{{\"id\":\"a\"}}\n{{\"id\":\"b\"{end}}}\n"));
     }
 }
@@ -66,7 +82,11 @@ fn trap_55_a_failing_rename_keeps_the_old_pair_or_the_new_one() {
             lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
             files.write(&mut lines).unwrap();
             // A file cannot be renamed to a folder.
-            let (blocked, other) = if is_manifest { (&new, &old) } else { (&old, &new) };
+            let (blocked, other) = if is_manifest {
+                (&new, &old)
+            } else {
+                (&old, &new)
+            };
             fs::create_dir(blocked).unwrap();
             fs::write(other, "old").unwrap();
             let error = files.finish(&manifest()).unwrap_err().to_string();
@@ -76,9 +96,14 @@ fn trap_55_a_failing_rename_keeps_the_old_pair_or_the_new_one() {
             );
             assert!(error.starts_with(&start), "{error}");
             let named: Vec<&str> = error[start.len()..].split('`').skip(1).step_by(2).collect();
-            assert!(named.iter().all(|file| Path::new(file).is_file()), "{error}");
-            let mut left: Vec<_> =
-                fs::read_dir(&folder).unwrap().map(|it| name(&it.unwrap().path())).collect();
+            assert!(
+                named.iter().all(|file| Path::new(file).is_file()),
+                "{error}"
+            );
+            let mut left: Vec<_> = fs::read_dir(&folder)
+                .unwrap()
+                .map(|it| name(&it.unwrap().path()))
+                .collect();
             left.sort();
             let (mut expected, kept) = (vec![name(&old), name(&new)], name(Path::new(named[0])));
             match is_manifest {
@@ -87,10 +112,15 @@ fn trap_55_a_failing_rename_keeps_the_old_pair_or_the_new_one() {
                     expected.insert(0, name(&staged_path(&path)));
                     assert_eq!(
                         named,
-                        [&*path.to_string_lossy(), &*staged_path(&path).to_string_lossy()]
+                        [
+                            &*path.to_string_lossy(),
+                            &*staged_path(&path).to_string_lossy()
+                        ]
                     );
                     assert!(
-                        fs::read_to_string(&path).unwrap().contains(r#"{"id":"a","manifest":"#)
+                        fs::read_to_string(&path)
+                            .unwrap()
+                            .contains(r#"{"id":"a","manifest":"#)
                     );
                 }
                 false => {
@@ -112,8 +142,10 @@ fn rows_that_finish_long_after_later_ones_are_in_input_order() {
     // Pairs are swapped, and some rows are later than the lines that are sorted in memory.
     let nearly = || (0..4_000_u64).map(|row| row ^ 1);
     let late = nearly().filter(|row| row % 1_000 != 5);
-    let orders =
-        [(nearly().collect(), true), (late.chain([5, 3_005, 1_005, 2_005]).collect(), false)];
+    let orders = [
+        (nearly().collect(), true),
+        (late.chain([5, 3_005, 1_005, 2_005]).collect(), false),
+    ];
     for (rows, is_sorted) in orders {
         let rows: Vec<u64> = rows;
         let targets = [(Format::JsonLines, path.clone())];

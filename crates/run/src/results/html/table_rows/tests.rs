@@ -10,8 +10,11 @@ fn run(rows: impl IntoIterator<Item = impl AsRef<str>>) -> Results {
             let (name, value) = score.split_once('=').unwrap();
             (name.to_owned(), parsed(value))
         });
-        let row =
-            ResultRow { id: id.to_string(), scores: scores.collect(), ..ResultRow::default() };
+        let row = ResultRow {
+            id: id.to_string(),
+            scores: scores.collect(),
+            ..ResultRow::default()
+        };
         results.add(row).unwrap();
     }
     results
@@ -20,7 +23,9 @@ fn run(rows: impl IntoIterator<Item = impl AsRef<str>>) -> Results {
 fn parsed(value: &str) -> ResultScore {
     let mut score = ResultScore::of(&Outcome::Abstained);
     let passed = value.parse::<bool>().ok();
-    let number = passed.map(|it| f64::from(u8::from(it))).or_else(|| value.parse().ok());
+    let number = passed
+        .map(|it| f64::from(u8::from(it)))
+        .or_else(|| value.parse().ok());
     score.outcome = match number {
         Some(_) => ResultOutcome::Scored,
         None => serde_json::from_value::<ResultOutcome>(value.into()).unwrap(),
@@ -31,16 +36,27 @@ fn parsed(value: &str) -> ResultScore {
 
 /// A metric that is compared, and whose higher scores are better.
 fn metric(name: &str) -> Metric<'_> {
-    Metric { name, is_compared: true, is_lower_better: false }
+    Metric {
+        name,
+        is_compared: true,
+        is_lower_better: false,
+    }
 }
 
 fn choose(runs: &[&Results], metrics: &[Metric<'_>], limit: usize) -> TableRows {
-    let runs: Vec<_> = runs.iter().map(|run| ReportRun::of(run, None).unwrap()).collect();
+    let runs: Vec<_> = runs
+        .iter()
+        .map(|run| ReportRun::of(run, None).unwrap())
+        .collect();
     TableRows::choose(&runs.iter().collect::<Vec<_>>(), metrics, limit)
 }
 
 fn places(table: &TableRows) -> Vec<usize> {
-    table.rows.iter().filter_map(|row| row[0].or(row[1])).collect()
+    table
+        .rows
+        .iter()
+        .filter_map(|row| row[0].or(row[1]))
+        .collect()
 }
 
 /// `m=0`, `m=1` and so on.
@@ -52,7 +68,10 @@ fn ascending(rows: usize) -> Results {
 fn a_table_within_the_limit_has_all_rows_and_no_rule() {
     let results = ascending(20);
     let table = choose(&[&results], &[metric("m")], 20);
-    assert_eq!((places(&table), table.rule(false)), ((0..20).collect(), None));
+    assert_eq!(
+        (places(&table), table.rule(false)),
+        ((0..20).collect(), None)
+    );
     let table = choose(&[&results], &[metric("m")], 19);
     assert_eq!(table.rows.len(), 19);
     let rule = "The table has 19 of 20 rows: the 9 with the worst scores, as many for each metric; \
@@ -65,7 +84,10 @@ fn a_table_within_the_limit_has_all_rows_and_no_rule() {
 fn half_of_the_rows_have_the_worst_scores_and_the_others_are_a_sample_with_a_seed() {
     let results = ascending(1_000);
     let rows = |is_lower_better| {
-        let metric = Metric { is_lower_better, ..metric("m") };
+        let metric = Metric {
+            is_lower_better,
+            ..metric("m")
+        };
         places(&choose(&[&results], &[metric], 40))
     };
     let (higher, lower) = (rows(false), rows(true));
@@ -83,13 +105,23 @@ fn half_of_the_rows_have_the_worst_scores_and_the_others_are_a_sample_with_a_see
 fn each_metric_has_as_many_rows_and_equal_scores_are_sampled() {
     let line = |row: usize| format!("up={row} down={row} same=false none=abstained");
     let results = run((0..300).map(line));
-    let down = Metric { is_lower_better: true, ..metric("down") };
-    let table = choose(&[&results], &[metric("up"), down, metric("none"), metric("same")], 40);
+    let down = Metric {
+        is_lower_better: true,
+        ..metric("down")
+    };
+    let table = choose(
+        &[&results],
+        &[metric("up"), down, metric("none"), metric("same")],
+        40,
+    );
     let rows = places(&table);
     assert_eq!((rows.len(), table.worst, table.sampled), (40, 20, 20));
     assert!(rows.starts_with(&[0, 1, 2, 3, 4]) && rows.ends_with(&[295, 296, 297, 298, 299]));
     // Of the equal scores, the first ones are not preferred.
-    assert!(rows.iter().filter(|row| (5..50).contains(*row)).count() < 15, "{rows:?}");
+    assert!(
+        rows.iter().filter(|row| (5..50).contains(*row)).count() < 15,
+        "{rows:?}"
+    );
 }
 
 #[test]
@@ -115,7 +147,10 @@ fn rows_that_changed_come_first_then_failed_rows() {
     assert!(rule.starts_with(start), "{rule}");
 
     // A metric that is not compared does not change.
-    let n = Metric { is_compared: false, ..metric("n") };
+    let n = Metric {
+        is_compared: false,
+        ..metric("n")
+    };
     let table = choose(&[&a, &b], &[metric("m"), n], 12);
     assert_eq!((table.changed, table.failed), ([3, 3], [3, 3]));
 }
@@ -133,7 +168,10 @@ fn a_category_has_half_of_the_space_that_is_left_unless_the_others_do_not_fill_i
         let table = choose(&[&a, &b], &[metric("m")], 40);
         assert_eq!(table.rows.len(), 40);
         let in_table = |from: usize, to: usize| {
-            places(&table).into_iter().filter(|row| (from..to).contains(row)).count()
+            places(&table)
+                .into_iter()
+                .filter(|row| (from..to).contains(row))
+                .count()
         };
         let counted = [in_table(0, changed), in_table(changed, changed + failed)];
         assert_eq!(counted, [table.changed[0], table.failed[0]]);
@@ -156,5 +194,8 @@ fn rows_of_the_second_run_alone_follow_in_their_order() {
     let table = choose(&[&a, &b], &[metric("m")], 6);
     let same = |row| [Some(row), Some(row)];
     let alone = |row| [None, Some(row)];
-    assert_eq!(table.rows, [same(0), same(1), same(2), alone(3), alone(4), alone(5)]);
+    assert_eq!(
+        table.rows,
+        [same(0), same(1), same(2), alone(3), alone(4), alone(5)]
+    );
 }

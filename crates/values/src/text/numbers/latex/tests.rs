@@ -47,7 +47,10 @@ fn thousands_of_latex_are_one_number() {
         ("1,\\,2", "1; 2"),
         ("x =\\,-5", "-5"),
     ]);
-    let comma = NumericOptions { decimal_mark: DecimalMark::Comma, ..EXACT };
+    let comma = NumericOptions {
+        decimal_mark: DecimalMark::Comma,
+        ..EXACT
+    };
     assert_eq!(comma.last_number("3{,}14").unwrap().to_string(), "3.14");
 }
 

@@ -104,7 +104,9 @@ impl BleuOptions {
     fn count(&self, texts: &[&[u32]], distinct: usize) -> Vec<u64> {
         let (orders, length) = (self.orders(), texts[0].len());
         let nearest = texts[1..].iter().map(|text| text.len());
-        let nearest = nearest.min_by_key(|other| (other.abs_diff(length), *other)).unwrap_or(0);
+        let nearest = nearest
+            .min_by_key(|other| (other.abs_diff(length), *other))
+            .unwrap_or(0);
         let mut counts = Vec::with_capacity(2 + 2 * orders);
         counts.extend([length as u64, nearest as u64]);
         counts.extend_from_slice(&ngrams::matches(texts, orders, distinct));
@@ -122,7 +124,6 @@ impl BleuOptions {
 
     /// Returns the BLEU of one row in [0, 1], over the orders that the prediction is long enough
     /// for (sacrebleu's `effective_order`). sacrebleu's score is this times 100.
-    #[must_use]
     pub fn sentence_score(&self, counts: &[u64]) -> f64 {
         self.score(counts, true)
     }
@@ -130,8 +131,12 @@ impl BleuOptions {
     #[doc(hidden)]
     pub fn score(&self, counts: &[u64], effective: bool) -> f64 {
         let orders = self.orders();
-        let Some((lengths, grams)) = counts.split_first_chunk::<2>() else { return 0.0 };
-        let Some((matches, totals)) = grams.split_at_checked(orders) else { return 0.0 };
+        let Some((lengths, grams)) = counts.split_first_chunk::<2>() else {
+            return 0.0;
+        };
+        let Some((matches, totals)) = grams.split_at_checked(orders) else {
+            return 0.0;
+        };
         if totals.len() != orders || matches.iter().all(|count| *count == 0) {
             return 0.0;
         }
@@ -154,11 +159,16 @@ impl BleuOptions {
     /// Returns the factor by which counts of a short prediction lower the score.
     #[doc(hidden)]
     pub fn brevity_penalty(counts: &[u64]) -> f64 {
-        counts.first_chunk().map_or(0.0, |lengths| brevity(*lengths))
+        counts
+            .first_chunk()
+            .map_or(0.0, |lengths| brevity(*lengths))
     }
 
     /// Returns the share of n-grams that match; `None` if there are none.
-    #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of words stay far below 2^53"
+    )]
     fn precision(&self, order: usize, matches: u64, total: u64, halving: &mut f64) -> Option<f64> {
         let (mut matches, mut total) = (matches as f64, total as f64);
         if self.smoothing == BleuSmoothing::AddOne && order > 0 {
@@ -182,8 +192,15 @@ impl BleuOptions {
 }
 
 /// Returns the brevity penalty, since precision does not penalize short predictions.
-#[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of words stay far below 2^53"
+)]
 fn brevity([prediction, reference]: [u64; 2]) -> f64 {
     // 0 for an empty prediction, since the exponent is then negative infinity.
-    if prediction < reference { (1.0 - reference as f64 / prediction as f64).exp() } else { 1.0 }
+    if prediction < reference {
+        (1.0 - reference as f64 / prediction as f64).exp()
+    } else {
+        1.0
+    }
 }

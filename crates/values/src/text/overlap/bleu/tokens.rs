@@ -49,8 +49,20 @@ impl BleuTokens {
         match self {
             Self::None => found.extend(split_ranges(text, is_space)),
             Self::Char => found.extend(characters(text)),
-            Self::V13a => Scanner { text, start: 0, is_chinese: false, found }.scan(),
-            Self::Zh => Scanner { text, start: 0, is_chinese: true, found }.scan(),
+            Self::V13a => Scanner {
+                text,
+                start: 0,
+                is_chinese: false,
+                found,
+            }
+            .scan(),
+            Self::Zh => Scanner {
+                text,
+                start: 0,
+                is_chinese: true,
+                found,
+            }
+            .scan(),
         }
     }
 }
@@ -58,9 +70,17 @@ impl BleuTokens {
 /// Removes the markup of `mteval-v13a` and decodes its entities.
 fn without_markup(text: &str) -> String {
     let text = text.trim_end_matches(is_space);
-    let mut text = text.replace("<skipped>", "").replace("-\n", "").replace('\n', " ");
+    let mut text = text
+        .replace("<skipped>", "")
+        .replace("-\n", "")
+        .replace('\n', " ");
     if text.contains('&') {
-        for (entity, sign) in [("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")] {
+        for (entity, sign) in [
+            ("&quot;", "\""),
+            ("&amp;", "&"),
+            ("&lt;", "<"),
+            ("&gt;", ">"),
+        ] {
             text = text.replace(entity, sign);
         }
     }
@@ -136,10 +156,21 @@ impl Scanner<'_> {
     /// number, if their count is even, or odd after another digit. For `zh` the ends of the string are like digits.
     fn stops(&mut self, at: usize) -> usize {
         let is_stop = |byte: &&u8| matches!(byte, b'.' | b',');
-        let count = self.text.as_bytes()[at..].iter().take_while(is_stop).count();
+        let count = self.text.as_bytes()[at..]
+            .iter()
+            .take_while(is_stop)
+            .count();
         let end = at + count;
-        let after = if at == 0 { self.is_chinese } else { self.is_digit(at - 1) };
-        let before = if end == self.text.len() { self.is_chinese } else { self.is_digit(end) };
+        let after = if at == 0 {
+            self.is_chinese
+        } else {
+            self.is_digit(at - 1)
+        };
+        let before = if end == self.text.len() {
+            self.is_chinese
+        } else {
+            self.is_digit(end)
+        };
         let in_number = before && after == (count % 2 == 1);
         for stop in at..end - usize::from(in_number) {
             self.alone(stop, stop + 1);
@@ -148,7 +179,9 @@ impl Scanner<'_> {
     }
 
     fn wide(&mut self, at: usize) -> usize {
-        let Some(c) = self.text[at..].chars().next() else { return self.text.len() };
+        let Some(c) = self.text[at..].chars().next() else {
+            return self.text.len();
+        };
         let next = at + c.len_utf8();
         match c {
             _ if is_space(c) => self.skip(at, next),
@@ -225,7 +258,11 @@ mod tests {
     }
 
     fn spaced(c: char) -> String {
-        if is_chinese(c) { format!(" {c} ") } else { c.to_string() }
+        if is_chinese(c) {
+            format!(" {c} ")
+        } else {
+            c.to_string()
+        }
     }
 
     #[test]

@@ -12,7 +12,9 @@ pub(super) fn matches(texts: &[&[u32]], orders: usize) -> Matches {
     for (order, matches) in matches.iter_mut().enumerate() {
         grams.lengthen(texts, order, |group| {
             counts.fill(0);
-            group.iter().for_each(|place| counts[place.text as usize] += 1);
+            group
+                .iter()
+                .for_each(|place| counts[place.text as usize] += 1);
             let shared = clipped(&counts);
             *matches += shared;
             shared > 0
@@ -39,7 +41,11 @@ impl Grams {
     fn starting(texts: &[&[u32]]) -> Self {
         let mut places = Vec::with_capacity(texts.iter().map(|text| text.len()).sum());
         for (text, items) in (0..).zip(texts) {
-            places.extend((0..).zip(*items).map(|(at, _)| Place { gram: (0, 0), text, at }));
+            places.extend((0..).zip(*items).map(|(at, _)| Place {
+                gram: (0, 0),
+                text,
+                at,
+            }));
         }
         Self { places }
     }
@@ -59,11 +65,17 @@ impl Grams {
         let mut number = 0;
         while start < self.places.len() {
             let gram = self.places[start].gram;
-            let length = self.places[start..].iter().take_while(|place| place.gram == gram).count();
+            let length = self.places[start..]
+                .iter()
+                .take_while(|place| place.gram == gram)
+                .count();
             let group = start..start + length;
             if keep(&self.places[group.clone()]) {
                 for from in group {
-                    self.places[kept] = Place { gram: (number, 0), ..self.places[from] };
+                    self.places[kept] = Place {
+                        gram: (number, 0),
+                        ..self.places[from]
+                    };
                     kept += 1;
                 }
                 number += 1;

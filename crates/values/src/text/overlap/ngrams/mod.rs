@@ -34,7 +34,8 @@ pub(super) fn matches(texts: &[&[u32]], orders: usize, distinct: usize) -> Match
 fn matches_of<const TEXTS: usize>(texts: &[&[u32]], orders: usize, distinct: usize) -> Matches {
     let mut counts = vec![[0_u32; TEXTS]; distinct];
     for (at, text) in texts.iter().enumerate() {
-        text.iter().for_each(|item| counts[*item as usize][at % TEXTS] += 1);
+        text.iter()
+            .for_each(|item| counts[*item as usize][at % TEXTS] += 1);
     }
     let shared = counts.iter().map(|counts| clipped(counts)).sum();
     let mut matches = if orders < 2 || shared < 2 {
@@ -48,7 +49,13 @@ fn matches_of<const TEXTS: usize>(texts: &[&[u32]], orders: usize, distinct: usi
             if is_shared { next - 1 } else { NEVER }
         };
         let numbers: Vec<u32> = counts.iter().map(number).collect();
-        Grams { texts, orders, numbers: &numbers, largest: next - 1 }.matches()
+        Grams {
+            texts,
+            orders,
+            numbers: &numbers,
+            largest: next - 1,
+        }
+        .matches()
     };
     if let Some(items) = matches.first_mut() {
         *items = shared;
@@ -59,7 +66,9 @@ fn matches_of<const TEXTS: usize>(texts: &[&[u32]], orders: usize, distinct: usi
 /// Returns the matches, which are all n-grams, if one of the other sequences is equal to the first.
 fn all_of_equal(texts: &[&[u32]], orders: usize) -> Option<Matches> {
     let (first, others) = texts.split_first()?;
-    others.contains(first).then(|| (0..orders).map(|order| total(first.len(), order)).collect())
+    others
+        .contains(first)
+        .then(|| (0..orders).map(|order| total(first.len(), order)).collect())
 }
 
 /// Returns the number of n-grams of this order in a sequence of this length.
@@ -99,9 +108,17 @@ impl Grams<'_> {
     /// Returns the matches of n-grams of at least two items.
     fn matches(self) -> Matches {
         let bits = |largest: u32| u32::BITS - largest.leading_zeros();
-        let (item, text) = (bits(self.largest), bits(self.texts.len().saturating_sub(1) as u32));
+        let (item, text) = (
+            bits(self.largest),
+            bits(self.texts.len().saturating_sub(1) as u32),
+        );
         let gram = (self.orders as u32).saturating_mul(item);
-        let widths = Widths { gram, item, text, items_per_bit: (1 << 16) / item + 1 };
+        let widths = Widths {
+            gram,
+            item,
+            text,
+            items_per_bit: (1 << 16) / item + 1,
+        };
         match (gram.saturating_add(text), self.texts.len()) {
             (0..=64, 0..=2) => self.packed::<u64, 2>(widths),
             (0..=64, 3..=8) => self.packed::<u64, 8>(widths),
@@ -157,7 +174,10 @@ impl Grams<'_> {
             // An n-gram that occurs once has no match.
             for order in shared_next..shared {
                 let mut counts = seen;
-                counts.iter_mut().zip(&before[order]).for_each(|(seen, before)| *seen -= before);
+                counts
+                    .iter_mut()
+                    .zip(&before[order])
+                    .for_each(|(seen, before)| *seen -= before);
                 matches_of[order] += clipped(&counts);
             }
             shared = shared_next;
@@ -220,7 +240,10 @@ impl Key for u128 {
 /// Returns the number of matches of an n-gram, from its occurrences in each sequence.
 #[inline]
 fn clipped(counts: &[u32]) -> u64 {
-    let others = counts.iter().skip(1).fold(0, |most, count| most.max(*count));
+    let others = counts
+        .iter()
+        .skip(1)
+        .fold(0, |most, count| most.max(*count));
     u64::from(counts.first().map_or(0, |first| others.min(*first)))
 }
 
@@ -251,7 +274,11 @@ mod tests {
             let (texts, orders) = (1 + below(9), below(20) as usize);
             let alphabet = [2, 4, 60, 300, 3_000][below(5) as usize];
             let longest = [3, 8, 60, 300][below(4) as usize];
-            let mut text = |_| (0..below(longest)).map(|_| below(alphabet) as u32).collect();
+            let mut text = |_| {
+                (0..below(longest))
+                    .map(|_| below(alphabet) as u32)
+                    .collect()
+            };
             let mut texts: Vec<Vec<u32>> = (0..texts).map(&mut text).collect();
             // Long n-grams are shared, and sometimes the whole text.
             if below(4) == 0 {
@@ -261,7 +288,11 @@ mod tests {
             }
             let texts: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
             let expected = shared_ngrams(&texts, orders);
-            assert_eq!(chained::matches(&texts, orders)[..], expected, "{texts:?} {orders}");
+            assert_eq!(
+                chained::matches(&texts, orders)[..],
+                expected,
+                "{texts:?} {orders}"
+            );
             let found = matches(&texts, orders, alphabet as usize);
             assert_eq!(found[..], expected, "{texts:?} {orders}");
         }

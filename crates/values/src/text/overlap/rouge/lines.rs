@@ -36,7 +36,9 @@ fn union<'a>(line: &'a [u32], others: &[&[u32]]) -> impl Iterator<Item = u32> + 
     for other in others {
         mark(line, other, &mut is_in);
     }
-    line.iter().zip(is_in).filter_map(|(word, is_in)| is_in.then_some(*word))
+    line.iter()
+        .zip(is_in)
+        .filter_map(|(word, is_in)| is_in.then_some(*word))
 }
 
 /// Marks the words of one longest common subsequence.
@@ -47,7 +49,11 @@ fn mark(line: &[u32], other: &[u32], is_in: &mut [bool]) {
     let (mut above, mut row) = (vec![0_u32; other.len() + 1], vec![0_u32; other.len() + 1]);
     for (i, word) in line.iter().enumerate() {
         for (j, candidate) in other.iter().enumerate() {
-            row[j + 1] = if word == candidate { above[j] + 1 } else { above[j + 1].max(row[j]) };
+            row[j + 1] = if word == candidate {
+                above[j] + 1
+            } else {
+                above[j + 1].max(row[j])
+            };
             back[i * other.len() + j] = row[j] > above[j + 1];
         }
         std::mem::swap(&mut above, &mut row);

@@ -43,12 +43,14 @@ impl RougeTokens {
     /// assert_eq!(RougeTokens::Ascii.of(text), ["the", "na", "ve", "cat", "s"]);
     /// assert_eq!(RougeTokens::Unicode.of(text), ["the", "naïve", "cat", "s", "東", "京"]);
     /// ```
-    #[must_use]
     pub fn of(self, text: &str) -> Vec<String> {
         let text = self.prepared(text);
         let mut found = Vec::new();
         self.find(&text, &mut found);
-        found.into_iter().map(|word| text[word].to_owned()).collect()
+        found
+            .into_iter()
+            .map(|word| text[word].to_owned())
+            .collect()
     }
 
     /// Returns the string in lower case, in which the words are searched.
@@ -105,10 +107,13 @@ pub struct RougeOptions {
 
 impl RougeOptions {
     /// Returns the words of a string, in the order of the string.
-    #[must_use]
     pub fn words(self, text: &str) -> Vec<String> {
         let words = self.tokens.of(text);
-        if self.use_stemmer { words.iter().map(|word| stemmed(word)).collect() } else { words }
+        if self.use_stemmer {
+            words.iter().map(|word| stemmed(word)).collect()
+        } else {
+            words
+        }
     }
 
     /// Adds the words of a line of a prepared string as a list.
@@ -130,7 +135,11 @@ impl RougeOptions {
 
 /// Returns the stem of a word of more than three characters, and other words as they are.
 fn stemmed(word: &str) -> String {
-    if word.chars().nth(3).is_some() { stem(word) } else { word.to_owned() }
+    if word.chars().nth(3).is_some() {
+        stem(word)
+    } else {
+        word.to_owned()
+    }
 }
 
 /// A variant of ROUGE.
@@ -186,7 +195,8 @@ impl Rouge {
             for text in std::iter::once(prediction).chain(references) {
                 let text = options.tokens.prepared_words(text);
                 let lines = if self == Self::Lsum { usize::MAX } else { 1 };
-                text.splitn(lines, '\n').for_each(|line| options.add(line, words));
+                text.splitn(lines, '\n')
+                    .for_each(|line| options.add(line, words));
                 ends.push(words.len());
             }
             words.number();
@@ -223,7 +233,10 @@ impl Rouge {
 }
 
 impl RougeScore {
-    #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of words stay far below 2^53"
+    )]
     fn new(shared: u64, [prediction, reference]: [usize; 2]) -> Self {
         if shared == 0 {
             return Self::default();
@@ -232,7 +245,11 @@ impl RougeScore {
         let recall = shared as f64 / reference as f64;
         // In `rouge-score`'s order of operations: if references are equally good, the last bit
         // decides whose precision and recall are returned.
-        Self { precision, recall, f1: 2.0 * precision * recall / (precision + recall) }
+        Self {
+            precision,
+            recall,
+            f1: 2.0 * precision * recall / (precision + recall),
+        }
     }
 }
 

@@ -140,7 +140,9 @@ fn past_or_participle(word: &mut String) {
         return apply(word, &[("eed", "ee")], |stem, _| measure(stem) > 0);
     }
     let before = word.len();
-    apply(word, &[("ed", ""), ("ing", "")], |stem, _| kinds(stem).any(|kind| kind == Kind::Vowel));
+    apply(word, &[("ed", ""), ("ing", "")], |stem, _| {
+        kinds(stem).any(|kind| kind == Kind::Vowel)
+    });
     if word.len() < before {
         restore(word);
     }
@@ -148,7 +150,10 @@ fn past_or_participle(word: &mut String) {
 
 /// Repairs the word after "ed" or "ing" was removed: "hopp" becomes "hop", "fil" becomes "file".
 fn restore(word: &mut String) {
-    if ["at", "bl", "iz"].iter().any(|ending| word.ends_with(ending)) {
+    if ["at", "bl", "iz"]
+        .iter()
+        .any(|ending| word.ends_with(ending))
+    {
         word.push('e');
     } else if ends_with_double_consonant(word) {
         if !word.ends_with(['l', 's', 'z']) {
@@ -168,7 +173,10 @@ fn final_y(word: &mut String) {
 
 /// Step 2.
 fn double_suffix(word: &mut String) {
-    if word.strip_suffix("alli").is_some_and(|stem| measure(stem) > 0) {
+    if word
+        .strip_suffix("alli")
+        .is_some_and(|stem| measure(stem) > 0)
+    {
         // "al" may itself end a double suffix, as in "nationalli".
         word.truncate(word.len() - "li".len());
     }
@@ -191,7 +199,9 @@ fn final_e(word: &mut String) {
 
 /// Step 5b.
 fn final_ll(word: &mut String) {
-    apply(word, &[("ll", "l")], |stem, _| measure(&format!("{stem}l")) > 1);
+    apply(word, &[("ll", "l")], |stem, _| {
+        measure(&format!("{stem}l")) > 1
+    });
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -214,7 +224,10 @@ fn kinds(word: &str) -> impl Iterator<Item = Kind> {
 /// Porter's m: the number of vowels that are followed by a consonant.
 fn measure(stem: &str) -> usize {
     let after = kinds(stem).skip(1);
-    kinds(stem).zip(after).filter(|pair| *pair == (Kind::Vowel, Kind::Consonant)).count()
+    kinds(stem)
+        .zip(after)
+        .filter(|pair| *pair == (Kind::Vowel, Kind::Consonant))
+        .count()
 }
 
 fn ends_with_double_consonant(word: &str) -> bool {

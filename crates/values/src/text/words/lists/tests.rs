@@ -13,13 +13,19 @@ fn by_map(lists: &[Vec<String>]) -> (Vec<Vec<u32>>, usize) {
         let next = numbers.len() as u32;
         *numbers.entry(word).or_insert(next)
     };
-    let lists = lists.iter().map(|list| list.iter().map(&mut number).collect()).collect();
+    let lists = lists
+        .iter()
+        .map(|list| list.iter().map(&mut number).collect())
+        .collect();
     (lists, numbers.len())
 }
 
 fn numbered(words: &mut WordLists) -> (Vec<Vec<u32>>, usize) {
     words.number();
-    (words.lists().map(<[u32]>::to_vec).collect(), words.distinct())
+    (
+        words.lists().map(<[u32]>::to_vec).collect(),
+        words.distinct(),
+    )
 }
 
 #[test]
@@ -70,7 +76,9 @@ fn word() -> impl Strategy<Value = String> {
 fn slices(lists: &[Vec<String>], is_lower: bool, others: usize) -> (Vec<Vec<u32>>, usize) {
     let (others, slices) = lists.split_at(others);
     WordLists::with(|words| {
-        others.iter().for_each(|list| words.add(list.iter().map(String::as_str)));
+        others
+            .iter()
+            .for_each(|list| words.add(list.iter().map(String::as_str)));
         for list in slices {
             let mut end = 0;
             let mut position = |word: &String| {
