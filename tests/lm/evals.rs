@@ -50,7 +50,7 @@ macro_rules! evals {
 evals! { e01 e02 e03 e04 e05 e06 e07 e08 e09 e10 e11 e12 }
 
 /// A test binary of this file, with its own target folder, store and server.
-fn command(folder: &Path, server: &Server) -> Command {
+pub(crate) fn command(folder: &Path, server: &Server) -> Command {
     let mut command = Command::new(folder.join("target/debug/deps/evals"));
     for name in [
         "DSRS_LM",
@@ -75,7 +75,7 @@ fn command(folder: &Path, server: &Server) -> Command {
 }
 
 /// A folder that looks like the target folder of cargo, with a link to this binary.
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let deps = folder.path().join("target/debug/deps");
     std::fs::create_dir_all(&deps).unwrap();

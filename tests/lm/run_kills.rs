@@ -90,7 +90,7 @@ fn row_of(text: &str) -> Option<u64> {
     rest[..end].parse().ok()
 }
 
-fn setting(name: &str, default: u64) -> u64 {
+pub(crate) fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name)
         .ok()
         .map_or(default, |value| value.parse().unwrap())

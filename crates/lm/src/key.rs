@@ -1,4 +1,4 @@
-//! The key of a stored reply.
+//! The key of a reply, in the store and in a file of recorded calls.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -10,7 +10,7 @@ use super::{LanguageModel, LmRequest};
 ///
 /// The request is included as it is sent, in its own order: a model writes its answer in the order
 /// of the schema's properties, so even their order matters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(super) text: String,
     pub(crate) hash: Hash,
@@ -23,7 +23,11 @@ const FORMAT_VERSION: u32 = 3;
 impl Key {
     /// The key of an [effective request](LanguageModel::effective_request).
     pub(crate) fn new(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
-        let (id, endpoint) = (lm.id(), lm.endpoint());
+        Self::of(lm.id(), lm.endpoint(), request)
+    }
+
+    /// The key of an effective request to the model of this name and address.
+    pub(crate) fn of(id: &str, endpoint: Option<&str>, request: &LmRequest) -> Self {
         let call =
             json!({ "format": FORMAT_VERSION, "lm": id, "endpoint": endpoint, "request": request });
         let text = call.to_string();

@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dsrs_metrics_values::named_files::{WriteLock, open_regular};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::ReplayError;
-use crate::hash::Hash;
+use crate::key::Key;
 use crate::{LanguageModel, LmReply, LmRequest};
 
 /// The version of the format, to be incremented with every change, except for a field that may be absent.
@@ -29,31 +28,6 @@ struct Header {
 const ABOUT: &str =
     "replies of language models that tests replay; written by DSRS_UPDATE=new cargo test";
 
-/// What a recorded reply depends on, in the order of the lines. The endpoint is not part of it: a local server may have another
-/// port in each run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CallKey {
-    purpose: String,
-    model: String,
-    /// The request as JSON.
-    request: String,
-}
-
-impl CallKey {
-    pub(super) fn new(model: &str, request: &LmRequest) -> Self {
-        let json = serde_json::to_string(request);
-        Self {
-            purpose: request.purpose.clone(),
-            model: model.to_owned(),
-            request: json.expect("the keys of a request are strings"),
-        }
-    }
-
-    pub(super) fn hash(&self) -> Hash {
-        Sha256::digest(format!("{}\n{}", self.model, self.request)).into()
-    }
-}
-
 /// A line of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Call {
@@ -65,7 +39,13 @@ pub(super) struct Call {
     pub(super) reply: LmReply,
 }
 
-pub(super) type Calls = BTreeMap<CallKey, Call>;
+/// The calls in the order of the lines.
+pub(super) type Calls = BTreeMap<Key, Call>;
+
+/// The key of an effective request. The endpoint is not part of it: a local server may have another port in each run.
+pub(super) fn key_of(model: &str, request: &LmRequest) -> Key {
+    Key::of(model, None, request)
+}
 
 impl Call {
     pub(super) fn new(lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) -> Self {
@@ -140,7 +120,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
         };
         let call: Call =
             serde_json::from_slice(bytes).map_err(|error| damaged(reason_of(&error)))?;
-        let key = CallKey::new(&call.model, &call.request);
+        let key = key_of(&call.model, &call.request);
         if calls.insert(key, call).is_some() {
             return Err(damaged("a call that an earlier line has".to_owned()));
         }
@@ -169,7 +149,7 @@ pub(super) fn lock(path: &Path) -> Result<WriteLock, ReplayError> {
 }
 
 /// Writes the calls, unless the file has them already.
-pub(super) fn write(path: &Path, calls: &BTreeMap<&CallKey, &Call>) -> Result<(), ReplayError> {
+pub(super) fn write(path: &Path, calls: &BTreeMap<&Key, &Call>) -> Result<(), ReplayError> {
     let written = encode(calls).and_then(|bytes| {
         if fs::read(path).is_ok_and(|old| old == bytes) {
             return Ok(());
@@ -182,7 +162,7 @@ pub(super) fn write(path: &Path, calls: &BTreeMap<&CallKey, &Call>) -> Result<()
     })
 }
 
-fn encode(calls: &BTreeMap<&CallKey, &Call>) -> io::Result<Vec<u8>> {
+fn encode(calls: &BTreeMap<&Key, &Call>) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(&Header {
         replay: VERSION,
         about: ABOUT.to_owned(),

@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex};
 use dsrs_metrics_values::named_files::WriteLock;
 
 pub use self::error::ReplayError;
-use self::file::{Call, CallKey, Calls};
+use self::file::{Call, Calls, key_of};
+use super::key::Key;
 use super::layers::{Flight, SingleFlight};
 use super::lock::lock;
 use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage};
@@ -69,7 +70,7 @@ enum Mode {
 
 #[derive(Debug, Default)]
 struct State {
-    replayed: BTreeSet<CallKey>,
+    replayed: BTreeSet<Key>,
     recorded: Calls,
     /// The error of the first call that the file lacks.
     missing: Option<LmError>,
@@ -213,7 +214,8 @@ impl Replay {
         request: &LmRequest,
         ledger: &Ledger,
     ) -> Result<LmReply, LmError> {
-        let key = CallKey::new(lm.id(), request);
+        let request = &*lm.effective_request(request);
+        let key = key_of(lm.id(), request);
         let not_made = |result: Result<LmReply, LmError>| {
             ledger.record(&request.purpose, &result);
             result
@@ -237,7 +239,7 @@ impl Replay {
             self.record(&key, lm, request, &reply);
             Ok(reply)
         };
-        match self.in_progress.run(key.hash(), call).await {
+        match self.in_progress.run(key.hash, call).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => not_made(Ok(reply.into_cached())),
             Flight::Shared(Err(error)) => not_made(Err(error
@@ -248,20 +250,20 @@ impl Replay {
 
     /// Returns whether a model is called for this request.
     pub(super) fn is_called(&self, lm: &dyn LanguageModel, request: &LmRequest) -> bool {
-        let key = CallKey::new(lm.id(), request);
+        let key = key_of(lm.id(), &lm.effective_request(request));
         self.is_recording()
             && !lock(&self.state).recorded.contains_key(&key)
             && self.replayable(&key).is_none()
     }
 
     /// The call of the file, unless all calls are made again.
-    fn replayable(&self, key: &CallKey) -> Option<&Call> {
+    fn replayable(&self, key: &Key) -> Option<&Call> {
         self.stored
             .get(key)
             .filter(|_| self.mode != Mode::RecordingAll)
     }
 
-    fn find(&self, key: &CallKey) -> Option<LmReply> {
+    fn find(&self, key: &Key) -> Option<LmReply> {
         let mut state = lock(&self.state);
         if let Some(call) = state.recorded.get(key) {
             return Some(call.reply.clone().into_cached());
@@ -271,7 +273,7 @@ impl Replay {
         Some(call.reply.clone().into_cached())
     }
 
-    fn record(&self, key: &CallKey, lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) {
+    fn record(&self, key: &Key, lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) {
         let call = Call::new(lm, request, reply);
         lock(&self.state).recorded.insert(key.clone(), call);
     }

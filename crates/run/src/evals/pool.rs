@@ -4,6 +4,8 @@
 //! reservation of a process that died counts as spent.
 
 use std::env;
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -108,7 +110,11 @@ fn unusable(error: &LmError) -> String {
 fn is_alive(process: &str) -> bool {
     let processes = Path::new("/proc");
     if processes.join("self").exists() {
-        return processes.join(process).exists();
+        return match fs::read_to_string(processes.join(process).join("stat")) {
+            // A process that ended, and that its parent has not waited for, is a zombie.
+            Ok(stat) => !stat.contains(") Z "),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        };
     }
     // macOS has no such folder. Windows has no such command.
     let mut kill = Command::new("kill");
@@ -165,6 +171,24 @@ mod tests {
         };
         assert_eq!(other.reserve(None).unwrap().msats(), 100);
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// Its parent is this test, which has not waited for it.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_ended_is_dead_before_its_parent_has_waited_for_it() {
+        let mut process = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let number = process.id().to_string();
+        assert!(super::is_alive(&number));
+        process.kill().unwrap();
+        while super::is_alive(&number) {
+            std::thread::yield_now();
+        }
+        assert!(std::path::Path::new("/proc").join(&number).exists());
+        process.wait().unwrap();
     }
 
     #[test]
