@@ -129,10 +129,11 @@ fn anchors(page: &str) -> HashSet<String> {
         .collect()
 }
 
-/// The names and targets of the links that a page defines below its text.
+/// The names and targets of the links that a page defines below its text. Footnotes are not links.
 fn definitions(page: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = page.lines().filter_map(|line| line.strip_prefix('['));
-    lines.filter_map(|line| line.split_once("]: "))
+    let links = lines.filter(|line| !line.starts_with('^'));
+    links.filter_map(|line| line.split_once("]: "))
 }
 
 /// Every relative link of a page leads to a file, and to a heading if it names one.
