@@ -1,7 +1,6 @@
 // The README defines its links at its end, for readers of the repository. Markdown uses the first definition of a link, so
 // these definitions lead to pages of the crate documentation, and to the files of the repository that are not part of it.
 #![doc = include_str!("links.md")]
-#![doc = concat!("[CHANGELOG]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/CHANGELOG.md")]
 #![doc = concat!("[CONTRIBUTING]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/CONTRIBUTING.md")]
 #![doc = concat!("[SECURITY]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/SECURITY.md")]
 #![doc = concat!("[conformance]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/dsrs-metrics/docs/conformance.md")]

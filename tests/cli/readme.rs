@@ -89,4 +89,5 @@ fn the_commands_of_the_readme_run() {
         last[2].contains("answer_exact_match: B is better by 23.94 percentage points"),
         "{last:?}"
     );
+    assert!(data.read("report.html").starts_with("<!DOCTYPE html>"));
 }
