@@ -84,6 +84,29 @@ fn the_readme_has_the_eval_of_the_tutorial() {
     }
 }
 
+/// Phrases that native writers do not use: "instead of", "otherwise", "regardless of" and "if" say the same.
+const PHRASES: [&str; 6] = [
+    "Returns whether",
+    "in place of",
+    "or else",
+    "whatever the",
+    "as far as",
+    "| Whether",
+];
+
+#[test]
+fn pages_for_users_have_no_translated_phrase() {
+    let mut pages = files(&root().join("dsrs-metrics/docs/guide"), "md");
+    pages.extend(["README.md", "COMPARE.md", "SECURITY.md"].map(|name| root().join(name)));
+    let mut found = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let phrases = PHRASES.iter().filter(|phrase| text.contains(**phrase));
+        found.extend(phrases.map(|phrase| format!("{}: {phrase}", page.display())));
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
 /// A hidden line of an example is visible where the page is not rendered by rustdoc.
 #[test]
 fn no_example_has_hidden_lines() {
