@@ -52,3 +52,16 @@ fn the_composite_and_its_components_have_the_figures_of_the_document() {
 fn the_composite_lists_the_fields_of_its_components() {
     assert_snapshot!(list("heritage_rag sources_used", "100"));
 }
+
+#[test]
+fn the_guide_shows_what_its_first_command_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = root.join("dsrs-metrics/docs/guide/command_line.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let args = "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match,f1";
+    assert!(page.contains(&format!("dsrs-metrics {args}\n")));
+    let mut command = scorer();
+    command.args(args.split(' ')).current_dir(root);
+    let ran = Ran::from(command.output().unwrap());
+    assert!(page.contains(&ran.out), "{ran:?}");
+}

@@ -1,4 +1,5 @@
-//! What each command answers about two runs that differ in one thing. The answers are the table of the guide page `identity`.
+//! What each command answers about two runs that differ in one thing. The table of the guide page `identity` has the beginnings of
+//! the answers.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,6 +21,14 @@ const PAGE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../dsrs-metrics/docs/guide/identity.md"
 );
+
+const PAGE_HEAD: &str = "\
+| from A to B | `compare A B` | exit code | `agree B` |
+| --- | --- | --- | --- |
+";
+
+/// The whole answers.
+const ANSWERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cli/data/identity.md");
 
 const HEAD: &str = "\
 | from A to B | `compare A B` | with `--fail-if-worse` | `report A B` | `agree B`, metrics and run |
@@ -373,8 +382,8 @@ fn reported(folder: &Folder, ran: &Ran, comparison: &str) -> String {
     }
 }
 
-/// Returns the row of the table for a change.
-async fn table_row(name: &str, setup: Setup) -> String {
+/// Returns the answers to a change, after its name.
+async fn answers(name: &str, setup: Setup) -> [String; 5] {
     let folder = Folder::with("labels.jsonl", Setup::new().rows);
     Setup::new().run(&folder, "a.jsonl").await;
     setup.run(&folder, "b.jsonl").await;
@@ -412,33 +421,65 @@ async fn table_row(name: &str, setup: Setup) -> String {
         reported(&folder, &report, &differences.join("\n")),
         answer(&agree, &["version ", "note: ", "openai:", "measured: "]),
     ];
-    format!(
-        "| {} |",
-        cells
-            .map(|cell| cell.replace('|', "\\|").replace('\n', " "))
-            .join(" | ")
-    )
+    cells.map(|cell| cell.replace('|', "\\|").replace('\n', " "))
 }
 
-#[tokio::test]
-async fn nothing_that_differs_between_two_runs_is_silent() {
-    let mut table = Vec::new();
-    for (name, setup) in changes() {
-        table.push(table_row(name, setup).await);
+/// Returns the sentence that an answer begins with, and its exit code.
+fn beginning(answer: &str) -> (String, &str) {
+    let (text, code) = answer.rsplit_once("exit ").unwrap();
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let mut parts = text.split("; ");
+    let mut sentence = parts.next().unwrap().to_owned();
+    if let Some(in_b) = parts.next().filter(|part| part.starts_with("in B: ")) {
+        sentence = format!("{sentence}; {in_b}");
     }
-    let table = table.join("\n") + "\n";
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let (before, rest) = page.split_once(HEAD).expect("the table has its head");
+    (sentence, code)
+}
+
+/// Returns the row of the page for these answers.
+fn page_row([name, compared, gate, _, agree]: &[String; 5]) -> String {
+    assert_eq!(gate, "the same", "the page says that for all changes");
+    let (mut sentence, code) = beginning(compared);
+    if sentence.is_empty() {
+        sentence = "no difference".to_owned();
+    }
+    let agreed = match beginning(agree) {
+        (_, "0") => {
+            let note = agree.split("; ").find(|part| part.starts_with("note: "));
+            note.unwrap_or("compared").to_owned()
+        }
+        (error, _) => error,
+    };
+    format!("| {name} | {sentence} | {code} | {agreed} |")
+}
+
+/// Compares the rows of a table with those of a file, or writes them there.
+fn assert_table(file: &str, head: &str, rows: &[String]) {
+    let table = rows.join("\n") + "\n";
+    let page = std::fs::read_to_string(file).unwrap();
+    let (before, rest) = page.split_once(head).expect("the table has its head");
     let (_, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
     let after = if after.is_empty() {
         String::new()
     } else {
         format!("\n{after}")
     };
-    let expected = format!("{before}{HEAD}{table}{after}");
+    let expected = format!("{before}{head}{table}{after}");
     if std::env::var_os("DSRS_METRICS_RECORD").is_some() {
-        std::fs::write(PAGE, expected).unwrap();
+        std::fs::write(file, expected).unwrap();
     } else {
         assert_eq!(page, expected, "DSRS_METRICS_RECORD=1 writes the table");
     }
+}
+
+#[tokio::test]
+async fn nothing_that_differs_between_two_runs_is_silent() {
+    let (mut whole, mut short) = (Vec::new(), Vec::new());
+    for (name, setup) in changes() {
+        let answers = answers(name, setup).await;
+        whole.push(format!("| {} |", answers.join(" | ")));
+        short.push(page_row(&answers));
+    }
+    assert_table(ANSWERS, HEAD, &whole);
+    assert_table(PAGE, PAGE_HEAD, &short);
 }

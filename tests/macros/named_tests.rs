@@ -80,6 +80,21 @@ fn tests_of_the_threat_model_exist() {
     assert_tests_exist(&fs::read_to_string(root().join("SECURITY.md")).unwrap());
 }
 
+/// Readers of the guide have no use for the names of tests.
+#[test]
+fn the_guide_names_no_test() {
+    let tests = tests();
+    let mut found = Vec::new();
+    for file in files(&root().join("dsrs-metrics/docs/guide"), "md") {
+        let page = fs::read_to_string(&file).unwrap();
+        // Code in backticks is every second piece. Short names are also those of functions.
+        let code = page.split('`').skip(1).step_by(2);
+        let named = code.filter(|code| code.matches('_').count() > 2 && tests.contains(*code));
+        found.extend(named.map(|name| format!("{}: {name}", file.display())));
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
 /// Each limit that the guide promises has a row with its tests.
 #[test]
 fn every_limit_on_untrusted_input_has_tests() {
