@@ -91,8 +91,7 @@ impl BleuOptions {
         Ok(WordLists::with(|words| {
             let references = references.iter().map(AsRef::as_ref);
             for text in std::iter::once(prediction).chain(references) {
-                let text = self.prepared(text);
-                words.add_slices(&text, false, |found| self.tokens.find(&text, found));
+                words.add(self.tokens.words(&self.prepared(text)));
             }
             words.number();
             let texts: SmallVec<[&[u32]; 2]> = words.lists().collect();
