@@ -199,9 +199,9 @@ impl ClassScores {
     /// Adds a row with a finite score.
     pub fn add(&mut self, is_positive: bool, score: f64) {
         if is_positive {
-            self.positive.push(score)
+            self.positive.push(score);
         } else {
-            self.negative.push(score)
+            self.negative.push(score);
         }
     }
 

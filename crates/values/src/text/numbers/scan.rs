@@ -84,7 +84,7 @@ impl Scanner<'_> {
         // The first numeral of the chain, its end, and whether it has an opaque part.
         let (mut chain, mut end, mut is_opaque) = (0, 0, false);
         let mut at = 0;
-        while let Some(ahead) = self.count_before_start(at) {
+        while let Some(ahead) = self.text[at..].iter().position(|byte| may_start(*byte)) {
             at += ahead;
             let step = self.step(at, found.last());
             let start = match &step {
@@ -126,12 +126,6 @@ impl Scanner<'_> {
         let joins = |byte: &u8| is_operator(byte) || is_space(byte) || b"()[]{}".contains(byte);
         let is_remark = gap.starts_with(b" (") && !gap.iter().any(is_operator);
         gap == b"." || (gap.iter().all(joins) && !is_remark)
-    }
-
-    /// Returns the number of bytes between `at` and the next position where a number can start.
-    fn count_before_start(&self, at: usize) -> Option<usize> {
-        let rest = self.text.get(at..)?;
-        rest.iter().position(|&byte| may_start(byte))
     }
 
     fn step(&self, at: usize, last: Option<&Numeral>) -> Step {

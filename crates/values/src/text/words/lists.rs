@@ -46,8 +46,10 @@ impl Key {
     /// Whether the word, of ASCII letters and digits, is empty, `a`, `an` or `the`.
     #[inline]
     fn is_article_or_empty(self) -> bool {
-        const ARTICLES: [u64; 4] = [0, 0x61, 0x6e61, 0x0065_6874];
-        self.0 >> 120 < 4 && ARTICLES.contains(&(self.0 as u64))
+        const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
+        const AN: u64 = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
+        const THE: u64 = u64::from_le_bytes(*b"the\0\0\0\0\0");
+        self.0 >> 120 < 4 && [0, A, AN, THE].contains(&(self.0 as u64))
     }
 }
 

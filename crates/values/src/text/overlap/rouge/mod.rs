@@ -4,7 +4,6 @@ mod lines;
 mod porter;
 
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 use self::lines::shared_by_line;
 use self::porter::stem;
@@ -176,7 +175,7 @@ impl Rouge {
         WordLists::with(|words| {
             let references = references.iter().map(AsRef::as_ref);
             // The number of lists of words at the end of each string.
-            let mut ends: SmallVec<[usize; 4]> = SmallVec::new();
+            let mut ends = Vec::new();
             for text in std::iter::once(prediction).chain(references) {
                 let text = options.tokens.prepared(text);
                 let lines = if self == Self::Lsum { usize::MAX } else { 1 };
@@ -185,7 +184,7 @@ impl Rouge {
                 ends.push(words.len());
             }
             words.number();
-            let lists: SmallVec<[&[u32]; 4]> = words.lists().collect();
+            let lists: Vec<&[u32]> = words.lists().collect();
             let prediction = &lists[..ends[0]];
             let references = ends.windows(2).map(|ends| &lists[ends[0]..ends[1]]);
             let scores =
