@@ -155,7 +155,7 @@ impl Serialize for Uncertainty {
 /// assert_eq!(format!("{:.4}", uncertainty.stderr().unwrap()), "0.1768");
 /// assert_eq!(format!("{:.4}", uncertainty.ci95().unwrap()), "[0.0092, 0.9908]");
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Moments {
     pub(super) count: u64,
     /// Values that are 1, as most are; they are not in the sums.
@@ -336,6 +336,16 @@ impl FromIterator<f64> for Moments {
         let mut moments = Self::default();
         values.into_iter().for_each(|value| moments.record(value));
         moments
+    }
+}
+
+impl std::fmt::Debug for Moments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut moments = f.debug_struct("Moments");
+        moments
+            .field("count", &self.count)
+            .field("mean", &self.mean());
+        moments.field("variance", &self.variance()).finish()
     }
 }
 
