@@ -45,6 +45,7 @@ impl EditDistance {
     /// Returns the number of edits between the characters of two strings.
     pub(super) fn of_strings(self, a: &str, b: &str) -> usize {
         match (self, a.is_ascii() && b.is_ascii()) {
+            _ if a == b => 0,
             (Self::Levenshtein, true) => levenshtein::distance(a.bytes(), b.bytes()),
             (Self::Levenshtein, false) => levenshtein::distance(a.chars(), b.chars()),
             (Self::Indel, true) => indel::distance(a.bytes(), b.bytes()),

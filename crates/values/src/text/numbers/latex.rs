@@ -13,12 +13,14 @@ const ARGUMENT: usize = 64;
 
 /// Functions, constants and signs that are not evaluated. Unknown commands with an argument are like them.
 const NOT_EVALUATED: &str = " sqrt binom dbinom tbinom choose log ln lg exp sin cos tan cot sec csc arcsin arccos \
-    arctan sinh cosh tanh sum prod int lim max min gcd lcm det pi infty pm mp mod bmod pmod Gamma lfloor lceil over hspace mspace hskip mskip kern mkern ";
+    arctan sinh cosh tanh sum prod int lim max min gcd lcm det pi infty pm mp mod bmod pmod Gamma lfloor lceil over ";
 /// Commands that only change how their argument, or what follows, is set. So do `\text..` and `\math..`.
 const STYLES: &str = " boxed fbox mbox hbox underline emph ensuremath num numprint np SI qty left right big Big bigl \
     bigr Bigl Bigr displaystyle scriptstyle bf it rm negthinspace negmedspace negthickspace allowbreak nobreak limits ";
 const SPACES: &str = " thinspace medspace thickspace enspace nobreakspace space ";
+const WIDTHS: &str = " hspace mspace hskip mskip kern mkern ";
 const FRACTIONS: &str = " frac dfrac tfrac cfrac sfrac nicefrac ";
+const CURRENCIES: &str = " pounds euro yen texteuro textsterling textyen textdollar ";
 /// Commands whose argument is not part of the text.
 const REFERENCES: &str = " begin end tag label ref eqref cite color vspace ";
 
@@ -92,6 +94,9 @@ fn command<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     if is_one_of(SPACES) {
         return space(trimmed, out);
     }
+    if is_one_of(WIDTHS) {
+        return space(without_width(trimmed), out);
+    }
     if is_one_of(REFERENCES) {
         let (argument, rest) = argument(trimmed);
         match (argument.ends_with(b"matrix"), &*name) {
@@ -101,9 +106,16 @@ fn command<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         }
         return rest;
     }
+    let before = out.trim_ascii_end();
+    if name == "over" && before.last().is_some_and(u8::is_ascii_digit) {
+        out.truncate(before.len());
+        out.push(b'/');
+        return trimmed;
+    }
     let symbol = match &*name {
         "times" | "cdot" => TIMES,
         _ if is_one_of(FRACTIONS) => FRACTION,
+        _ if is_one_of(CURRENCIES) => b'$',
         _ if is_one_of(NOT_EVALUATED) => {
             out.push(OPAQUE);
             return trimmed;
@@ -155,4 +167,21 @@ fn argument(rest: &[u8]) -> (&[u8], &[u8]) {
     let inner = rest.strip_prefix(b"{").unwrap_or_default();
     let end = inner.iter().take(ARGUMENT).position(|&byte| byte == b'}');
     end.map_or((&[], rest), |end| (&inner[..end], &inner[end + 1..]))
+}
+
+/// Removes a width, `{0.1em}` or `-0.1em`.
+fn without_width(rest: &[u8]) -> &[u8] {
+    if rest.starts_with(b"{") {
+        return argument(rest).1;
+    }
+    let amount = rest
+        .iter()
+        .take_while(|byte| matches!(byte, b'-' | b'.' | b'0'..=b'9'))
+        .count();
+    let unit = rest[amount..]
+        .iter()
+        .take(2)
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    rest[amount + unit..].trim_ascii_start()
 }
