@@ -1,9 +1,8 @@
 """Writes tests/parity/unicode_versions.txt: where other Unicode versions read a code point otherwise.
 
-Run with CPython 3.11, naming other interpreters and the program that lists what Rust knows:
+Run with CPython 3.11 and the package `regex`, naming other interpreters:
 
     python tests/parity/make_unicode_versions.py python3.10 python3.12 python3.13 > tests/parity/unicode_versions.txt
-    cargo test --test text_parity -- --ignored --nocapture --exact list_rust | grep '^[[0-9A-F#]' >> tests/parity/unicode_versions.txt
 """
 
 import json
@@ -32,6 +31,26 @@ def unassigned():
     return [cp for cp in range(0x110000) if unicodedata.category(chr(cp)) == "Cn"]
 
 
+def unassigned_no_more():
+    import regex  # Its tables are newer than those of the interpreter.
+
+    return [cp for cp in unassigned() if not regex.match(r"\p{Cn}", chr(cp))]
+
+
+def changed_around_a_sigma():
+    """Code points whose case, on which a final sigma depends, a later version reads otherwise."""
+    import regex
+
+    known = {*range(0x110000)} - {*range(0xD800, 0xE000)} - {*unassigned()}
+    out = []
+    for c in map(chr, sorted(known)):
+        cased, ignorable = (bool(regex.match(rf"\p{{{name}}}", c)) for name in ("Cased", "Case_Ignorable"))
+        ends = [(before + c + "\u03a3").lower()[-1] == "\u03c2" for before in "-A"]
+        if ends != [cased and not ignorable, cased or ignorable]:
+            out.append(ord(c))
+    return out
+
+
 def ranges(code_points):
     out = []
     for cp in sorted(code_points):
@@ -52,8 +71,8 @@ def main():
     print("# The reference is CPython 3.11, which knows Unicode 14. Each section lists the code points that another")
     print("# version reads otherwise in a way on which normalize_text depends: decomposition, combining class, lower")
     print("# case, case around a final sigma, `\\w`, white space. All of them are unassigned in the older of the two")
-    print("# versions, but for those that a section names as changed. This library follows the reference: it treats a")
-    print("# code point that only a later version knows as CPython 3.11 does, as unassigned.")
+    print("# versions, but for those that a section names as changed. The last section lists the code points that")
+    print("# Unicode 14 does not know: this library reads them as the later version that Rust's tables have.")
     for python in sys.argv[1:]:
         said = subprocess.run([python, __file__, "--dump"], check=True, capture_output=True).stdout
         version, theirs, their_unassigned = json.loads(said)
@@ -65,6 +84,10 @@ def main():
         if changed:
             print("# changed: " + " ".join(ranges(changed)))
         print("\n".join(ranges(differ)))
+    later, changed = unassigned_no_more(), changed_around_a_sigma()
+    print(f"\n[Later than Unicode {unicodedata.unidata_version}: {len(later) + len(changed)} code points]")
+    print("# changed: " + " ".join(ranges(changed)))
+    print("\n".join(ranges(later + changed)))
 
 
 if __name__ == "__main__":

@@ -125,19 +125,6 @@ fn passages_and_answers_may_be_missing() {
 }
 
 #[test]
-fn prepared_references_score_like_the_functions() {
-    let gold = Profile::Folded.references(&["Straße", "New York"]).unwrap();
-    assert!(gold.em("STRASSE"));
-    assert!(close(gold.f1("york"), 2.0 / 3.0));
-    assert!(close(gold.precision("york city"), 0.5));
-    assert!(close(gold.recall("york city"), 0.5));
-    assert!(close(gold.hotpot_f1("yes"), 0.0));
-    assert!(gold.matches("york", 0.5) && !gold.matches("york", 1.0));
-    assert!(gold.matches("york new", 0.99) && !gold.matches("york new", 1.0));
-    assert_eq!(gold.profile(), Profile::Folded);
-}
-
-#[test]
 fn profiles_are_named_in_snake_case() {
     let names = serde_json::to_string(&[Profile::Dspy, Profile::Folded, Profile::FoldedSymbols]);
     assert_eq!(names.unwrap(), r#"["dspy","folded","folded_symbols"]"#);

@@ -99,16 +99,9 @@ pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
 
 /// Numbers equal names: files of different folders.
 pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
-    match all.contains_key(&name) {
-        false => name,
-        true => {
-            let numbered = (2..).map(|number: u64| format!("{name}#{number}"));
-            numbered
-                .into_iter()
-                .find(|name| !all.contains_key(name))
-                .unwrap_or(name)
-        }
-    }
+    let numbered = (2_u64..).map(|number| format!("{name}#{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| !all.contains_key(name)).unwrap_or(name)
 }
 
 /// Adds a file by its name, or all entries of a folder by their paths in it.

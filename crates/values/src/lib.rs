@@ -37,6 +37,7 @@ macro_rules! conversions {
     )*};
 }
 
+mod bipartite;
 #[doc(hidden)]
 pub mod files;
 pub mod json;

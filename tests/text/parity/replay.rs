@@ -24,6 +24,22 @@ pub(crate) enum Request {
     },
 }
 
+impl Request {
+    /// Iterates over the strings of the request.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &String> {
+        let (text, others): (_, [&[String]; 2]) = match self {
+            Self::Pair {
+                prediction,
+                answers,
+                ..
+            } => (Some(prediction), [answers, &[]]),
+            Self::Passages { answers, passages } => (None, [answers, passages]),
+            Self::Text { text } => (Some(text), [&[], &[]]),
+        };
+        text.into_iter().chain(others.into_iter().flatten())
+    }
+}
+
 /// A reply of `reference.py`. Floats are the hexadecimal digits of their bits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]

@@ -31,47 +31,41 @@ pub fn is_unsafe(character: char) -> bool {
 /// Escapes the characters that a terminal may obey as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`.
 /// The result is one line.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unsafe) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        match character {
-            '\n' | '\r' | '\t' => escaped.extend(character.escape_default()),
-            character if is_unsafe(character) => escaped.extend(character.escape_unicode()),
-            character => escaped.push(character),
-        }
-    }
-    Cow::Owned(escaped)
+    escape(text, is_unsafe)
 }
 
 /// Escapes the characters of [`escaped`] except tabs and line ends, for a page, which shows strings of several lines.
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    let is_hidden = |it: char| is_unsafe(it) && !matches!(it, '\n' | '\r' | '\t');
+    escape(text, |c| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t'))
+}
+
+fn escape(text: &str, is_hidden: fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for character in text.chars() {
         match character {
-            character if is_hidden(character) => escaped.extend(character.escape_unicode()),
-            character => escaped.push(character),
+            shown if !is_hidden(shown) => escaped.push(shown),
+            '\n' | '\r' | '\t' => escaped.extend(character.escape_default()),
+            hidden => escaped.extend(hidden.escape_unicode()),
         }
     }
     Cow::Owned(escaped)
 }
 
+/// Returns the start of a string that is longer than [`MAX_NAME`] characters, with room for `…`.
+fn cut(text: &str) -> Option<&str> {
+    text.char_indices().nth(MAX_NAME)?;
+    let (end, _) = text.char_indices().nth(MAX_NAME - 1)?;
+    Some(&text[..end])
+}
+
 /// Escapes a name, and replaces its end by `…` if it is longer than 80 characters.
 pub fn name(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(MAX_NAME) {
+    match cut(name) {
         None => escaped(name),
-        Some(_) => {
-            let start = name
-                .char_indices()
-                .nth(MAX_NAME - 1)
-                .map_or(0, |(end, _)| end);
-            Cow::Owned(format!("{}…", escaped(&name[..start])))
-        }
+        Some(start) => Cow::Owned(format!("{}…", escaped(start))),
     }
 }
 
@@ -91,15 +85,9 @@ pub fn push_quoted(quoted: &mut String, text: &str) {
         return quoted.extend(["\"", text, "\""]);
     }
     // Writing to a string cannot fail.
-    let _ = match text.char_indices().nth(MAX_NAME) {
+    let _ = match cut(text) {
         None => write!(quoted, "{text:?}"),
-        Some(_) => {
-            let start = text
-                .char_indices()
-                .nth(MAX_NAME - 1)
-                .map_or(0, |(end, _)| end);
-            write!(quoted, "{:?}…", &text[..start])
-        }
+        Some(start) => write!(quoted, "{start:?}…"),
     };
 }
 

@@ -60,11 +60,6 @@ impl Cutoffs {
         }
     }
 
-    /// Creates a single cutoff.
-    pub fn at(rank: NonZeroUsize) -> Self {
-        Self(vec![rank])
-    }
-
     /// Iterates over the ranks, the headline's first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> {
         self.0.iter().map(|rank| rank.get())

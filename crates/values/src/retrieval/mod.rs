@@ -4,12 +4,10 @@
 //! `success`, `recip_rank`, `map_cut`, `ndcg_cut`). The metrics over rows in
 //! `dsrs_metrics::metrics::retrieval` are built on this module.
 
-mod average_precision;
 mod cutoffs;
 mod ids;
 mod ranking;
 
-pub use average_precision::average_precision;
 pub use cutoffs::{Cutoffs, InvalidCutoffs};
 pub use ids::{DocumentId, InvalidGrade, Relevant, Retrieved};
-pub use ranking::{Gain, Ranking};
+pub use ranking::{Gain, Ranking, average_precision};

@@ -91,16 +91,12 @@ impl Bootstrap {
         rows: usize,
         mut statistic: impl FnMut(Draws<'_>) -> Option<f64>,
     ) -> Uncertainty {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let mut values = Vec::with_capacity(self.resamples as usize);
-        for _ in 0..if rows == 0 { 0 } else { self.resamples } {
-            let draws = Draws {
-                random: &mut random,
-                rows,
-                left: rows,
-            };
-            values.extend(statistic(draws).filter(|value| value.is_finite()));
-        }
+        let mut values = match rows {
+            0 => Vec::new(),
+            rows => self.values(rows, |draws| {
+                statistic(draws).filter(|value| value.is_finite())
+            }),
+        };
         let undefined = self.resamples as usize - values.len();
         if values.is_empty() || undefined * MOST_UNDEFINED > values.len() + undefined {
             return Uncertainty::NotComputed;
@@ -115,6 +111,19 @@ impl Bootstrap {
             (_, true) => Uncertainty::TooLarge,
             (_, false) => Uncertainty::Constant,
         }
+    }
+
+    /// Returns the values of a statistic on the samples.
+    fn values(&self, rows: usize, mut statistic: impl FnMut(Draws<'_>) -> Option<f64>) -> Vec<f64> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let sample = |_| {
+            statistic(Draws {
+                random: &mut random,
+                rows,
+                left: rows,
+            })
+        };
+        (0..self.resamples).filter_map(sample).collect()
     }
 
     /// Returns the standard error of a mean, which is the standard deviation of the means of the samples, and its interval,
@@ -136,21 +145,12 @@ impl Bootstrap {
         let (Some(mean), true) = (mean_of(units), found > 1 && self.resamples > 0) else {
             return Uncertainty::NotEnoughRows { found, needed: 2 };
         };
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let mut means = Vec::with_capacity(self.resamples as usize);
-        for _ in 0..self.resamples {
-            let (mut sum, mut rows) = (0.0, 0);
-            for at in (Draws {
-                random: &mut random,
-                rows: units.len(),
-                left: units.len(),
-            }) {
-                let (unit, count) = units[at];
-                sum += unit;
-                rows += count;
-            }
-            means.push(sum / rows as f64);
-        }
+        let means = self.values(units.len(), |draws| {
+            let (sum, rows) = draws.fold((0.0, 0), |(sum, rows), at| {
+                (sum + units[at].0, rows + units[at].1)
+            });
+            Some(sum / rows as f64)
+        });
         let stderr = deviation(&means);
         match bca_interval(mean, means, &jackknife(units)) {
             _ if !stderr.is_finite() => Uncertainty::TooLarge,

@@ -2,52 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::exact_sum::ExactSum;
-use super::not_defined::NotDefined;
-
-/// A sum that does not depend on the order of the numbers. A sum of one number takes 16 bytes.
-#[derive(Debug, Clone)]
-enum Total {
-    One(f64),
-    Many(Box<ExactSum>),
-}
-
-impl Total {
-    fn merge(&mut self, other: &Self) {
-        if let Self::One(value) = *self {
-            let mut sum = ExactSum::default();
-            sum.add(value);
-            *self = Self::Many(Box::new(sum));
-        }
-        if let Self::Many(sum) = self {
-            match other {
-                Self::One(value) => sum.add(*value),
-                Self::Many(other) => sum.add_all(other),
-            }
-        }
-    }
-
-    fn only(&self) -> Option<f64> {
-        match self {
-            Self::One(value) => Some(*value),
-            Self::Many(_) => None,
-        }
-    }
-
-    /// `count` is the number of numbers, or 1 for the sum.
-    fn mean(&self, count: u64) -> f64 {
-        match self {
-            Self::One(value) => *value,
-            Self::Many(sum) => sum.mean(count),
-        }
-    }
-}
-
-impl PartialEq for Total {
-    fn eq(&self, other: &Self) -> bool {
-        self.mean(1) == other.mean(1)
-    }
-}
+use super::exact_sum::CompactSum;
+use super::labels::NotDefined;
 
 /// The mean squared difference between a probability and the outcome (1 or 0): 0 is best.
 ///
@@ -61,7 +17,7 @@ impl PartialEq for Total {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Brier {
     rows: u64,
-    squares: Total,
+    squares: CompactSum,
 }
 
 impl Brier {
@@ -76,20 +32,20 @@ impl Brier {
     pub fn of_square(square: f64) -> Self {
         Self {
             rows: 1,
-            squares: Total::One(square),
+            squares: square.into(),
         }
     }
 
     /// Returns the squared difference, if there is one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<f64> {
-        self.squares.only()
+        (self.rows == 1).then(|| self.squares.mean(1))
     }
 
     /// Adds the rows of another part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
-        self.squares.merge(&other.squares);
+        self.squares.add_all(&other.squares);
     }
 
     /// Returns the score in [0, 1].
@@ -120,11 +76,11 @@ pub struct Calibration {
     bins: BTreeMap<u32, Bin>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Bin {
     rows: u64,
     came_true: u64,
-    probabilities: Total,
+    probabilities: CompactSum,
 }
 
 impl Calibration {
@@ -135,7 +91,7 @@ impl Calibration {
         let bin = Bin {
             rows: 1,
             came_true: u64::from(is_true),
-            probabilities: Total::One(probability),
+            probabilities: probability.into(),
         };
         Self {
             all: bins,
@@ -147,22 +103,16 @@ impl Calibration {
     #[doc(hidden)]
     pub fn only(&self) -> Option<(u32, bool, f64)> {
         let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;
-        Some((self.all, bin.came_true == 1, bin.probabilities.only()?))
+        (bin.rows == 1).then(|| (self.all, bin.came_true == 1, bin.probabilities.mean(1)))
     }
 
     /// Adds the rows of another part of the data, with the same number of bins.
     pub fn merge(&mut self, other: &Self) {
         for (place, more) in &other.bins {
-            match self.bins.get_mut(place) {
-                None => {
-                    self.bins.insert(*place, more.clone());
-                }
-                Some(bin) => {
-                    bin.rows += more.rows;
-                    bin.came_true += more.came_true;
-                    bin.probabilities.merge(&more.probabilities);
-                }
-            }
+            let bin = self.bins.entry(*place).or_default();
+            bin.rows += more.rows;
+            bin.came_true += more.came_true;
+            bin.probabilities.add_all(&more.probabilities);
         }
     }
 

@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::bounded::{Units, weight};
-use super::commonest::Commonest;
-use super::compact_sum::CompactSum;
-use super::exact_sum::ExactSum;
-use super::moments::Uncertainty;
+use super::exact_sum::{CompactSum, ExactSum};
+use super::interval::{Units, weight};
+use super::moments::{Commonest, Uncertainty};
 
 /// Values in groups, such as the questions about one document. The rows of a group are alike, so they count for less
 /// than as many independent rows.
@@ -91,10 +89,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     pub fn uncertainty(&self) -> Uncertainty {
         match (self.mean(), self.deviations()) {
             (Some(mean), Some(groups)) if groups.len() > 1 => {
-                let stderr = groups
-                    .iter()
-                    .fold(0.0, |sum, group| sum + group.variance(self.rows()));
-                let stderr = stderr.sqrt() / self.rows();
+                let stderr = variance(&groups, self.rows()).sqrt() / self.rows();
                 Uncertainty::student(mean, stderr, degrees(&groups))
             }
             (Some(_), None) => Uncertainty::TooLarge,
@@ -123,14 +118,8 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         ) else {
             return self.uncertainty().within(least, most);
         };
-        let variance = |groups: &[Deviation], all: f64| {
-            groups
-                .iter()
-                .fold(0.0, |sum, group| sum + group.variance(all))
-                / all
-                / all
-        };
-        let (stderr, degrees) = (variance(&groups, n).sqrt(), degrees(&groups));
+        let stderr = (variance(&groups, n) / n / n).sqrt();
+        let degrees = degrees(&groups);
         // A group of the mean size at each end of the range.
         let rows = n / groups.len() as f64 * weight(commonest, groups.len() as u64);
         let mean = ((mean - least) / width).clamp(0.0, 1.0);
@@ -143,7 +132,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
             rows,
             deviation: rows * (end - centre),
         }));
-        let effective = centre * (1.0 - centre) / variance(&groups, all) * n / all;
+        let effective = centre * (1.0 - centre) / (variance(&groups, all) / all / all) * n / all;
         let units = Units {
             mean,
             effective,
@@ -160,9 +149,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     pub(crate) fn commonest(&self) -> Option<u64> {
         let mut commonest = Commonest::default();
         for group in self.groups.values() {
-            let mut sum = ExactSum::default();
-            group.sum.add_to(&mut sum);
-            commonest.record(sum.mean(group.count), 1);
+            commonest.record(group.sum.mean(group.count), 1);
         }
         commonest.count()
     }
@@ -198,11 +185,10 @@ struct Deviation {
     deviation: f64,
 }
 
-impl Deviation {
-    /// The part of the group in the variance of the sum of `all` rows.
-    fn variance(&self, all: f64) -> f64 {
-        self.deviation.powi(2) / (1.0 - self.rows / all)
-    }
+/// The variance of the sum of `all` rows in these groups.
+fn variance(groups: &[Deviation], all: f64) -> f64 {
+    let part = |group: &Deviation| group.deviation.powi(2) / (1.0 - group.rows / all);
+    groups.iter().fold(0.0, |sum, group| sum + part(group))
 }
 
 /// Returns the harmonic mean of the degrees of freedom if the rows of a group are independent, and if they are equal.

@@ -1,4 +1,5 @@
-//! Exact sums of floating-point numbers: bit for bit the same in every order of the summands.
+//! Exact sums of floating-point numbers: bit for bit the same in every order of the summands. For data with many groups
+//! there are sums of 32 bytes.
 
 const LIMB_BITS: u32 = 32;
 const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
@@ -48,13 +49,6 @@ impl ExactSum {
                 let product = u128::from(significand) * u128::from(half);
                 self.add_shifted(product, shift, value.is_sign_negative());
             }
-        }
-    }
-
-    /// Adds a magnitude times 2^`shift` units.
-    pub(super) fn add_units(&mut self, magnitude: u128, shift: u32, negative: bool) {
-        if magnitude != 0 {
-            self.add_shifted(magnitude, shift, negative);
         }
     }
 
@@ -196,7 +190,7 @@ impl ExactSum {
 }
 
 /// Returns a finite number, without its sign, as a significand times 2^shift units.
-pub(super) fn units(value: f64) -> (u64, u32) {
+fn units(value: f64) -> (u64, u32) {
     let bits = value.to_bits();
     let exponent = (bits >> FRACTION_BITS) as u32 & MAX_EXPONENT;
     let fraction = bits & (IMPLICIT_BIT - 1);
@@ -225,6 +219,112 @@ fn compose(significand: u64, exponent: i64) -> f64 {
         }
         _ => f64::INFINITY,
     }
+}
+
+/// The numbers of most sums are multiples of 2^-100: whole numbers, and numbers above 2^-48, such as scores.
+const UNIT: u32 = 100;
+
+/// The exponent of this unit in units of 2^-1074.
+const SHIFT: u32 = 1074 - UNIT;
+
+/// As [`ExactSum`], in 32 bytes for most sums.
+#[derive(Debug, Clone)]
+pub(super) enum CompactSum {
+    Units(i128),
+    Exact(Box<ExactSum>),
+}
+
+impl Default for CompactSum {
+    fn default() -> Self {
+        Self::Units(0)
+    }
+}
+
+impl CompactSum {
+    /// Adds a finite number.
+    pub(super) fn add(&mut self, value: f64) {
+        match self {
+            Self::Units(sum) => match units_of(value).and_then(|units| sum.checked_add(units)) {
+                Some(more) => *sum = more,
+                None => self.exact().add(value),
+            },
+            Self::Exact(sum) => sum.add(value),
+        }
+    }
+
+    /// Adds another sum.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        if let (Self::Units(sum), Self::Units(more)) = (&mut *self, other)
+            && let Some(both) = sum.checked_add(*more)
+        {
+            *sum = both;
+        } else {
+            other.add_to(self.exact());
+        }
+    }
+
+    /// Returns the sum divided by `count`, as [`ExactSum::mean`].
+    pub(super) fn mean(&self, count: u64) -> f64 {
+        let mut sum = ExactSum::default();
+        self.add_to(&mut sum);
+        sum.mean(count)
+    }
+
+    /// Adds this sum to an exact one.
+    pub(super) fn add_to(&self, sum: &mut ExactSum) {
+        match self {
+            Self::Units(units) => {
+                let (magnitude, is_negative) = (units.unsigned_abs(), *units < 0);
+                sum.add_shifted(u128::from(magnitude as u64), SHIFT, is_negative);
+                sum.add_shifted(magnitude >> 64, SHIFT + 64, is_negative);
+            }
+            Self::Exact(exact) => sum.add_all(exact),
+        }
+    }
+
+    fn exact(&mut self) -> &mut ExactSum {
+        let mut exact = Box::<ExactSum>::default();
+        if let Self::Units(_) = self {
+            self.add_to(&mut exact);
+            *self = Self::Exact(exact);
+        }
+        match self {
+            Self::Exact(exact) => exact,
+            Self::Units(_) => unreachable!("it was replaced"),
+        }
+    }
+}
+
+impl From<f64> for CompactSum {
+    fn from(value: f64) -> Self {
+        let mut sum = Self::default();
+        sum.add(value);
+        sum
+    }
+}
+
+impl PartialEq for CompactSum {
+    fn eq(&self, other: &Self) -> bool {
+        self.mean(1) == other.mean(1)
+    }
+}
+
+/// Returns the number of units; `None` if it is too large or not a whole number.
+fn units_of(value: f64) -> Option<i128> {
+    let (significand, shift) = units(value);
+    let magnitude = match shift.checked_sub(SHIFT) {
+        // 53 bits of the significand, and no sign.
+        Some(left) if left <= 127 - 53 => i128::from(significand) << left,
+        Some(_) => return None,
+        None if significand == 0 => 0,
+        None if significand.trailing_zeros() < SHIFT - shift => return None,
+        None => i128::from(significand >> (SHIFT - shift)),
+    };
+    Some(if value.is_sign_negative() {
+        -magnitude
+    } else {
+        magnitude
+    })
 }
 
 #[cfg(test)]
@@ -314,5 +414,91 @@ mod tests {
         let mut sum = ExactSum::default();
         [0.25, -1.0].into_iter().for_each(|value| sum.add(value));
         assert_eq!(format!("{sum:?}"), "ExactSum(-0.75)");
+    }
+}
+
+#[cfg(test)]
+mod compact_tests {
+    use proptest::prelude::*;
+
+    use super::{CompactSum, ExactSum};
+
+    fn value(sum: &CompactSum) -> f64 {
+        let mut exact = ExactSum::default();
+        sum.add_to(&mut exact);
+        exact.value()
+    }
+
+    fn units(sum: &CompactSum) -> Option<i128> {
+        match sum {
+            CompactSum::Units(units) => Some(*units),
+            CompactSum::Exact(_) => None,
+        }
+    }
+
+    #[test]
+    fn scores_take_no_memory_of_their_own() {
+        assert_eq!(size_of::<CompactSum>(), 32);
+        let mut sum = CompactSum::default();
+        for score in [1.0 / 3.0, 0.5, -0.125, 100.0, 0.0, -0.0] {
+            sum.add(score);
+        }
+        // The significand of 1/3, and 803/8.
+        assert_eq!(
+            units(&sum),
+            Some((6_004_799_503_160_661 << 46) + (803 << 97))
+        );
+        sum.add(1e-300);
+        assert_eq!((units(&sum), value(&sum)), (None, 1.0 / 3.0 + 100.375));
+    }
+
+    #[test]
+    fn multiples_of_the_unit_are_whole_numbers() {
+        let of = |number: f64| {
+            let mut sum = CompactSum::default();
+            sum.add(number);
+            units(&sum)
+        };
+        assert_eq!(of(2_f64.powi(-100)), Some(1));
+        assert_eq!(of(-3.0 * 2_f64.powi(-100)), Some(-3));
+        assert_eq!(of(2_f64.powi(-60)), Some(1 << 40));
+        assert_eq!(of(2_f64.powi(-101)), None);
+        assert_eq!(of(1.5 * 2_f64.powi(-100)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_exact_sums(parts in prop::collection::vec(prop::collection::vec(number(), 0..6), 0..4)) {
+            let (mut whole, mut exact) = (CompactSum::default(), ExactSum::default());
+            for part in parts {
+                let mut sum = CompactSum::default();
+                for number in part {
+                    sum.add(number);
+                    exact.add(number);
+                }
+                whole.add_all(&sum);
+            }
+            prop_assert_eq!(value(&whole).to_bits(), exact.value().to_bits());
+        }
+    }
+
+    fn number() -> impl Strategy<Value = f64> {
+        let extremes = [
+            0.0,
+            5e-324,
+            -5e-324,
+            f64::MAX,
+            f64::MIN,
+            2_f64.powi(26),
+            -2_f64.powi(27),
+            2_f64.powi(-100),
+            2_f64.powi(-101),
+        ];
+        prop_oneof![
+            4 => -1.0..1.0,
+            1 => -1e9..1e9,
+            1 => prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL,
+            1 => prop::sample::select(extremes.to_vec()),
+        ]
     }
 }

@@ -24,62 +24,46 @@
 //! [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
 
 mod bootstrap;
-mod bounded;
 mod calibration;
 mod clusters;
-mod commonest;
-mod compact_sum;
-mod confusion;
+mod corrected;
 #[doc(hidden)]
 pub mod decimals;
 #[doc(hidden)]
 pub mod exact_sum;
-mod f_beta;
-mod harmonic_mean;
+mod formulas;
 mod histogram;
 mod interval;
 mod kappa;
 mod labels;
 mod moments;
 mod moments_bytes;
-mod not_defined;
 mod paired;
-mod paired_shares;
-mod pass_at_k;
-mod post_stratified;
 mod proportion;
-mod rank_values;
-mod rogan_gladen;
-mod spearman;
+mod ranks;
 #[cfg(test)]
 mod tests;
-mod ties;
 
 pub use bootstrap::{Bootstrap, bca_interval};
 pub use calibration::{Brier, Calibration};
 pub use clusters::Clusters;
-pub use confusion::ConfusionMatrix;
-pub use f_beta::f_beta;
-pub use harmonic_mean::harmonic_mean;
+pub use corrected::{
+    CorrectedRate, ErrorRates, NotCorrectable, Stratum, post_stratified, rogan_gladen,
+};
+pub use formulas::{f_beta, harmonic_mean, score_difference};
 pub use histogram::Histogram;
 pub use interval::Interval;
-pub use kappa::{Kappa, KappaWeights, cohen_kappa};
-pub use labels::{AlphaLevel, LabelPairs};
+pub use kappa::{ConfusionMatrix, Kappa, KappaWeights, cohen_kappa};
+pub use labels::{AlphaLevel, LabelPairs, NotDefined};
 pub use moments::{Moments, Uncertainty};
-pub use not_defined::NotDefined;
 pub use paired::{
-    PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact, permutation_limit,
-    permutation_test, rows_for_power,
+    PairedShares, PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact,
+    mcnemar_mid_p, permutation_limit, permutation_test, rows_for_power,
 };
-pub use paired_shares::{PairedShares, mcnemar_mid_p};
-pub use post_stratified::{Stratum, post_stratified};
 pub use proportion::Proportion;
-pub use rank_values::{ClassScores, ValuePairs};
-pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
 #[doc(hidden)]
-pub use spearman::RankPairs;
-pub use spearman::{average_ranks, spearman};
-pub use ties::score_difference;
+pub use ranks::RankPairs;
+pub use ranks::{ClassScores, ValuePairs, average_ranks, spearman};
 
 /// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.
 const FEW: u64 = 30;

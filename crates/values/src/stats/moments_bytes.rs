@@ -1,19 +1,18 @@
 //! [`Moments`] as bytes, for partial results that another process merges.
-//!
-//! Little endian: counts, flags, then for each sum the position of its lowest limb that is not zero, the number of limbs up
-//! to the highest one, and these. The values 0 and 1, which most scores are, take no limbs. At the end are the number of
-//! values that were counted one by one, and each of them with its count.
 
 use super::FEW;
-use super::commonest::Commonest;
 use super::exact_sum::ExactSum;
-use super::moments::Moments;
+use super::moments::{Commonest, Moments};
 
-/// The first byte, which a later format would change.
-const FORMAT: u8 = 2;
-const HAS_LARGE: u8 = 1;
-const HAS_INFINITE: u8 = 2;
-const IS_VARIED: u8 = 4;
+/// The format, which a later version would change.
+const FORMAT: u8 = 3;
+
+/// The position of the lowest limb of a sum that is not zero, and the limbs up to the highest one.
+type Limbs = (usize, Vec<i64>);
+
+/// The format; whether a value is large, infinite, and whether many differ; the number of values, and of ones; the sums of
+/// the values and of their squares; the values that were counted one by one, each with its count.
+type Written = (u8, [bool; 3], u64, u64, Limbs, Limbs, Vec<(u64, u64)>);
 
 impl Moments {
     /// Returns the moments as bytes, from which [`from_bytes`](Self::from_bytes) restores them exactly.
@@ -30,80 +29,37 @@ impl Moments {
     /// assert!(Moments::from_bytes(b"other").is_none());
     /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
-        let flags = HAS_LARGE * u8::from(self.has_large)
-            + HAS_INFINITE * u8::from(self.has_infinite)
-            + IS_VARIED * u8::from(self.commonest.is_varied);
-        let mut bytes = vec![FORMAT, flags];
-        bytes.extend(self.count.to_le_bytes());
-        bytes.extend(self.ones.to_le_bytes());
-        for sum in [&self.sum, &self.squares] {
-            let (lowest, limbs) = sum.limbs();
-            // There are fewer than 256 limbs.
-            bytes.extend([lowest as u8, limbs.len() as u8]);
-            limbs
-                .iter()
-                .for_each(|limb| bytes.extend(limb.to_le_bytes()));
-        }
+        let flags = [self.has_large, self.has_infinite, self.commonest.is_varied];
         let mut counts = self.commonest.counts.clone();
         counts.sort_unstable();
-        // There are at most `FEW`.
-        bytes.push(counts.len() as u8);
-        for (key, count) in counts {
-            bytes.extend(key.to_le_bytes());
-            bytes.extend(count.to_le_bytes());
-        }
-        bytes
+        let (sum, squares) = (self.sum.limbs(), self.squares.limbs());
+        let written: Written = (FORMAT, flags, self.count, self.ones, sum, squares, counts);
+        // Numbers and lists are always JSON.
+        serde_json::to_vec(&written).unwrap_or_default()
     }
 
     /// Restores moments from the bytes of [`to_bytes`](Self::to_bytes); `None` if they are anything else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut rest = bytes;
-        let [format, flags] = take(&mut rest)?;
-        let count = u64::from_le_bytes(take(&mut rest)?);
-        let ones = u64::from_le_bytes(take(&mut rest)?);
-        let [sum, squares] = [read_sum(&mut rest)?, read_sum(&mut rest)?];
-        let commonest = read_commonest(&mut rest, flags & IS_VARIED != 0, count)?;
-        let is_valid = format == FORMAT && flags < 2 * IS_VARIED && ones <= count;
-        let (has_large, has_infinite) = (flags & HAS_LARGE != 0, flags & HAS_INFINITE != 0);
-        let moments = Self {
+        let written: Written = serde_json::from_slice(bytes).ok()?;
+        let (format, [has_large, has_infinite, is_varied], count, ones, sum, squares, counts) =
+            written;
+        let counted = counts
+            .iter()
+            .try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+        let is_counted = match is_varied {
+            true => counts.is_empty(),
+            false => counted == Some(count) && counts.len() as u64 <= FEW,
+        };
+        (format == FORMAT && ones <= count && is_counted).then_some(Self {
             count,
             ones,
-            sum,
-            squares,
-            commonest,
+            sum: ExactSum::from_limbs(sum.0, &sum.1)?,
+            squares: ExactSum::from_limbs(squares.0, &squares.1)?,
+            commonest: Commonest { counts, is_varied },
             has_large,
             has_infinite,
-        };
-        (is_valid && rest.is_empty()).then_some(moments)
+        })
     }
-}
-
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-    let (first, others) = rest.split_first_chunk()?;
-    *rest = others;
-    Some(*first)
-}
-
-fn read_commonest(rest: &mut &[u8], is_varied: bool, all: u64) -> Option<Commonest> {
-    let [len] = take(rest)?;
-    let number = |rest: &mut &[u8]| take(rest).map(u64::from_le_bytes);
-    let counts = (0..len)
-        .map(|_| Some((number(rest)?, number(rest)?)))
-        .collect::<Option<Vec<_>>>()?;
-    let sum = counts
-        .iter()
-        .try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
-    let is_valid = match is_varied {
-        true => counts.is_empty(),
-        false => sum == Some(all) && counts.len() as u64 <= FEW,
-    };
-    is_valid.then_some(Commonest { counts, is_varied })
-}
-
-fn read_sum(rest: &mut &[u8]) -> Option<ExactSum> {
-    let [lowest, len] = take(rest)?;
-    let limbs = (0..len).map(|_| take(rest).map(i64::from_le_bytes));
-    ExactSum::from_limbs(lowest.into(), &limbs.collect::<Option<Vec<_>>>()?)
 }
 
 #[cfg(test)]
@@ -143,13 +99,13 @@ mod tests {
         // Every flag.
         let roots = (0..1_000).map(|row| f64::from(row).sqrt());
         let all: Moments = roots.chain([1e200, f64::INFINITY]).collect();
-        assert_eq!(all.to_bytes()[1], HAS_LARGE | HAS_INFINITE | IS_VARIED);
+        assert!(all.to_bytes().starts_with(b"[3,[true,true,true],1002,"));
         assert_eq!(Moments::from_bytes(&all.to_bytes()).unwrap().count(), 1_002);
     }
 
     #[test]
     fn zeros_and_ones_are_short_and_order_does_not_change_the_bytes() {
-        assert_eq!(of(&[0.0, 1.0, 1.0]).to_bytes().len(), 55);
+        assert!(of(&[0.0, 1.0, 1.0]).to_bytes().len() < 100);
         let (mut one, two) = (of(&[0.1, 0.2]), of(&[0.7]));
         let mut other = two.clone();
         other.merge(&one);
@@ -159,30 +115,28 @@ mod tests {
 
     #[test]
     fn other_bytes_are_rejected() {
-        let bytes = of(&[0.1]).to_bytes();
-        let with = |position: usize, byte: u8| {
-            let mut bytes = bytes.clone();
-            bytes[position] = byte;
-            bytes
-        };
-        let longer = [bytes.as_slice(), &[0]].concat();
-        let last = bytes.len() - 1;
-        // Another format, unknown flags, more ones than rows, a limb beyond the last one, a limb that is too large, a count
-        // of too many rows.
-        let changed = [
-            with(0, 9),
-            with(1, 8),
-            with(10, 2),
-            with(18, 255),
-            with(27, 0x7f),
-            with(last, 1),
-            longer,
-        ];
-        for bytes in &changed {
-            assert!(Moments::from_bytes(bytes).is_none(), "{bytes:?}");
+        let bytes = "[3,[false,false,false],1,0,[0,[1]],[0,[1]],[[7,1]]]";
+        assert!(Moments::from_bytes(bytes.as_bytes()).is_some());
+        // Another format, more ones than rows, a limb beyond the last one, a limb that is too large, a count of too many rows,
+        // counts of varied values, more bytes.
+        for (part, instead) in [
+            ("[3,", "[2,"),
+            (",1,0,", ",1,2,"),
+            ("[0,[1]],[[", "[70,[1]],[["),
+            ("[0,[1]],[[", "[0,[4294967296]],[["),
+            ("[7,1]", "[7,2]"),
+            ("false]", "true]"),
+            ("]]]", "]]]]"),
+        ] {
+            let changed = bytes.replacen(part, instead, 1);
+            assert_ne!(changed, bytes);
+            assert!(
+                Moments::from_bytes(changed.as_bytes()).is_none(),
+                "{changed}"
+            );
         }
         for end in 0..bytes.len() {
-            assert!(Moments::from_bytes(&bytes[..end]).is_none());
+            assert!(Moments::from_bytes(&bytes.as_bytes()[..end]).is_none());
         }
     }
 }

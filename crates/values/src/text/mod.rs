@@ -5,8 +5,8 @@
 //! `EM(prediction, answers_list)`.
 //!
 //! The free functions of exact match and token overlap return the values of dspy 3.4.1, bit for bit,
-//! for any Unicode string. [`Profile`] has the same functions for other normalizations.
-//! [`References`] and [`PassageAnswers`] are normalized once and compared with many predictions.
+//! for any string of characters of Unicode 14. [`Profile`] has the same functions for other normalizations.
+//! [`PassageAnswers`] are normalized once and compared with many predictions.
 //! [`numeric_match`] compares numbers instead of words. The metrics over rows in
 //! `dsrs_metrics::metrics` are built on this module.
 
@@ -14,6 +14,7 @@ mod compare;
 #[cfg(test)]
 mod definition;
 mod edits;
+mod entities;
 mod matching;
 mod numbers;
 mod overlap;
@@ -21,11 +22,13 @@ mod unicode;
 mod words;
 
 pub use compare::{
-    ARTICLES, HOTPOT_LABELS, PassageAnswers, Profile, References, answer_exact_match,
-    answer_passage_match, dpr_normalize, em, em_score, f1, f1_score, hotpot_f1, hotpot_f1_score,
-    normalize_text, precision, precision_score, recall, recall_score,
+    ARTICLES, PassageAnswers, Profile, answer_exact_match, answer_passage_match, dpr_normalize, em,
+    em_score, f1, f1_score, hotpot_f1, hotpot_f1_score, normalize_text, precision, precision_score,
+    recall, recall_score,
 };
-pub use edits::{EditCounts, EditDistance, EntityCounts};
+pub(crate) use edits::common_subsequence;
+pub use edits::{EditCounts, EditDistance};
+pub use entities::EntityCounts;
 pub use matching::{Location, MatchOptions, choice_labels, selected_choices, trim_punctuation};
 pub use numbers::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
 #[doc(hidden)]

@@ -6,9 +6,16 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::read::{self, TrajectoryError, args_error};
+use super::read::{self, args_error};
 use super::steps::Trajectory;
 use crate::messages::escape::name;
+
+/// The error of a value that is not a trajectory: what was found, and what to write.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TrajectoryError(String);
+
+crate::debug_as_display!(TrajectoryError);
 
 impl Trajectory {
     /// Reads a trajectory in one of the forms that the [module](super) lists.
@@ -28,12 +35,7 @@ impl Trajectory {
     /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
     /// ```
     pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {
-        let (messages, total, subagents) = read::read(value, false)?;
-        Ok(Self {
-            messages,
-            total,
-            subagents,
-        })
+        read::read(value, false).map_err(TrajectoryError)
     }
 
     /// Describes each call whose arguments are not a JSON object: the model wrote them wrongly.
@@ -104,14 +106,8 @@ conversions! {
 
 impl<'de> Deserialize<'de> for ExpectedTrajectory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let parts =
+        let trajectory =
             read::read(Value::deserialize(deserializer)?, true).map_err(D::Error::custom)?;
-        let (messages, total, subagents) = parts;
-        let trajectory = Trajectory {
-            messages,
-            total,
-            subagents,
-        };
         let malformed = trajectory.malformed_args().next();
         match malformed {
             Some(malformed) => Err(D::Error::custom(format_args!(

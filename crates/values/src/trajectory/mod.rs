@@ -22,23 +22,18 @@
 
 mod calls;
 mod compare;
-mod condition;
 mod from_json;
 mod loops;
 mod message;
 mod read;
 mod steps;
-mod subagent;
 
-pub use calls::ToolCalls;
+pub use calls::{Condition, ToolCalls};
 pub use compare::{
     ArgsFunction, ArgsRule, ArgsRules, CallCounts, CallOrder, MatchMode, TooManyCalls,
     ToolCorrectnessOptions, TrajectoryDifference, UnmatchedCalls,
 };
-pub use condition::Condition;
-pub use from_json::ExpectedTrajectory;
+pub use from_json::{ExpectedTrajectory, TrajectoryError};
 pub use loops::{CallLoop, LoopLimits};
 pub use message::{Message, Role, TokenUsage, ToolCall};
-pub use read::TrajectoryError;
-pub use steps::Trajectory;
-pub use subagent::{Subagent, SubagentTrajectory};
+pub use steps::{Subagent, SubagentTrajectory, Trajectory};

@@ -7,9 +7,10 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::normalizer::ARTICLES;
 use crate::text::numbers::grouped;
 use crate::text::unicode::{
-    digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space, is_superscript,
-    is_symbol, is_vulgar_fraction,
+    NormalForm, digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space,
+    is_superscript, is_symbol, is_vulgar_fraction,
 };
+use crate::text::words::split;
 
 /// How the folding profiles treat punctuation.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,15 +23,10 @@ pub(super) enum Marks {
 
 pub(super) fn normalize(text: &str, marks: Marks) -> String {
     let folded = fold(text, marks);
-    let kept = match marks {
-        Marks::Drop => folded
-            .iter()
-            .copied()
-            .filter(|&c| !is_punctuation(c) && !is_symbol(c))
-            .collect(),
-        Marks::Keep => keep_numbers(&folded),
+    let words = match marks {
+        Marks::Drop => join_words(&folded.replace(|c| is_punctuation(c) || is_symbol(c), "")),
+        Marks::Keep => join_words(&keep_numbers(&folded)),
     };
-    let words = join_words(&kept);
     // A string of punctuation only is kept: "?" and "!" are different answers, and neither is
     // empty.
     let words = if words.is_empty() {
@@ -38,52 +34,33 @@ pub(super) fn normalize(text: &str, marks: Marks) -> String {
     } else {
         words
     };
-    if words.is_ascii() {
-        words
-    } else {
-        words.nfc().collect()
-    }
+    NormalForm::Nfc.apply(&words).into_owned()
 }
 
 /// Removes articles, unless there is nothing else (the answer "A" is an answer), and joins the
 /// words with single spaces.
-fn join_words(chars: &[char]) -> String {
-    let words = || {
-        chars
-            .split(|&c| is_space(c))
-            .filter(|word| !word.is_empty())
-    };
-    let has_content = words().any(|word| !is_article(word));
-    let mut out = String::with_capacity(chars.len());
-    for word in words().filter(|word| !(has_content && is_article(word))) {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.extend(word);
-    }
-    out
-}
-
-fn is_article(word: &[char]) -> bool {
-    word.len() <= 3 && ARTICLES.iter().any(|a| a.chars().eq(word.iter().copied()))
+fn join_words(text: &str) -> String {
+    let words: Vec<&str> = split(text).collect();
+    let is_content = |word: &&str| !ARTICLES.contains(word);
+    let content: Vec<&str> = words.iter().copied().filter(is_content).collect();
+    if content.is_empty() { words } else { content }.join(" ")
 }
 
 /// Applies NFKD and full case folding, maps quotes, dashes and digits to ASCII, and removes
 /// invisible characters.
-fn fold(text: &str, marks: Marks) -> Vec<char> {
-    let mut out = Vec::with_capacity(text.len());
+fn fold(text: &str, marks: Marks) -> String {
     if text.is_ascii() {
-        let visible = |c: &char| !c.is_ascii_control() || is_space(*c);
-        out.extend(text.chars().map(|c| c.to_ascii_lowercase()).filter(visible));
-        return out;
+        let is_hidden = |c: char| c.is_ascii_control() && !is_space(c);
+        return text.to_ascii_lowercase().replace(is_hidden, "");
     }
+    let mut out = String::with_capacity(text.len());
     for c in spell_out(text, marks).nfkd() {
         if is_space(c) {
             out.push(' ');
         } else if !is_invisible(c) {
             match digit_value(c) {
                 Some(digit) => out.push(char::from(b'0' + digit)),
-                None => fold_case(ascii_mark(c), &mut out),
+                None => out.extend(fold_case(ascii_mark(c))),
             }
         }
     }
@@ -128,8 +105,9 @@ fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
 
 /// Removes punctuation unless it is part of a number: between two digits (except a comma that
 /// groups thousands), or a sign or a decimal point before a number. Keeps symbols.
-fn keep_numbers(text: &[char]) -> Vec<char> {
-    let mut out = Vec::with_capacity(text.len());
+fn keep_numbers(text: &str) -> String {
+    let text: Vec<char> = text.chars().collect();
+    let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(&c) = text.get(at) {
         let before = at.checked_sub(1).map_or(' ', |before| text[before]);
@@ -140,7 +118,7 @@ fn keep_numbers(text: &[char]) -> Vec<char> {
             at += run.len();
             continue;
         }
-        if !is_punctuation(c) || stands_for_itself(c) || belongs_to_number(text, at) {
+        if !is_punctuation(c) || stands_for_itself(c) || belongs_to_number(&text, at) {
             out.push(c);
         }
         at += 1;

@@ -5,34 +5,28 @@
 //!
 //! | function | files, in the order of the calls |
 //! | --- | --- |
-//! | `f1`, `hotpot_f1`, `precision`, `recall` | `tokens`: a list of integers for each string; `overlap`: counts, score |
-//! | the same methods of [`References`] | as above; the lists of the references are kept |
-//! | `em`, `answer_exact_match` with a `frac` of 1 | `exact`: word by word, up to the first difference |
+//! | `f1`, `hotpot_f1`, `precision`, `recall` | `profile`: a list of integers for each string; `overlap`: counts, score |
+//! | `em`, `answer_exact_match` with a `frac` of 1 | `profile` |
 //! | [`normalize_text`] | `normalizer` |
 //! | `answer_passage_match`, [`PassageAnswers`] | `normalizer`, then `passages` |
 //!
-//! `tokens` reads words of ASCII letters and digits as integers and normalizes other words one by one with `normalizer`. The
+//! `profile` reads words of ASCII letters and digits as integers and normalizes other words one by one with `normalizer`. The
 //! folding profiles normalize whole strings with `folded` instead, for exact match too. Lists of words and the reading of
 //! bytes are in [`words`](super::words). A file imports only from files above it in the list: `normalizer`, `folded`,
-//! `profile`, `exact`, `tokens`, `overlap`, `passages`, `references`, `scores`.
+//! `profile`, `overlap`, `passages`, `scores`.
 
 #[cfg(test)]
 mod definition;
-mod exact;
 mod folded;
 mod normalizer;
 mod overlap;
 mod passages;
 mod profile;
-mod references;
 mod scores;
-mod tokens;
 
 pub use normalizer::{ARTICLES, normalize_text};
-pub use overlap::HOTPOT_LABELS;
 pub use passages::{PassageAnswers, dpr_normalize};
 pub use profile::Profile;
-pub use references::References;
 
 use super::NoReferences;
 
@@ -68,7 +62,7 @@ pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoRefer
 
 /// Returns the best HotPotQA F1 in [0, 1] over the references; dspy's `HotPotF1`.
 ///
-/// As [`f1`], except that the score is 0 if either normalized side is one of [`HOTPOT_LABELS`] and
+/// As [`f1`], except that the score is 0 if either normalized side is `yes`, `no` or `noanswer` and
 /// the sides differ.
 ///
 /// # Errors

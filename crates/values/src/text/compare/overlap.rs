@@ -4,7 +4,7 @@ use crate::text::words::{Key, WordLists};
 
 /// Normalized answers that dspy's `HotPotF1` compares as a whole: if either side is one of these
 /// and the sides differ, the score is 0 even if tokens overlap.
-pub const HOTPOT_LABELS: [&str; 3] = ["yes", "no", "noanswer"];
+const HOTPOT_LABELS: [&str; 3] = ["yes", "no", "noanswer"];
 
 /// With up to this many pairs of tokens each pair is compared, which is faster than counting.
 const FEW_PAIRS: usize = 600;
@@ -26,7 +26,7 @@ pub(super) type Score = fn(Overlap<'_>) -> f64;
 /// package.
 #[inline(always)]
 pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f64 {
-    let mut is_counted = false;
+    let mut is_numbered = false;
     let mut best = 0.0;
     for at in (0..words.len()).filter(|at| *at != prediction) {
         let (ours, theirs) = (words.keys(prediction), words.keys(at));
@@ -38,11 +38,11 @@ pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f6
         let same = if (ours.len() - equal) * (theirs.len() - equal) <= FEW_PAIRS {
             equal + few_same(&ours[equal..], &theirs[equal..])
         } else {
-            if !is_counted {
-                words.count(prediction);
-                is_counted = true;
+            if !is_numbered {
+                words.number();
+                is_numbered = true;
             }
-            words.count_same(at)
+            many_same(words.list(prediction), words.list(at), words.distinct())
         };
         let (prediction, reference) = (words.keys(prediction), words.keys(at));
         best = f64::max(
@@ -55,6 +55,19 @@ pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f6
         );
     }
     best
+}
+
+/// Returns the size of the multiset intersection of lists of numbers below `distinct`.
+fn many_same(prediction: &[u32], reference: &[u32], distinct: usize) -> usize {
+    let mut left = vec![0_u32; distinct];
+    prediction.iter().for_each(|word| left[*word as usize] += 1);
+    let is_left = |word: &&u32| {
+        let left = &mut left[**word as usize];
+        let is_left = *left > 0;
+        *left -= u32::from(is_left);
+        is_left
+    };
+    reference.iter().filter(is_left).count()
 }
 
 /// Returns the size of the multiset intersection, `sum((Counter(a) & Counter(b)).values())`, of short lists.

@@ -1,96 +1,10 @@
 //! The DPR tokenizer, and the search for answers in passages.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use super::profile::Profile;
-use crate::text::unicode::{DprClass, dpr_class, lower, nfd};
-
-/// Tokens in one buffer: a passage has hundreds of tokens, and an allocation for each would be
-/// slow.
-#[derive(Clone, Debug, Default)]
-struct TokenList {
-    text: String,
-    spans: Vec<(usize, usize)>,
-}
-
-impl TokenList {
-    /// dspy's `DPR_normalize`: NFD, then runs of letters, numbers and marks, or other visible
-    /// characters one by one, in lower case.
-    fn dpr(text: String) -> Self {
-        if text.is_ascii() {
-            return Self::dpr_ascii(text);
-        }
-        let chars = nfd(&text);
-        let mut list = Self::default();
-        let mut at = 0;
-        while at < chars.len() {
-            let length = match dpr_class(chars[at]) {
-                DprClass::Skip => {
-                    at += 1;
-                    continue;
-                }
-                DprClass::Single => 1,
-                DprClass::Run => chars[at..]
-                    .iter()
-                    .take_while(|&&c| dpr_class(c) == DprClass::Run)
-                    .count(),
-            };
-            let start = list.text.len();
-            // Each token separately: a final sigma depends on its own token only.
-            lower(&chars[at..at + length], |c| list.text.push(c));
-            list.spans.push((start, list.text.len()));
-            at += length;
-        }
-        list
-    }
-
-    /// Lower-cases in place, so that a passage is not copied.
-    fn dpr_ascii(mut text: String) -> Self {
-        text.make_ascii_lowercase();
-        let bytes = text.as_bytes();
-        let mut spans = Vec::with_capacity(text.len() / 4);
-        let mut at = 0;
-        while at < bytes.len() {
-            let rest = bytes[at..].iter();
-            let run = rest.take_while(|b| b.is_ascii_alphanumeric()).count();
-            if bytes[at].is_ascii_graphic() {
-                spans.push((at, at + run.max(1)));
-            }
-            at += run.max(1);
-        }
-        Self { text, spans }
-    }
-
-    fn from_tokens<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
-        let mut list = Self::default();
-        for token in tokens {
-            let start = list.text.len();
-            list.text.push_str(token);
-            list.spans.push((start, list.text.len()));
-        }
-        list
-    }
-
-    fn is_empty(&self) -> bool {
-        self.spans.is_empty()
-    }
-
-    fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.spans
-            .iter()
-            .map(|&(start, end)| &self.text[start..end])
-    }
-
-    /// Whether the tokens of `other` are consecutive tokens of this list. An empty list is
-    /// contained in every list.
-    fn contains(&self, other: &Self) -> bool {
-        if other.is_empty() {
-            return true;
-        }
-        self.spans.windows(other.spans.len()).any(|window| {
-            let here = window.iter().map(|&(start, end)| &self.text[start..end]);
-            here.eq(other.iter())
-        })
-    }
-}
+use crate::text::unicode::{DprClass, dpr_class};
+use crate::text::words::WordLists;
 
 /// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize`.
 ///
@@ -103,10 +17,24 @@ impl TokenList {
 /// assert_eq!(dpr_normalize("U.S. $5"), ["u", ".", "s", ".", "$", "5"]);
 /// ```
 pub fn dpr_normalize(text: &str) -> Vec<String> {
-    TokenList::dpr(text.to_owned())
-        .iter()
-        .map(str::to_owned)
+    // Each token separately: a final sigma depends on its own token only.
+    dpr_tokens(&text.nfd().collect::<String>())
+        .map(str::to_lowercase)
         .collect()
+}
+
+/// Splits a string in NFD.
+fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c| dpr_class(c) == DprClass::Skip);
+        let first = rest.chars().next()?;
+        let after = rest.trim_start_matches(|c| dpr_class(c) == DprClass::Run);
+        let length = usize::max(rest.len() - after.len(), first.len_utf8());
+        let (token, others) = rest.split_at(length);
+        rest = others;
+        Some(token)
+    })
 }
 
 /// Answers to search for in passages, normalized and split into tokens once.
@@ -119,30 +47,34 @@ pub fn dpr_normalize(text: &str) -> Vec<String> {
 #[derive(Clone, Debug)]
 pub struct PassageAnswers {
     profile: Profile,
-    answers: Vec<TokenList>,
+    answers: WordLists,
 }
 
 impl PassageAnswers {
     /// Normalizes the answers. An empty list is not an error: nothing is found then, as in dspy.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
-        let tokens = |answer: &S| passage_tokens(profile, answer.as_ref());
+        let mut lists = WordLists::default();
+        for answer in answers {
+            add(profile, answer.as_ref(), &mut lists);
+        }
         Self {
             profile,
-            answers: answers.iter().map(tokens).collect(),
+            answers: lists,
         }
     }
 
     /// Whether the passage contains any of the answers as consecutive tokens.
     pub fn in_passage(&self, passage: &str) -> bool {
-        if self.answers.is_empty() {
-            return false;
-        }
-        let tokens = passage_tokens(self.profile, passage);
-        // dspy finds an answer without tokens in every passage.
-        let empty_matches = self.profile == Profile::Dspy;
-        self.answers
-            .iter()
-            .any(|answer| (empty_matches || !answer.is_empty()) && tokens.contains(answer))
+        WordLists::with(|lists| {
+            lists.add_all(&self.answers);
+            add(self.profile, passage, lists);
+            let (answers, passage) = (self.answers.len(), lists.keys(self.answers.len()));
+            (0..answers).any(|at| match lists.keys(at) {
+                // dspy finds an answer without tokens in every passage.
+                [] => self.profile == Profile::Dspy,
+                answer => passage.windows(answer.len()).any(|here| here == answer),
+            })
+        })
     }
 
     /// Whether any of the passages contains any of the answers.
@@ -153,12 +85,14 @@ impl PassageAnswers {
     }
 }
 
-fn passage_tokens(profile: Profile, text: &str) -> TokenList {
+/// Adds the tokens of a string as a list.
+fn add(profile: Profile, text: &str, lists: &mut WordLists) {
     let normalized = profile.normalize(text);
-    if profile == Profile::Dspy {
-        return TokenList::dpr(normalized);
+    match profile {
+        Profile::Dspy if normalized.is_ascii() => lists.add(dpr_tokens(&normalized)),
+        Profile::Dspy => lists.add(dpr_tokens(&normalized.nfd().collect::<String>())),
+        _ => lists.add(profile.split(&normalized)),
     }
-    TokenList::from_tokens(profile.split(&normalized))
 }
 
 #[cfg(test)]

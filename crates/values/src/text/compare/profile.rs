@@ -1,9 +1,11 @@
-//! The choice of a normalization.
+//! The choice of a normalization, and the tokens of strings, as lists of words that are compared as integers.
 
 use serde::{Deserialize, Serialize};
 
 use super::folded::{self, Marks};
 use super::normalizer::normalize_text;
+use crate::text::unicode::pieces;
+use crate::text::words::{Replacement, WordLists, for_each_word};
 
 /// How strings are normalized before they are compared.
 ///
@@ -58,4 +60,56 @@ impl Profile {
             Self::FoldedSymbols => folded::normalize(text, Marks::Keep),
         }
     }
+}
+
+impl Profile {
+    /// Returns the tokens that the token-level scores count, in the order of the string.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::Profile;
+    /// assert_eq!(Profile::Dspy.tokens("The Eiffel Tower"), ["eiffel", "tower"]);
+    /// assert_eq!(Profile::Folded.tokens("東京 Tower"), ["東", "京", "tower"]);
+    /// ```
+    pub fn tokens(self, text: &str) -> Vec<String> {
+        self.split(&self.normalize(text))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Splits a normalized string into tokens.
+    ///
+    /// In the `Dspy` profile tokens are separated by spaces. In the others each letter of a script
+    /// without spaces is a token too, together with the combining marks that follow it.
+    #[doc(hidden)]
+    pub fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
+        let words = normalized.split(' ').filter(|word| !word.is_empty());
+        words.flat_map(move |word| {
+            let whole = (self == Self::Dspy).then_some(word);
+            whole
+                .into_iter()
+                .chain(pieces(if whole.is_some() { "" } else { word }))
+        })
+    }
+}
+
+/// Adds the tokens of a string as a list.
+#[inline(always)]
+pub(super) fn add(profile: Profile, text: &str, words: &mut WordLists) {
+    match profile {
+        Profile::Dspy => add_dspy(text, words),
+        _ => words.add(profile.split(&profile.normalize(text))),
+    }
+}
+
+/// Normalizes the words of a string one by one: normalization treats the parts between ASCII white space independently of
+/// each other.
+fn add_dspy(text: &str, words: &mut WordLists) {
+    for_each_word(text.as_bytes(), |word| {
+        if word.is_simple {
+            words.push_token(&word);
+        } else {
+            words.push_replaced(Replacement::Normalized, &text[word.range()], normalize_text);
+        }
+    });
+    words.end_list();
 }

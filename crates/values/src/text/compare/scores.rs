@@ -2,27 +2,22 @@
 
 use super::overlap::{self, Score};
 use super::passages::PassageAnswers;
-use super::profile::Profile;
-use super::references::References;
-use super::{exact, tokens};
+use super::profile::{self, Profile};
 use crate::text::NoReferences;
 use crate::text::words::WordLists;
 
 impl Profile {
-    /// Normalizes references once, for many predictions.
-    ///
-    /// # Errors
-    /// [`NoReferences`] if there is none.
-    pub fn references<S: AsRef<str>>(self, answers: &[S]) -> Result<References, NoReferences> {
-        References::new(self, answers)
-    }
-
     /// Whether the prediction equals the reference after normalization; dspy's `em_score`.
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
-        if self == Self::Dspy {
-            return exact::same(prediction, reference);
+        match self {
+            _ if prediction == reference => true,
+            Self::Dspy => WordLists::with(|words| {
+                profile::add(self, prediction, words);
+                profile::add(self, reference, words);
+                words.keys(0) == words.keys(1)
+            }),
+            _ => self.normalize(prediction) == self.normalize(reference),
         }
-        self.normalize(prediction) == self.normalize(reference)
     }
 
     /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
@@ -61,11 +56,11 @@ impl Profile {
             return Err(NoReferences);
         }
         Ok(WordLists::with(|words| {
-            tokens::add(self, prediction, words);
+            profile::add(self, prediction, words);
             for answer in answers {
                 match answer.as_ref() {
                     answer if answer == prediction => words.repeat(0),
-                    answer => tokens::add(self, answer, words),
+                    answer => profile::add(self, answer, words),
                 }
             }
             overlap::best(words, 0, score)
@@ -81,15 +76,9 @@ impl Profile {
         if answers.is_empty() {
             return Err(NoReferences);
         }
-        if self == Self::Dspy {
-            return Ok(answers
-                .iter()
-                .any(|answer| exact::same(prediction, answer.as_ref())));
-        }
-        let prediction = self.normalize(prediction);
         Ok(answers
             .iter()
-            .any(|answer| self.normalize(answer.as_ref()) == prediction))
+            .any(|answer| self.em_score(prediction, answer.as_ref())))
     }
 
     /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).

@@ -1,12 +1,163 @@
-//! Edit distances between strings and between lists of words, and entities matched by them.
+//! Edit distances between strings and between lists of words: similarities in [0, 1] and error
+//! rates.
+//!
+//! The crate `rapidfuzz` computes the distances. This module defines the units that are counted, and the scores of empty
+//! strings.
 
-mod bits;
-mod distance;
-mod entities;
-mod sequences;
+use rapidfuzz::distance::{indel, lcs_seq, levenshtein};
+use serde::{Deserialize, Serialize};
+
+use crate::text::unicode::is_space;
+use crate::text::words::{WordLists, split};
+
+/// Which edits a similarity counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EditDistance {
+    /// Insertions, deletions and substitutions (Levenshtein 1966), relative to the longer string.
+    #[default]
+    Levenshtein,
+    /// Insertions and deletions, relative to the length of both strings together.
+    /// `rapidfuzz.fuzz.ratio` is this similarity times 100.
+    Indel,
+}
+
+impl EditDistance {
+    /// Returns one minus the edits as a share of the length, in [0, 1], over characters (code
+    /// points).
+    ///
+    /// The similarity of two empty strings is 1. This is `rapidfuzz`'s `normalized_similarity`, but
+    /// rounded only once, so that 17 of 20 is the number 0.85 and reaches a threshold of 0.85.
+    ///
+    /// ```
+    /// use dsrs_metrics::text::EditDistance;
+    ///
+    /// assert_eq!(EditDistance::Levenshtein.similarity("kitten", "sitting"), 4.0 / 7.0);
+    /// assert_eq!(EditDistance::Indel.similarity("kitten", "sitting"), 8.0 / 13.0);
+    /// assert_eq!(EditDistance::Indel.similarity("", ""), 1.0);
+    /// ```
+    pub fn similarity(self, prediction: &str, reference: &str) -> f64 {
+        let whole = self.whole(length(prediction), length(reference));
+        share_left(self.of_strings(prediction, reference), whole)
+    }
+
+    /// Returns the number of edits between the characters of two strings.
+    pub(super) fn of_strings(self, a: &str, b: &str) -> usize {
+        match (self, a.is_ascii() && b.is_ascii()) {
+            _ if a == b => 0,
+            (Self::Levenshtein, true) => levenshtein::distance(a.bytes(), b.bytes()),
+            (Self::Levenshtein, false) => levenshtein::distance(a.chars(), b.chars()),
+            (Self::Indel, true) => indel::distance(a.bytes(), b.bytes()),
+            (Self::Indel, false) => indel::distance(a.chars(), b.chars()),
+        }
+    }
+
+    fn whole(self, length_a: usize, length_b: usize) -> usize {
+        match self {
+            Self::Levenshtein => length_a.max(length_b),
+            Self::Indel => length_a + length_b,
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "lengths of strings stay far below 2^53"
+)]
+pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
+    if whole == 0 {
+        1.0
+    } else {
+        whole.saturating_sub(distance) as f64 / whole as f64
+    }
+}
+
+/// The number of edits that turn a prediction into its reference, and the length of the reference.
+///
+/// ```
+/// use dsrs_metrics::text::EditCounts;
+///
+/// let words = EditCounts::of_words("the cat sit", "the cat sat down");
+/// assert_eq!((words.edits, words.length, words.rate()), (2, 4, 0.5));
+/// assert_eq!(EditCounts::of_characters("日本人", "日本語").rate(), 1.0 / 3.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditCounts {
+    /// Number of substitutions, deletions and insertions.
+    pub edits: u64,
+    /// Length of the reference, in words or characters.
+    pub length: u64,
+}
+
+impl EditCounts {
+    /// Counts the edits between the words of two strings. Words are separated by white space of any
+    /// kind.
+    pub fn of_words(prediction: &str, reference: &str) -> Self {
+        WordLists::with(|words| {
+            words.add(split(prediction));
+            words.add(split(reference));
+            words.number();
+            let [prediction, reference] = [words.list(0), words.list(1)];
+            let edits =
+                levenshtein::distance(prediction.iter().copied(), reference.iter().copied());
+            Self {
+                edits: edits as u64,
+                length: reference.len() as u64,
+            }
+        })
+    }
+
+    /// Counts the edits between the characters (code points) of two strings, without white space at
+    /// their ends.
+    pub fn of_characters(prediction: &str, reference: &str) -> Self {
+        let (prediction, reference) = (
+            prediction.trim_matches(is_space),
+            reference.trim_matches(is_space),
+        );
+        let edits = EditDistance::Levenshtein.of_strings(prediction, reference);
+        Self {
+            edits: edits as u64,
+            length: length(reference) as u64,
+        }
+    }
+
+    /// Returns the edits per word or character of the reference: 0 for equal strings, more than 1
+    /// if more was inserted than the reference has. With an empty reference it is the number of
+    /// edits, as in `jiwer`.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "lengths of strings stay far below 2^53"
+    )]
+    pub fn rate(self) -> f64 {
+        self.edits as f64 / self.length.max(1) as f64
+    }
+
+    /// Returns the counts with the lowest rate, the first of equal ones; `None` without references.
+    pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
+        counts.into_iter().reduce(|best, next| {
+            if next.rate() < best.rate() {
+                next
+            } else {
+                best
+            }
+        })
+    }
+}
+
+/// Returns the number of characters.
+pub(super) fn length(text: &str) -> usize {
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().count()
+    }
+}
+
+/// Returns the length of a longest common subsequence.
+pub(crate) fn common_subsequence(a: &[u32], b: &[u32]) -> usize {
+    lcs_seq::similarity(a.iter().copied(), b.iter().copied())
+}
+
 #[cfg(test)]
 mod tests;
-
-pub use distance::{EditCounts, EditDistance};
-pub use entities::EntityCounts;
-pub(in crate::text) use sequences::Numbers;

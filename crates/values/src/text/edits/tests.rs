@@ -1,4 +1,4 @@
-//! The bit-parallel distances against their definitions.
+//! The distances against their definitions.
 
 use proptest::prelude::*;
 

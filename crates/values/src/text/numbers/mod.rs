@@ -10,6 +10,7 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use self::decimal::Decimal;
 use self::scan::{Numeral, Scanner};
 pub use self::shape::DecimalMark;
 pub(super) use self::shape::grouped;
-use self::symbols::{GROUP, PER_MILLE};
+use self::symbols::GROUP;
 
 /// Options of reading and comparing numbers; see [`numeric_match`].
 ///
@@ -46,13 +47,9 @@ pub struct NumericOptions {
 impl NumericOptions {
     /// Returns the last number of a string; [`last_number`] with these options.
     pub fn last_number(&self, text: &str) -> Option<Number> {
-        let symbols = latex::symbols(text, self.decimal_mark);
-        let scanner = Scanner {
-            text: &symbols,
-            mark: self.decimal_mark,
-        };
-        let numeral = scanner.last()?;
-        Some(Number::build(&symbols, &numeral, self.percent_as_fraction))
+        let (symbols, numerals) = self.numerals(text);
+        let last = numerals.last()?;
+        Some(Number::build(&symbols, last, self.percent_as_fraction))
     }
 
     /// Returns all numbers of a string, in order. A mixed number such as `6 1/2` is one number.
@@ -64,14 +61,20 @@ impl NumericOptions {
     /// assert_eq!(written, ["13/2", "1300"]);
     /// ```
     pub fn numbers(&self, text: &str) -> Vec<Number> {
-        let symbols = latex::symbols(text, self.decimal_mark);
-        let numerals = Scanner {
-            text: &symbols,
-            mark: self.decimal_mark,
-        }
-        .all();
+        let (symbols, numerals) = self.numerals(text);
         let build = |numeral| Number::build(&symbols, numeral, self.percent_as_fraction);
         numerals.iter().map(build).collect()
+    }
+
+    /// Returns the symbols of a string, and the numerals in them.
+    fn numerals<'t>(&self, text: &'t str) -> (Cow<'t, [u8]>, Vec<Numeral>) {
+        let symbols = latex::symbols(text, self.decimal_mark);
+        let scanner = Scanner {
+            text: &symbols,
+            mark: self.decimal_mark,
+        };
+        let numerals = scanner.all();
+        (symbols, numerals)
     }
 
     /// Returns the number that a string consists of, apart from a sign, currency signs, percent signs,
@@ -86,20 +89,13 @@ impl NumericOptions {
     /// ```
     pub fn only_number(&self, text: &str) -> Option<Number> {
         let (number, unit) = self.number_with_unit(text)?;
-        unit.iter()
-            .all(|byte| matches!(*byte, b'%' | PER_MILLE))
-            .then_some(number)
+        unit.iter().all(|byte| *byte == b'%').then_some(number)
     }
 
     /// Returns the number that a string begins with and what follows it, without spaces, currency signs and
     /// brackets. `None` if there is another number or something else before it.
     pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, Vec<u8>)> {
-        let symbols = latex::symbols(text, self.decimal_mark);
-        let numerals = Scanner {
-            text: &symbols,
-            mark: self.decimal_mark,
-        }
-        .all();
+        let (symbols, numerals) = self.numerals(text);
         let [numeral] = numerals.as_slice() else {
             return None;
         };
@@ -190,7 +186,11 @@ impl Number {
         let (over, under) = (&numeral.over, numeral.under.as_ref());
         // Numerator and denominator are whole numbers: 1.5/2 is 15/20, and half a percent is 1/200.
         let places = under.map_or(0, |under| over.places().max(under.places()));
-        let percent = i64::from(percent_as_fraction) * numeral.percent;
+        let percent = if percent_as_fraction && numeral.is_percent {
+            -2
+        } else {
+            0
+        };
         let over = over.value(text, numeral.exponent + places);
         let under = under.map_or_else(Decimal::one, |under| under.value(text, places));
         let whole = numeral.whole.as_ref().map(|whole| whole.value(text, 0));
@@ -234,14 +234,13 @@ impl Number {
         // |a/b - c/d| <= t is |ad - cb| <= t bd, and |a/b - c/d| <= r c/d is |ad - cb| <= r cb.
         let mine = self.numerator.mul(&reference.denominator);
         let theirs = reference.numerator.mul(&self.denominator);
-        let difference = if self.negative == reference.negative {
-            mine.abs_diff(&theirs)
-        } else {
-            mine.add(&theirs)
-        };
         let unit = self.denominator.mul(&reference.denominator);
-        difference <= Decimal::from_f64(absolute).mul(&unit)
-            || difference <= Decimal::from_f64(relative).mul(&theirs)
+        let is_within = |bound: Decimal| match self.negative == reference.negative {
+            true => mine <= theirs.add(&bound) && theirs <= mine.add(&bound),
+            false => mine.add(&theirs) <= bound,
+        };
+        is_within(Decimal::from_f64(absolute).mul(&unit))
+            || is_within(Decimal::from_f64(relative).mul(&theirs))
     }
 }
 
@@ -249,10 +248,9 @@ impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
         let mine = || self.numerator.mul(&other.denominator);
         self.negative == other.negative
-            && if self.denominator == other.denominator {
-                self.numerator == other.numerator
-            } else {
-                mine() == other.numerator.mul(&self.denominator)
+            && match self.denominator == other.denominator {
+                true => self.numerator == other.numerator,
+                false => mine() == other.numerator.mul(&self.denominator),
             }
     }
 }

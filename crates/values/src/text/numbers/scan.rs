@@ -17,15 +17,10 @@ use std::ops::Range;
 
 use super::decimal::Decimal;
 use super::shape::{self, DecimalMark, is_separator};
-use super::symbols::{FRACTION, GROUP, LETTER, OPAQUE, PER_MILLE, TIMES};
+use super::symbols::{FRACTION, GROUP, LETTER, OPAQUE, TIMES, UNCASED};
 
 /// The longest argument of a function, in bytes.
 const ARGUMENT: usize = 256;
-/// Words that may directly precede an amount.
-const CURRENCY_CODES: [&[u8]; 12] = [
-    b"USD", b"EUR", b"GBP", b"JPY", b"CNY", b"INR", b"CHF", b"CAD", b"AUD", b"KRW", b"RMB", b"Rs",
-];
-
 /// Digits, separators and the position of the decimal mark.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
@@ -64,8 +59,8 @@ pub(super) struct Numeral {
     pub(super) over: Run,
     pub(super) under: Option<Run>,
     pub(super) exponent: i64,
-    /// The exponent of a percent or per mille sign after the number; 0 without one.
-    pub(super) percent: i64,
+    /// Whether a percent sign follows the number.
+    pub(super) is_percent: bool,
 }
 
 /// The result of scanning one position.
@@ -83,22 +78,13 @@ pub(super) struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    pub(super) fn last(&self) -> Option<Numeral> {
-        self.scan(false).pop()
-    }
-
     /// Returns all numerals, in order. A whole part is not a numeral of its own: `6 1/2` is one.
     pub(super) fn all(&self) -> Vec<Numeral> {
-        self.scan(true)
-    }
-
-    /// Returns all numerals, or the last one only.
-    fn scan(&self, all: bool) -> Vec<Numeral> {
         let mut found: Vec<Numeral> = Vec::new();
         // The first numeral of the chain, its end, and whether it has an opaque part.
         let (mut chain, mut end, mut is_opaque) = (0, 0, false);
         let mut at = 0;
-        while let Some(ahead) = self.count_before_start(at) {
+        while let Some(ahead) = self.text[at..].iter().position(|byte| may_start(*byte)) {
             at += ahead;
             let step = self.step(at, found.last());
             let start = match &step {
@@ -111,19 +97,13 @@ impl Scanner<'_> {
             };
             if start >= end && !self.is_joined(end, start) {
                 found.truncate(if is_opaque { chain } else { found.len() });
-                chain = if all { found.len() } else { found.len().min(1) };
-                found.drain(..found.len() - chain);
+                chain = found.len();
                 is_opaque = false;
             }
             match step {
                 Step::Found(numeral) => {
                     at = numeral.end;
-                    let replaces = if all {
-                        start < end
-                    } else {
-                        found.len() > chain
-                    };
-                    found.truncate(found.len() - usize::from(replaces));
+                    found.truncate(found.len() - usize::from(start < end));
                     found.push(numeral);
                 }
                 Step::Opaque(next) | Step::Skip(next) => {
@@ -146,12 +126,6 @@ impl Scanner<'_> {
         let joins = |byte: &u8| is_operator(byte) || is_space(byte) || b"()[]{}".contains(byte);
         let is_remark = gap.starts_with(b" (") && !gap.iter().any(is_operator);
         gap == b"." || (gap.iter().all(joins) && !is_remark)
-    }
-
-    /// Returns the number of bytes between `at` and the next position where a number can start.
-    fn count_before_start(&self, at: usize) -> Option<usize> {
-        let rest = self.text.get(at..)?;
-        rest.iter().position(|&byte| may_start(byte))
     }
 
     fn step(&self, at: usize, last: Option<&Numeral>) -> Step {
@@ -271,11 +245,7 @@ impl Scanner<'_> {
 
     pub(super) fn percent(&self, numeral: &mut Numeral) {
         let space = usize::from(matches!(self.get(numeral.end), Some(b' ' | GROUP)));
-        numeral.percent = match self.get(numeral.end + space) {
-            Some(b'%') => -2,
-            Some(PER_MILLE) => -3,
-            _ => 0,
-        };
+        numeral.is_percent = self.get(numeral.end + space) == Some(b'%');
     }
 
     /// `true` if a minus directly precedes the number, its currency sign or its bracket. A hyphen that joins
@@ -310,27 +280,12 @@ impl Scanner<'_> {
         !before.is_some_and(|byte| is_word_byte(byte) || matches!(byte, b'.' | b')' | b']'))
     }
 
-    /// `true` if the digits are the end of a word: H2O, gpt4, x_1. A currency code and the x
-    /// of 5x3 are not such words.
+    /// `true` if the digits are the end of a word: H2O, gpt4, x_1. The x of 5x3 is not such a word.
     fn glued_to_word(&self, at: usize) -> bool {
-        let Some(before) = self.before(at) else {
-            return false;
-        };
-        if before == b'_' || before == LETTER {
-            return true;
-        }
-        if !before.is_ascii_alphabetic() {
-            return false;
-        }
-        let letters = self.text[..at]
-            .iter()
-            .rev()
-            .take_while(|byte| byte.is_ascii_alphabetic());
-        let word_start = at - letters.count();
-        let word = &self.text[word_start..at];
-        let multiplies =
-            matches!(word, b"x" | b"X") && word_start > 0 && self.digit(word_start - 1);
-        !(multiplies || CURRENCY_CODES.contains(&word))
+        let multiplies = matches!(self.before(at), Some(b'x' | b'X'))
+            && at.checked_sub(2).is_some_and(|before| self.digit(before));
+        let is_letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | LETTER);
+        self.before(at).is_some_and(is_letter) && !multiplies
     }
 
     /// Whether the digits are an exponent: `m^2`, `x^{2}`, `x^{-2}`.
@@ -392,5 +347,5 @@ pub(super) fn is_word_byte(byte: u8) -> bool {
 
 /// Whether a hyphen after this byte joins instead of being a sign.
 fn joins(byte: u8) -> bool {
-    is_word_byte(byte) || byte >= PER_MILLE || matches!(byte, b')' | b']' | b'}' | b'%' | b'-')
+    is_word_byte(byte) || byte >= UNCASED || matches!(byte, b')' | b']' | b'}' | b'%' | b'-')
 }

@@ -22,7 +22,6 @@ pub(super) const GROUP_SPACE: u8 = 0x82;
 pub(super) const TIMES: u8 = 0x83;
 /// A thin space or a comma in braces, which separates only the groups of one number: `10\,000`, `10{,}000`.
 pub(super) const GROUP: u8 = 0x84;
-pub(super) const PER_MILLE: u8 = 0x85;
 /// A letter without case, of a script with spaces. Digits after it are a number; a hyphen between
 /// them joins.
 pub(super) const UNCASED: u8 = 0x86;
@@ -83,7 +82,6 @@ fn class(c: char) -> u8 {
         '\u{2018}' | '\u{2019}' | '\u{ff07}' => b'\'',
         '\u{2044}' | '\u{2215}' | '\u{ff0f}' => b'/',
         '\u{ff05}' | '\u{66a}' | '\u{fe6a}' => b'%',
-        '‰' => PER_MILLE,
         '√' | '∛' | '∜' | 'π' | '∞' | '±' | '∓' => OPAQUE,
         '×' | '·' | '⋅' | '\u{2217}' => TIMES,
         _ if is_currency(c) => b'$',

@@ -1,14 +1,21 @@
 //! chrF (Popović 2015) and chrF++ (Popović 2017) of a row and of a corpus, as in sacrebleu 2.6.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use super::ngrams::{self, MAX_ORDER};
-use crate::text::edits::Numbers;
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 use crate::text::{NoReferences, NormalForm};
+
+/// The numbers of ASCII characters are below this one.
+const ASCII: usize = 128;
+
+/// Consecutive numbers of other characters.
+type Numbers = HashMap<char, u32, RandomState>;
 
 /// Options of chrF. The default is sacrebleu's chrF2. With a `word_order` of 2 it is chrF++.
 ///
@@ -70,7 +77,7 @@ impl ChrfOptions {
             let reference = self.prepared(reference.as_ref());
             let characters = self.characters(&reference, &mut numbers);
             let texts = [&prediction[..], &characters];
-            let mut counts = triples(texts, self.char_order, numbers.len());
+            let mut counts = triples(texts, self.char_order, ASCII + numbers.len());
             if self.word_order != 0 {
                 counts.extend(WordLists::with(|words| {
                     words.add(split_words(&prepared));
@@ -101,7 +108,13 @@ impl ChrfOptions {
     fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
         let mut characters = Vec::with_capacity(text.len());
         let kept = text.chars().filter(|c| self.whitespace || !is_space(*c));
-        kept.for_each(|c| characters.push(numbers.of(c)));
+        kept.for_each(|c| {
+            let next = (ASCII + numbers.len()) as u32;
+            characters.push(match c.is_ascii() {
+                true => u32::from(c),
+                false => *numbers.entry(c).or_insert(next),
+            });
+        });
         characters
     }
 

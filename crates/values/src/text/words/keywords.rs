@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::text::unicode::{fold_case, is_mark, is_word, nfd, written_without_spaces};
+use crate::text::unicode::{fold_case, is_mark, is_word, written_without_spaces};
 
 /// A string in which keywords are searched, normalized once for all of them.
 ///
@@ -114,13 +114,7 @@ fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
         (true, true) => Cow::Borrowed(text),
         (true, false) => Cow::Owned(text.to_ascii_lowercase()),
         (false, true) => Cow::Owned(text.nfc().collect()),
-        (false, false) => {
-            let mut folded = Vec::with_capacity(text.len());
-            nfd(text)
-                .into_iter()
-                .for_each(|c| fold_case(c, &mut folded));
-            Cow::Owned(folded.into_iter().nfc().collect())
-        }
+        (false, false) => Cow::Owned(text.nfd().flat_map(fold_case).nfc().collect()),
     }
 }
 

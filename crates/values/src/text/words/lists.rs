@@ -1,15 +1,57 @@
 //! Lists of words, whose words are compared as integers and counted as consecutive numbers.
 
 use std::cell::Cell;
-use std::hash::BuildHasher as _;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
+use indexmap::IndexSet;
 
-use super::chunks::Chunks;
-use super::keys::{Key, LOWER, WordKey};
-use super::long_words::LongWords;
-use super::replaced::ReplacedWords;
+use super::windows::Word;
+
+/// A word of up to 15 bytes: the first in the lowest bits, zeros after the last, and the length in the highest byte. Or the
+/// place of a longer word among the long words of its lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::text) struct Key(u128);
+
+/// The highest byte of the key of a word of more than 15 bytes.
+const LONG: u128 = 0xff << 120;
+
+impl Key {
+    /// The key of an empty word.
+    const EMPTY: Self = Self(0);
+
+    /// The word of this length with which the bytes begin.
+    #[inline]
+    fn new(bytes: u128, length: usize) -> Self {
+        Self(bytes & !(u128::MAX << (8 * length)) | (length as u128) << 120)
+    }
+
+    /// The key of a word, unless it is too long.
+    #[inline]
+    pub(in crate::text) fn of(word: &[u8]) -> Option<Self> {
+        let mut bytes = [0; 16];
+        bytes[..15].get_mut(..word.len())?.copy_from_slice(word);
+        Some(Self::new(u128::from_le_bytes(bytes), word.len()))
+    }
+
+    /// A word of up to 15 ASCII letters and digits, in lower case.
+    #[inline]
+    pub(in crate::text) fn lower(word: &Word<'_>) -> Self {
+        // This bit turns an ASCII letter into lower case, and leaves a digit as it is.
+        const LOWER: u128 = u128::from_le_bytes([0x20; 16]);
+        Self::new(u128::from_le_bytes(*word.bytes) | LOWER, word.length)
+    }
+
+    /// Whether the word, of ASCII letters and digits, is empty, `a`, `an` or `the`.
+    #[inline]
+    fn is_article_or_empty(self) -> bool {
+        const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
+        const AN: u64 = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
+        const THE: u64 = u64::from_le_bytes(*b"the\0\0\0\0\0");
+        self.0 >> 120 < 4 && [0, A, AN, THE].contains(&(self.0 as u64))
+    }
+}
 
 /// Lists of words. Keys and numbers are equal for equal words only.
 #[derive(Clone, Debug, Default)]
@@ -17,21 +59,14 @@ pub(in crate::text) struct WordLists {
     keys: Vec<Key>,
     /// Where each list ends.
     ends: Vec<usize>,
-    long: LongWords,
-    /// The positions of the words of the last list.
-    positions: Vec<Range<usize>>,
+    /// The words of more than 15 bytes, and how many bytes they have together.
+    long: IndexSet<Box<[u8]>, RandomState>,
+    long_bytes: usize,
     /// The word that replaces a word, for each [`Replacement`]. It and `long` are kept for the next lists of the thread, which
     /// often have the same words.
-    replaced: [ReplacedWords; 2],
+    replaced: [HashMap<Box<str>, Key, RandomState>; 2],
     numbers: Vec<u32>,
     distinct: usize,
-    /// The list that was counted, the count of each word at its first position, and how many of them are left.
-    counted: usize,
-    counts: Vec<u32>,
-    left: Vec<u32>,
-    /// The position of a word plus 1, or 0 in a free slot. A word is in the first slot from its hash on that was free.
-    slots: Vec<u32>,
-    hasher: RandomState,
 }
 
 /// How words are replaced.
@@ -51,6 +86,10 @@ thread_local! {
 /// The memory of more words is not kept.
 const MAX_KEPT: usize = 10_000;
 
+/// More replaced words are not kept, and neither is one of more bytes.
+const MAX_REPLACED: usize = 4_096;
+const MAX_REPLACED_BYTES: usize = 64;
+
 /// Long words with more bytes in all are not kept.
 const MAX_LONG_BYTES: usize = 1 << 17;
 
@@ -61,7 +100,7 @@ impl WordLists {
         let spare = SPARE.try_with(Cell::take).ok().flatten();
         let mut lists = spare.unwrap_or_default();
         let result = compute(&mut lists);
-        if lists.keys.capacity() <= MAX_KEPT && lists.positions.capacity() <= MAX_KEPT {
+        if lists.keys.capacity() <= MAX_KEPT {
             lists.clear();
             // At the end of a thread its variables do not exist any more.
             _ = SPARE.try_with(|spare| spare.set(Some(lists)));
@@ -72,106 +111,65 @@ impl WordLists {
     fn clear(&mut self) {
         self.keys.clear();
         self.ends.clear();
-        if self.replaced.iter().any(ReplacedWords::is_full) || self.long.len() > MAX_LONG_BYTES {
-            self.long.clear();
-            self.replaced.iter_mut().for_each(ReplacedWords::clear);
+        let is_full = |replaced: &HashMap<_, _, _>| replaced.len() > MAX_REPLACED;
+        if self.replaced.iter().any(is_full) || self.long_bytes > MAX_LONG_BYTES {
+            *self = Self::default();
         }
     }
 
     /// Adds all lists of `others`, before any other list.
     pub(in crate::text) fn add_all(&mut self, others: &Self) {
-        let own = |key: &Key| {
-            others
-                .long
-                .get(*key)
-                .map_or(*key, |word| self.long.key_of(word))
-        };
-        self.keys.extend(others.keys.iter().map(own));
+        for key in &others.keys {
+            let key = match others.long.get_index((key.0 & !LONG) as usize) {
+                Some(word) if key.0 >= LONG => self.key_of(word),
+                _ => *key,
+            };
+            self.keys.push(key);
+        }
         self.ends.clone_from(&others.ends);
     }
 
     /// Adds a list of words.
     pub(in crate::text) fn add<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) {
-        words.into_iter().for_each(|word| {
+        for word in words {
             let key = self.key_of(word.as_bytes());
             self.keys.push(key);
-        });
+        }
         self.end_list();
     }
 
-    /// Adds a list of slices of a string, whose positions `find` returns. With `is_lower`, they have ASCII letters and
-    /// digits only, and are compared in lower case.
-    pub(in crate::text) fn add_slices(
-        &mut self,
-        text: &str,
-        is_lower: bool,
-        find: impl FnOnce(&mut Vec<Range<usize>>),
-    ) {
-        self.positions.clear();
-        find(&mut self.positions);
-        let case = if is_lower { LOWER } else { 0 };
-        let chunks = Chunks::new(text.as_bytes());
-        let long = &mut self.long;
-        self.keys.extend(
-            self.positions
-                .iter()
-                .map(|word| match word.end - word.start {
-                    length @ 0..=Key::LONGEST => Key::new(chunks.at(word.start) | case, length),
-                    _ if is_lower => {
-                        long.key_of(&text.as_bytes()[word.clone()].to_ascii_lowercase())
-                    }
-                    _ => long.key_of(&text.as_bytes()[word.clone()]),
-                }),
-        );
-        self.end_list();
-    }
-
-    /// Adds a word to the list that has not ended yet, unless it is an article or empty.
+    /// Adds a word of ASCII letters and digits in lower case to the list that has not ended yet, unless it is an article.
     #[inline]
-    pub(in crate::text) fn push_token(&mut self, word: Key) {
-        if !word.is_article_or_empty() {
-            self.keys.push(word);
+    pub(in crate::text) fn push_token(&mut self, word: &Word<'_>) {
+        let key = Key::lower(word);
+        if !key.is_article_or_empty() {
+            self.keys.push(key);
         }
-    }
-
-    /// Adds the word that replaces a word, if it was replaced before. Returns whether it was.
-    #[inline]
-    pub(in crate::text) fn push_known(&mut self, by: Replacement, word: &WordKey) -> bool {
-        let found = self.replaced[by as usize].get(word);
-        if let Some(replaced) = found
-            && replaced != Key::EMPTY
-        {
-            self.keys.push(replaced);
-        }
-        found.is_some()
     }
 
     /// Adds the words between the spaces of the string that `replace` returns for a word. It is called once for equal words,
     /// unless it returns several words.
-    pub(in crate::text) fn push_replaced<R: AsRef<[u8]>>(
+    pub(in crate::text) fn push_replaced(
         &mut self,
         by: Replacement,
         word: &str,
-        replace: impl FnOnce(&str) -> R,
+        replace: impl FnOnce(&str) -> String,
     ) {
-        let key = WordKey::of(word.as_bytes())
-            .unwrap_or_else(|| WordKey::long(self.long.key_of(word.as_bytes())));
-        if self.push_known(by, &key) {
+        if let Some(replaced) = self.replaced[by as usize].get(word) {
+            self.keys
+                .extend((*replaced != Key::EMPTY).then_some(*replaced));
             return;
         }
         let start = self.keys.len();
-        let replaced = replace(word);
-        for word in replaced
-            .as_ref()
-            .split(|byte| *byte == b' ')
-            .filter(|word| !word.is_empty())
-        {
-            let key = self.key_of(word);
+        for replaced in replace(word).split(' ').filter(|word| !word.is_empty()) {
+            let key = self.key_of(replaced.as_bytes());
             self.keys.push(key);
         }
-        if let [] | [_] = self.keys[start..] {
+        if let [] | [_] = self.keys[start..]
+            && word.len() <= MAX_REPLACED_BYTES
+        {
             let replaced = self.keys.get(start).copied().unwrap_or(Key::EMPTY);
-            self.replaced[by as usize].insert(key, replaced);
+            self.replaced[by as usize].insert(word.into(), replaced);
         }
     }
 
@@ -187,67 +185,30 @@ impl WordLists {
     }
 
     /// Returns the key of a word.
-    pub(in crate::text) fn key_of(&mut self, word: &[u8]) -> Key {
-        Key::of(word).unwrap_or_else(|| self.long.key_of(word))
+    #[inline]
+    fn key_of(&mut self, word: &[u8]) -> Key {
+        Key::of(word).unwrap_or_else(|| self.long_key_of(word))
+    }
+
+    fn long_key_of(&mut self, word: &[u8]) -> Key {
+        let place = self.long.get_index_of(word).unwrap_or_else(|| {
+            self.long_bytes += word.len();
+            self.long.insert_full(word.into()).0
+        });
+        Key(LONG | place as u128)
     }
 
     /// Assigns a number to each word. Equal words have equal numbers, in the order in which they occur first.
     pub(in crate::text) fn number(&mut self) {
-        self.slots.clear();
-        self.slots
-            .resize((4 * self.keys.len()).next_power_of_two(), 0);
-        self.numbers.clear();
-        self.numbers.reserve(self.keys.len());
-        let mut distinct = 0;
-        for (key, position) in self.keys.iter().zip(1..) {
-            let slot = find(&mut self.slots, &self.keys, key, &self.hasher);
-            let number = match *slot as usize {
-                0 => {
-                    *slot = position;
-                    distinct += 1;
-                    distinct - 1
-                }
-                taken => self.numbers[taken - 1],
-            };
-            self.numbers.push(number);
-        }
-        self.distinct = distinct as usize;
-    }
-
-    /// Counts the words of a list, for [`count_same`](Self::count_same).
-    pub(in crate::text) fn count(&mut self, at: usize) {
-        let keys = &self.keys[self.range(at)];
-        self.slots.clear();
-        self.slots.resize((2 * keys.len()).next_power_of_two(), 0);
-        self.counts.clear();
-        self.counts.resize(keys.len(), 0);
-        for (key, position) in keys.iter().zip(1..) {
-            let slot = find(&mut self.slots, keys, key, &self.hasher);
-            if *slot == 0 {
-                *slot = position;
-            }
-            self.counts[*slot as usize - 1] += 1;
-        }
-        self.counted = at;
-    }
-
-    /// Returns the size of the multiset intersection of a list and the counted list.
-    pub(in crate::text) fn count_same(&mut self, at: usize) -> usize {
-        let (counted, keys) = (
-            &self.keys[self.range(self.counted)],
-            &self.keys[self.range(at)],
-        );
-        self.left.clone_from(&self.counts);
-        let take = |key| match find(&mut self.slots, counted, key, &self.hasher) {
-            0 => 0,
-            position => {
-                let left = &mut self.left[*position as usize - 1];
-                let is_left = u32::from(*left > 0);
-                *left -= is_left;
-                is_left as usize
-            }
+        let mut numbers =
+            HashMap::with_capacity_and_hasher(self.keys.len(), RandomState::default());
+        let mut number_of = |key| {
+            let next = numbers.len() as u32;
+            *numbers.entry(key).or_insert(next)
         };
-        keys.iter().map(take).sum()
+        self.numbers.clear();
+        self.numbers.extend(self.keys.iter().map(&mut number_of));
+        self.distinct = numbers.len();
     }
 
     /// Returns how many different words have a number. All numbers are smaller.
@@ -278,17 +239,6 @@ impl WordLists {
     pub(in crate::text) fn lists(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.len()).map(|at| self.list(at))
     }
-}
-
-/// Returns the slot of a word of `keys`, or the free slot for it.
-#[inline]
-fn find<'s>(slots: &'s mut [u32], keys: &[Key], key: &Key, hasher: &RandomState) -> &'s mut u32 {
-    let last = slots.len() - 1;
-    let mut slot = hasher.hash_one(key) as usize & last;
-    while slots[slot] != 0 && keys[slots[slot] as usize - 1] != *key {
-        slot = (slot + 1) & last;
-    }
-    &mut slots[slot]
 }
 
 #[cfg(test)]

@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use super::ascii::{Class, class};
-use super::chunks::Chunk;
+use wide::i8x16;
 
 /// A word without most of the punctuation around it.
 #[derive(Clone, Copy)]
 pub(in crate::text) struct Word<'w> {
     start: usize,
-    pub(in crate::text) length: usize,
-    /// The length of a word that fills its window, else 0. A maximum with `length` for each word would take 2% of F1.
-    long: usize,
+    pub(super) length: usize,
     /// The first bytes, and bytes after the word.
     pub(super) bytes: &'w [u8; LOADED],
     /// Whether the word has up to 15 bytes, which are ASCII letters and digits.
@@ -21,7 +18,7 @@ pub(in crate::text) struct Word<'w> {
 impl Word<'_> {
     /// Returns the position in the string.
     pub(in crate::text) fn range(&self) -> Range<usize> {
-        self.start..self.start + usize::max(self.length, self.long)
+        self.start..self.start + self.length
     }
 }
 
@@ -29,7 +26,7 @@ impl Word<'_> {
 const SEARCHED: usize = 64;
 
 /// The bytes of a word that are read at once.
-pub(super) const LOADED: usize = 32;
+const LOADED: usize = 16;
 
 type Window = [u8; SEARCHED + LOADED];
 
@@ -56,19 +53,20 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
             words,
             punctuation,
         } = Classes::of(window);
-        // The next window starts with the word after the last space, so that no word continues in the next window.
-        let (ended, next, long) = match spaces.checked_ilog2() {
-            Some(last) => ((1 << last) - 1, last as usize + 1, 0),
-            None => {
-                let length = first_space(rest);
-                (0, length, length)
-            }
+        let Some(last) = spaces.checked_ilog2() else {
+            // A word that fills the window.
+            let length = first_space(rest);
+            visit(Word {
+                start: at,
+                length,
+                bytes: &[0; LOADED],
+                is_simple: false,
+            });
+            at += length;
+            continue;
         };
-        let mut left = !with_punctuation(spaces, punctuation) & ended;
-        if long > 0 {
-            // One word, with any length that is too long for a key.
-            left = u64::MAX >> 1;
-        }
+        // The next window starts with the word after the last space, so that no word continues in the next window.
+        let mut left = !with_punctuation(spaces, punctuation) & ((1 << last) - 1);
         let others = !words | long_runs(left);
         while left != 0 {
             // The addition clears the bits of the first word, and sets the bit after it.
@@ -83,12 +81,11 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
             visit(Word {
                 start: at + start,
                 length,
-                long,
                 bytes,
                 is_simple,
             });
         }
-        at += next;
+        at += last as usize + 1;
     }
 }
 
@@ -119,15 +116,8 @@ fn is_without(left: u64, after: u64, others: u64) -> bool {
 /// Returns the length of the part before the first white space.
 #[cold]
 fn first_space(text: &[u8]) -> usize {
-    let (chunks, _) = text.as_chunks();
-    let spaces = |chunk: &[u8; 16]| Chunk::new(u128::from_le_bytes(*chunk)).spaces();
-    let start = 16 * chunks.iter().take_while(|chunk| spaces(chunk) == 0).count();
-    let is_space = |byte: &u8| matches!(class(*byte), Class::Space);
-    start
-        + text[start..]
-            .iter()
-            .position(is_space)
-            .unwrap_or(text.len() - start)
+    let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ');
+    text.iter().position(is_space).unwrap_or(text.len())
 }
 
 /// The classes of 64 bytes as masks: bit 0 is the first byte.
@@ -144,14 +134,27 @@ impl Classes {
     fn of(window: &Window) -> Self {
         let mut all = Self::default();
         for (at, bytes) in window[..SEARCHED].as_chunks().0.iter().enumerate() {
-            let chunk = Chunk::new(u128::from_le_bytes(*bytes));
-            let words = chunk.words();
-            all.spaces |= chunk.spaces() << (16 * at);
-            all.words |= words << (16 * at);
-            all.punctuation |= (chunk.visible() ^ words) << (16 * at);
+            let bytes = i8x16::new(bytes.map(u8::cast_signed));
+            // In lower case a letter is in one range.
+            let lower = bytes | i8x16::splat(0x20);
+            let words = in_range(lower, b'a', b'z') | in_range(bytes, b'0', b'9');
+            let spaces = in_range(bytes, b'\t', b'\r') | in_range(bytes, 0x1c, b' ');
+            let mask = |bytes: i8x16| u64::from(bytes.to_bitmask()) << (16 * at);
+            all.spaces |= mask(spaces);
+            all.words |= mask(words);
+            all.punctuation |= mask(in_range(bytes, b'!', b'~') ^ words);
         }
         all
     }
+}
+
+/// Compares signed numbers, which is a single instruction, after the addition has made `last` the largest. Bytes outside of
+/// ASCII are in no range.
+#[inline]
+fn in_range(bytes: i8x16, first: u8, last: u8) -> i8x16 {
+    let largest = i8::MAX.cast_unsigned();
+    let shifted = bytes + i8x16::splat((largest - last).cast_signed());
+    shifted.simd_gt(i8x16::splat((largest - (last - first) - 1).cast_signed()))
 }
 
 #[cfg(test)]
@@ -197,8 +200,9 @@ mod tests {
         ) {
             let mut found = Vec::new();
             for_each_word(text.as_bytes(), |word| {
-                let loaded = word.range().len().min(LOADED);
-                assert_eq!(word.bytes[..loaded], text.as_bytes()[word.range()][..loaded]);
+                if word.is_simple {
+                    assert_eq!(word.bytes[..word.length], text.as_bytes()[word.range()]);
+                }
                 found.push((word.range(), word.is_simple));
             });
             prop_assert_eq!(found, expected(text.as_bytes()));

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::TooManyCalls;
 use super::args::{ArgsRule, ArgsRules};
 use super::assignment;
-use super::keys::Keys;
+use super::keys::{Keys, group};
 use super::modes::MatchMode;
-use super::too_many::TooManyCalls;
 use crate::json::equality::same_value;
 use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
@@ -128,24 +128,18 @@ impl ToolCorrectnessOptions {
         for (side, calls) in [called, expected].into_iter().enumerate() {
             for call in calls.iter() {
                 let number = keys.of_parts(call, self.arguments, self.outputs);
-                if groups.len() <= number {
-                    groups.resize_with(number + 1, Default::default);
-                }
-                groups[number][side].push(call);
+                group(&mut groups, number)[side].push(call);
             }
         }
         let (mut sum, mut rest) = (0.0, Vec::<[Vec<&ToolCall>; 2]>::new());
         let mut keys = Keys::default();
-        for mut group in groups {
-            let pairs = group[0].len().min(group[1].len());
+        for mut equal in groups {
+            let pairs = equal[0].len().min(equal[1].len());
             sum += pairs as f64;
-            for (side, calls) in group.iter_mut().enumerate() {
+            for (side, calls) in equal.iter_mut().enumerate() {
                 for call in calls.drain(pairs..) {
                     let number = keys.of_parts(call, false, self.outputs);
-                    if rest.len() <= number {
-                        rest.resize_with(number + 1, Default::default);
-                    }
-                    rest[number][side].push(call);
+                    group(&mut rest, number)[side].push(call);
                 }
             }
         }
@@ -170,20 +164,19 @@ impl ToolCorrectnessOptions {
                 instead: "compare them in order, or without arguments",
             });
         }
-        let weights: Vec<Vec<f64>> = expected
-            .iter()
-            .map(|wanted| {
-                called
-                    .iter()
-                    .map(|call| self.weight(call, wanted))
-                    .collect()
-            })
-            .collect();
-        let weight = |row: usize, column: usize| weights[row][column];
-        let chosen = assignment::best(expected.len(), called.len(), &weight);
-        let pairs = chosen.into_iter().enumerate();
-        let weights = pairs.filter_map(|(row, column)| Some(weight(row, column?)));
-        Ok(weights.fold(0.0, |sum, weight| sum + weight))
+        let (rows, columns) = match expected.len() <= called.len() {
+            true => (expected, called),
+            false => (called, expected),
+        };
+        let weights = |row: &&ToolCall| {
+            // A weight does not depend on which call is the expected one.
+            columns
+                .iter()
+                .map(|column| self.weight(row, column))
+                .collect()
+        };
+        let weights: Vec<Vec<f64>> = rows.iter().map(weights).collect();
+        Ok(assignment::largest_weight(&weights))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Calls in common, and the F1 of calls.
 
-use super::keys::Keys;
-use super::too_many::TooManyCalls;
-use super::unmatched::count_by;
-use crate::text::EditDistance;
+use super::TooManyCalls;
+use super::keys::{Keys, group};
+use crate::text::common_subsequence;
 use crate::trajectory::calls::ToolCalls;
 
 /// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
@@ -36,18 +35,13 @@ impl CallCounts {
     /// and arguments, or by tool alone.
     pub fn in_any_order(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, with_args: bool) -> Self {
         let mut keys = Keys::default();
-        let mut counts = [called, expected].map(|calls| {
-            count_by(calls, |call| {
-                if with_args {
-                    keys.of_call(call)
-                } else {
-                    keys.of_tool(call)
-                }
-            })
-        });
-        let [ours, theirs] = &mut counts;
-        let both = |(key, count): (&usize, &usize)| theirs.get(key).map_or(0, |it| *it.min(count));
-        let common = ours.iter().map(both).sum();
+        let mut counts = Vec::<[usize; 2]>::new();
+        for (side, calls) in [called, expected].into_iter().enumerate() {
+            for call in calls {
+                group(&mut counts, keys.of_parts(call, with_args, false))[side] += 1;
+            }
+        }
+        let common = counts.iter().map(|[ours, theirs]| ours.min(theirs)).sum();
         Self {
             common,
             called: called.len(),
@@ -80,9 +74,8 @@ impl CallCounts {
                 .map(|call| keys.of_tool(call) as u32)
                 .collect::<Vec<_>>()
         });
-        let edits = EditDistance::Indel.of_numbers(&one, &other, keys.len());
         Ok(Self {
-            common: (ours + theirs - edits) / 2,
+            common: common_subsequence(&one, &other),
             called: ours,
             expected: theirs,
         })

@@ -88,6 +88,14 @@ impl Keys {
     }
 }
 
+/// Returns the group of a number, which is the next one or known.
+pub(super) fn group<T: Default>(groups: &mut Vec<T>, number: usize) -> &mut T {
+    if groups.len() <= number {
+        groups.resize_with(number + 1, T::default);
+    }
+    &mut groups[number]
+}
+
 /// Appends a value such that two values are appended equally if and only if `same_value` returns true for them.
 fn push(key: &mut String, value: &Value) {
     match value {

@@ -4,17 +4,26 @@ mod args;
 mod assignment;
 mod correctness;
 mod counts;
-mod flow;
 mod keys;
 mod modes;
-mod too_many;
 mod unmatched;
 
 pub use args::{ArgsFunction, ArgsRule, ArgsRules};
 pub use correctness::{CallOrder, ToolCorrectnessOptions};
 pub use counts::CallCounts;
 pub use modes::{MatchMode, TrajectoryDifference};
-pub use too_many::TooManyCalls;
 pub use unmatched::UnmatchedCalls;
 
 pub(super) use keys::Keys;
+
+/// Two trajectories have too many different calls to be compared.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("too many {what} to compare: {called} called, {expected} expected; {instead}")]
+pub struct TooManyCalls {
+    what: String,
+    called: usize,
+    expected: usize,
+    instead: &'static str,
+}
+
+crate::debug_as_display!(TooManyCalls);

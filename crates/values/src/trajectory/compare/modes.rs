@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TooManyCalls;
 use super::args::ArgsRules;
-use super::too_many::TooManyCalls;
 use super::unmatched::UnmatchedCalls;
 use crate::trajectory::message::{Role, ToolCall};
 use crate::trajectory::steps::Trajectory;

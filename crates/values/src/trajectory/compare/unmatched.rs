@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::TooManyCalls;
 use super::args::ArgsRules;
-use super::flow::Groups;
-use super::keys::Keys;
-use super::too_many::TooManyCalls;
+use super::keys::{Keys, group};
+use crate::bipartite::Groups;
 use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::message::ToolCall;
@@ -24,12 +24,8 @@ pub struct UnmatchedCalls<'t> {
     pub extra: Vec<&'t ToolCall>,
 }
 
-/// The calls of one group, on both sides: their positions.
-#[derive(Default)]
-struct Group {
-    called: Vec<usize>,
-    expected: Vec<usize>,
-}
+/// The calls of one group, on both sides: the positions of calls, and of expected calls.
+type Group = [Vec<usize>; 2];
 
 impl<'t> UnmatchedCalls<'t> {
     /// Matches calls with expected calls. Takes linear time if the rules compare calls by equality (`exact`, `ignore`, paths);
@@ -55,35 +51,25 @@ impl<'t> UnmatchedCalls<'t> {
     ) -> Result<Self, TooManyCalls> {
         let mut keys = Keys::default();
         let (mut by_key, mut by_tool) = (Vec::<Group>::new(), Vec::<Group>::new());
-        for (is_called, calls) in [(true, called), (false, expected)] {
+        for (side, calls) in [called, expected].into_iter().enumerate() {
             for (at, call) in calls.iter().enumerate() {
-                let key = keys.by_rule(call, rules.of(&call.name));
-                let (groups, number) = match key {
+                let (groups, number) = match keys.by_rule(call, rules.of(&call.name)) {
                     Some(number) => (&mut by_key, number),
                     None => (&mut by_tool, keys.of_tool(call)),
                 };
-                if groups.len() <= number {
-                    groups.resize_with(number + 1, Group::default);
-                }
-                let group = &mut groups[number];
-                if is_called {
-                    &mut group.called
-                } else {
-                    &mut group.expected
-                }
-                .push(at);
+                group(groups, number)[side].push(at);
             }
         }
         let (mut missing, mut extra) = (Vec::new(), Vec::new());
-        for group in by_key {
-            let pairs = group.called.len().min(group.expected.len());
-            extra.extend_from_slice(&group.called[pairs..]);
-            missing.extend_from_slice(&group.expected[pairs..]);
+        for [called, expected] in by_key {
+            let pairs = called.len().min(expected.len());
+            extra.extend_from_slice(&called[pairs..]);
+            missing.extend_from_slice(&expected[pairs..]);
         }
         let (called, expected): (Vec<_>, Vec<_>) =
             (called.iter().collect(), expected.iter().collect());
-        for group in by_tool {
-            match_tool(&group, &called, &expected, rules, &mut missing, &mut extra)?;
+        for tool in by_tool {
+            match_tool(&tool, &called, &expected, rules, &mut missing, &mut extra)?;
         }
         missing.sort_unstable();
         extra.sort_unstable();
@@ -132,8 +118,8 @@ fn match_tool(
     missing: &mut Vec<usize>,
     extra: &mut Vec<usize>,
 ) -> Result<(), TooManyCalls> {
-    let ours = equal_calls(&tool.called, called);
-    let theirs = equal_calls(&tool.expected, expected);
+    let ours = equal_calls(&tool[0], called);
+    let theirs = equal_calls(&tool[1], expected);
     if ours.len().saturating_mul(theirs.len()) > MAX_PAIRS {
         let first = ours.first().and_then(|group| called.get(group[0]));
         return Err(TooManyCalls {
@@ -166,23 +152,7 @@ fn match_tool(
 fn equal_calls(positions: &[usize], calls: &[&ToolCall]) -> Vec<Vec<usize>> {
     let (mut keys, mut groups) = (Keys::default(), Vec::<Vec<usize>>::new());
     for &at in positions {
-        let number = keys.as_written(calls[at]);
-        if groups.len() <= number {
-            groups.push(Vec::new());
-        }
-        groups[number].push(at);
+        group(&mut groups, keys.as_written(calls[at])).push(at);
     }
     groups
-}
-
-/// Counts calls by a number.
-pub(super) fn count_by(
-    calls: &ToolCalls<'_>,
-    mut number: impl FnMut(&ToolCall) -> usize,
-) -> HashMap<usize, usize, RandomState> {
-    let mut counts = HashMap::default();
-    for call in calls.iter() {
-        *counts.entry(number(call)).or_default() += 1;
-    }
-    counts
 }

@@ -5,38 +5,33 @@
 
 use serde_json::{Map, Value};
 
-use super::error::{TrajectoryError, whole};
+use super::fields::{each, list, object, unexpected};
 use super::results::{CallResult, Results};
 use super::subagents::Subagents;
-use super::{Parts, call, content, messages, usage};
+use super::{call, content, messages, usage};
 use crate::json::describe::found;
 use crate::messages::escape::name;
 use crate::trajectory::message::{Message, Role};
+use crate::trajectory::steps::Trajectory;
 
-pub(super) fn read(mut root: Map<String, Value>) -> Result<Parts, TrajectoryError> {
+pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
     let steps = match root.remove("steps") {
         Some(Value::Array(steps)) => steps,
-        Some(other) => return whole(format!("`steps`: expected a list, found {}", found(&other))),
-        None => return whole("an ATIF object without `steps`".to_owned()),
+        Some(other) => return Err(unexpected("steps", "a list", &other)),
+        None => return Err("an ATIF object without `steps`".to_owned()),
     };
     let total = root.get("final_metrics").map(usage::read_total).transpose();
-    let total = total.map_err(|reason| TrajectoryError::Whole {
-        reason: format!("`final_metrics`: {reason}"),
-    })?;
+    let total = total.map_err(|reason| format!("`final_metrics`: {reason}"))?;
     let mut subagents = Subagents::read(root.remove("subagent_trajectories"))?;
     let mut to = Results::with_capacity(steps.len());
-    for (at, step) in steps.into_iter().enumerate() {
-        let read = match step {
-            Value::Object(step) => read_step(step, &mut to, &mut subagents),
-            other => Err(format!("expected an object, found {}", found(&other))),
-        };
-        read.map_err(|reason| TrajectoryError::Item {
-            item: "step",
-            number: at + 1,
-            reason,
-        })?;
-    }
-    Ok((to.messages, total.flatten(), subagents.all()))
+    each("step", steps, |step| {
+        read_step(object(step)?, &mut to, &mut subagents)
+    })?;
+    Ok(Trajectory {
+        messages: to.messages,
+        total: total.flatten(),
+        subagents: subagents.all(),
+    })
 }
 
 fn read_step(
@@ -57,8 +52,11 @@ fn read_step(
             }
         },
         other => {
-            let found = found(other.unwrap_or(&Value::Null));
-            return Err(format!("`source`: expected a string, found {found}"));
+            return Err(unexpected(
+                "source",
+                "a string",
+                other.unwrap_or(&Value::Null),
+            ));
         }
     };
     let text = content::read(step.remove("message").unwrap_or_default())?.text;
@@ -72,16 +70,11 @@ fn read_step(
     let results = match step.remove("observation") {
         Some(Value::Object(mut observation)) => observation.remove("results"),
         None | Some(Value::Null) => None,
-        Some(other) => {
-            return Err(format!(
-                "`observation`: expected an object, found {}",
-                found(&other)
-            ));
-        }
+        Some(other) => return Err(unexpected("observation", "an object", &other)),
     };
-    match results {
-        None | Some(Value::Null) => Ok(()),
-        Some(Value::Array(results)) => results.into_iter().try_for_each(|result| {
+    list("results", results)?
+        .into_iter()
+        .try_for_each(|result| {
             let Value::Object(mut result) = result else {
                 return Err(format!(
                     "a result: expected an object, found {}",
@@ -97,10 +90,5 @@ fn read_step(
                 result: content::as_result(content),
                 failed,
             })
-        }),
-        Some(other) => Err(format!(
-            "`results`: expected a list, found {}",
-            found(&other)
-        )),
-    }
+        })
 }

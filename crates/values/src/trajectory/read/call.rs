@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::json_string::parsed;
+use super::fields::{parsed, unexpected};
 use super::keys::{Part, is_empty, part_of, plain, position};
 use crate::json::describe::found;
 use crate::messages::escape::name;
@@ -27,12 +27,7 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
     parts.add(object)?;
     let tool = match parts.name {
         Some((_, Value::String(tool))) => tool,
-        Some((key, other)) => {
-            return Err(format!(
-                "`{key}`: expected a string, found {}",
-                found(&other)
-            ));
-        }
+        Some((key, other)) => return Err(unexpected(&key, "a string", &other)),
         None => return Err("a call without `name`; write the name of the tool".to_owned()),
     };
     if let Some((key, value)) = parts.unknown {
@@ -150,17 +145,17 @@ pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> 
     let predictor = match step.remove("predictor") {
         Some(Value::String(predictor)) => predictor,
         other => {
-            let found = found(&other.unwrap_or_default());
-            return Err(format!("`predictor`: expected a string, found {found}"));
+            return Err(unexpected(
+                "predictor",
+                "a string",
+                &other.unwrap_or_default(),
+            ));
         }
     };
     let mut part = |key: &str| match step.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(fields @ Value::Object(_)) => Ok(Some(fields)),
-        Some(other) => Err(format!(
-            "`{key}`: expected an object, found {}",
-            found(&other)
-        )),
+        Some(other) => Err(unexpected(key, "an object", &other)),
     };
     let (inputs, outputs) = (part("inputs")?, part("outputs")?);
     let call = ToolCall::new(predictor);
@@ -189,10 +184,7 @@ fn id_of(key: &str, id: Value) -> Result<Option<String>, String> {
         Value::String(id) => Ok(Some(id).filter(|id| !id.is_empty())),
         // Some programs count their calls.
         Value::Number(id) => Ok(Some(id.to_string())),
-        other => Err(format!(
-            "`{key}`: expected a string, found {}",
-            found(&other)
-        )),
+        other => Err(unexpected(key, "a string", &other)),
     }
 }
 

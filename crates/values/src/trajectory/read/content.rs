@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::call;
+use super::fields::{each, unexpected};
 use super::keys::{Block, block_of, position};
 use super::results::CallResult;
 use crate::json::describe::found;
@@ -24,17 +25,12 @@ pub(super) fn read(content: Value) -> Result<Content, String> {
     match content {
         Value::Null => {}
         Value::String(text) => parts.text = text,
-        Value::Array(blocks) => {
-            for (at, block) in blocks.into_iter().enumerate() {
-                parts
-                    .add(block)
-                    .map_err(|reason| format!("block {}: {reason}", at + 1))?;
-            }
-        }
+        Value::Array(blocks) => drop(each("block", blocks, |block| parts.add(block))?),
         other => {
-            return Err(format!(
-                "`content`: expected a string or a list of blocks, found {}",
-                found(&other)
+            return Err(unexpected(
+                "content",
+                "a string or a list of blocks",
+                &other,
             ));
         }
     }
@@ -77,10 +73,7 @@ impl Content {
         match block_of(&kind) {
             Some(Block::Text) => match block.remove("text").or_else(|| block.remove("content")) {
                 Some(Value::String(text)) => self.add_text(&text),
-                other => {
-                    let found = found(&other.unwrap_or_default());
-                    return Err(format!("`text`: expected a string, found {found}"));
-                }
+                other => return Err(unexpected("text", "a string", &other.unwrap_or_default())),
             },
             Some(Block::Call) => self.calls.push(call::read(block)?),
             Some(Block::Result) => self.results.push(result(block, &kind)?),

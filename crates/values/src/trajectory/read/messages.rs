@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::fields::{each, list, object, unexpected};
 use super::keys::{LISTS, is_empty, position};
 use super::results::{CallResult, Results};
 use super::{call, content, usage};
-use crate::json::describe::found;
 use crate::messages::escape::name;
 use crate::trajectory::message::{Message, Role, ToolCall};
 
@@ -14,8 +14,11 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
     let role = match message.get("role") {
         Some(Value::String(role)) => role_of(role)?,
         other => {
-            let found = found(other.unwrap_or(&Value::Null));
-            return Err(format!("`role`: expected a string, found {found}"));
+            return Err(unexpected(
+                "role",
+                "a string",
+                other.unwrap_or(&Value::Null),
+            ));
         }
     };
     if message
@@ -61,52 +64,32 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
                 .to_owned(),
         );
     }
-    let has_results = !content.results.is_empty();
-    if role == Role::Assistant {
-        to.push(Message {
-            tool_calls,
-            usage,
-            ..Message::new(role, content.text)
-        });
-        return content
-            .results
-            .into_iter()
-            .try_for_each(|result| to.add(result));
+    let message = Message {
+        tool_calls,
+        usage,
+        ..Message::new(role, content.text)
+    };
+    // Anthropic has results in messages of the user, before the text.
+    let is_first = role == Role::Assistant;
+    let is_pushed = content.results.is_empty() || !message.text.is_empty();
+    if is_first {
+        to.push(message.clone());
     }
-    // Anthropic has results in messages of the user.
     content
         .results
         .into_iter()
         .try_for_each(|result| to.add(result))?;
-    if !has_results || !content.text.is_empty() {
-        to.push(Message {
-            usage,
-            ..Message::new(role, content.text)
-        });
+    if !is_first && is_pushed {
+        to.push(message);
     }
     Ok(())
 }
 
 /// Reads `tool_calls`.
 pub(super) fn calls(calls: Option<Value>) -> Result<Vec<ToolCall>, String> {
-    let calls = match calls {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(calls)) => calls,
-        Some(other) => {
-            return Err(format!(
-                "`tool_calls`: expected a list, found {}",
-                found(&other)
-            ));
-        }
-    };
-    let read = |(at, call)| {
-        let call = match call {
-            Value::Object(call) => call::read(call),
-            other => Err(format!("expected an object, found {}", found(&other))),
-        };
-        call.map_err(|reason| format!("call {}: {reason}", at + 1))
-    };
-    calls.into_iter().enumerate().map(read).collect()
+    each("call", list("tool_calls", calls)?, |call| {
+        call::read(object(call)?)
+    })
 }
 
 fn role_of(role: &str) -> Result<Role, String> {

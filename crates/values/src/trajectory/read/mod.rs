@@ -3,8 +3,7 @@
 mod atif;
 mod call;
 mod content;
-mod error;
-mod json_string;
+mod fields;
 mod keys;
 mod messages;
 mod results;
@@ -13,59 +12,56 @@ mod usage;
 
 use serde_json::{Map, Value};
 
-use super::message::{Message, TokenUsage, ToolCall};
-use super::subagent::Subagent;
+use super::message::{Message, ToolCall};
+use super::steps::Trajectory;
 use crate::json::describe::found;
 use crate::messages::escape::names;
 
 pub(super) use call::args_error;
-pub use error::TrajectoryError;
-use error::whole;
-use json_string::parsed;
+use fields::{each, parsed, unexpected};
 use keys::{Block, Part, block_of, is_empty, part_of, position};
 use results::Results;
 
-/// The messages of a trajectory, the tokens of all of them if the format has them, and the subagents.
-pub(super) type Parts = (Vec<Message>, Option<TokenUsage>, Vec<Subagent>);
-
 /// Reads a trajectory in any form. A list of strings has the names of tools if `has_names` says so.
-pub(super) fn read(value: Value, has_names: bool) -> Result<Parts, TrajectoryError> {
+pub(super) fn read(value: Value, has_names: bool) -> Result<Trajectory, String> {
     match value {
         Value::String(json) => match parsed(&json) {
-            Ok(Value::String(_)) => Err(TrajectoryError::Form {
-                found: "a string".to_owned(),
-            }),
+            Ok(Value::String(_)) => Err(no_form("a string")),
             Ok(value) => read(value, has_names),
-            Err(reason) => Err(TrajectoryError::NotJson { reason }),
+            Err(reason) => Err(format!("the string is not JSON: {reason}")),
         },
         Value::Array(items) => read_list(items, has_names),
         Value::Object(object) => read_object(object),
-        other => Err(TrajectoryError::Form {
-            found: found(&other),
-        }),
+        other => Err(no_form(&found(&other))),
     }
+}
+
+/// Returns the message that a value has none of the forms of a trajectory.
+fn no_form(found: &str) -> String {
+    format!(
+        "expected messages with `role`, calls with `name`, an ATIF object with `schema_version`, or steps with `predictor`; found \
+         {found}"
+    )
 }
 
 /// The lists of an object.
 const LISTS: [&str; 3] = ["messages", "steps", "tool_calls"];
 
-fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError> {
+fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
     if let Some(version) = object.get("schema_version") {
         let is_known = version
             .as_str()
             .is_some_and(|version| version.starts_with("ATIF-v1."));
         return match is_known {
             true => atif::read(object),
-            false => whole(format!(
-                "`schema_version`: expected `ATIF-v1.0` or a later 1.x, found {}",
-                found(version)
+            false => Err(unexpected(
+                "schema_version",
+                "`ATIF-v1.0` or a later 1.x",
+                version,
             )),
         };
     }
-    let total = match object.get("usage").map(usage::read).transpose() {
-        Ok(total) => total.flatten(),
-        Err(reason) => return whole(reason),
-    };
+    let total = object.get("usage").map(usage::read).transpose()?.flatten();
     for list in LISTS {
         match object.remove(list) {
             _ if object.contains_key("role") => break,
@@ -76,33 +72,28 @@ fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError>
                         .is_some_and(|it| it.is_array() && !is_empty(it))
                 };
                 if let Some(other) = LISTS.iter().find(is_list) {
-                    return whole(format!(
+                    return Err(format!(
                         "expected one list, found `{list}` and `{other}`; remove one"
                     ));
                 }
                 let subagents = object
                     .remove("subagents")
                     .map(subagents::read_written)
-                    .transpose();
-                let subagents =
-                    subagents.or_else(|reason| whole(format!("`subagents`: {reason}")))?;
-                let (messages, ..) = read_list(items, list == "tool_calls")?;
-                return Ok((messages, total, subagents.unwrap_or_default()));
+                    .transpose()
+                    .map_err(|reason| format!("`subagents`: {reason}"))?;
+                return Ok(Trajectory {
+                    total,
+                    subagents: subagents.unwrap_or_default(),
+                    ..read_list(items, list == "tool_calls")?
+                });
             }
-            Some(other) => {
-                return whole(format!(
-                    "`{list}`: expected a list, found {}",
-                    found(&other)
-                ));
-            }
+            Some(other) => return Err(unexpected(list, "a list", &other)),
             None => {}
         }
     }
     match Form::of_object(&object) {
         Some(_) => read_list(vec![Value::Object(object)], false),
-        None => Err(TrajectoryError::Form {
-            found: with_keys("an object", &object),
-        }),
+        None => Err(no_form(&with_keys("an object", &object))),
     }
 }
 
@@ -163,34 +154,28 @@ fn item_of_response(object: &Map<String, Value>) -> Option<Block> {
 }
 
 /// Reads a list, whose first item decides about its form.
-fn read_list(items: Vec<Value>, has_names: bool) -> Result<Parts, TrajectoryError> {
+fn read_list(items: Vec<Value>, has_names: bool) -> Result<Trajectory, String> {
     let Some(first) = items.first() else {
-        return Ok(Parts::default());
+        return Ok(Trajectory::default());
     };
     if first.is_string() && !has_names {
         let found =
             "a list of strings; write `{\"tool_calls\": [..]}` if they are the names of tools";
-        return Err(TrajectoryError::Form {
-            found: found.to_owned(),
-        });
+        return Err(no_form(found));
     }
     let Some(form) = Form::of(first) else {
         let found = match first {
             Value::Object(object) => with_keys("a list of objects", object),
             other => format!("a list whose first item is {}", found(other)),
         };
-        return Err(TrajectoryError::Form { found });
+        return Err(no_form(&found));
     };
     let (item, expected) = form.item();
     let mut to = Results::with_capacity(items.len());
-    for (at, value) in items.into_iter().enumerate() {
-        read_item(form, value, expected, &mut to).map_err(|reason| TrajectoryError::Item {
-            item,
-            number: at + 1,
-            reason,
-        })?;
-    }
-    Ok((to.messages, None, Vec::new()))
+    each(item, items, |value| {
+        read_item(form, value, expected, &mut to)
+    })?;
+    Ok(Trajectory::new(to.messages))
 }
 
 fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Result<(), String> {

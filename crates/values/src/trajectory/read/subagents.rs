@@ -4,11 +4,10 @@
 use serde_json::{Map, Value};
 
 use super::atif;
-use super::error::{TrajectoryError, whole};
+use super::fields::{each, list, object, string};
 use crate::json::describe::found;
 use crate::messages::escape::name;
-use crate::trajectory::steps::Trajectory;
-use crate::trajectory::subagent::{Subagent, SubagentTrajectory};
+use crate::trajectory::steps::{Subagent, SubagentTrajectory, Trajectory};
 
 /// The embedded trajectories of one document, and the references that have been read.
 #[derive(Default)]
@@ -25,35 +24,16 @@ struct Embedded {
 
 impl Subagents {
     /// Reads `subagent_trajectories`.
-    pub(super) fn read(list: Option<Value>) -> Result<Self, TrajectoryError> {
-        let items = match list {
-            None | Some(Value::Null) => return Ok(Self::default()),
-            Some(Value::Array(items)) => items,
-            Some(other) => {
-                let found = found(&other);
-                return whole(format!(
-                    "`subagent_trajectories`: expected a list, found {found}"
-                ));
-            }
-        };
+    pub(super) fn read(items: Option<Value>) -> Result<Self, String> {
+        let items = list("subagent_trajectories", items)?;
         let mut read = Self::default();
-        for (at, item) in items.into_iter().enumerate() {
-            let embedded = read
-                .embedded(item)
-                .map_err(|reason| TrajectoryError::Item {
-                    item: "subagent trajectory",
-                    number: at + 1,
-                    reason,
-                })?;
-            read.embedded.push(embedded);
-        }
+        each("subagent trajectory", items, |item| {
+            read.embed(object(item)?)
+        })?;
         Ok(read)
     }
 
-    fn embedded(&self, item: Value) -> Result<Embedded, String> {
-        let Value::Object(mut item) = item else {
-            return Err(format!("expected an object, found {}", found(&item)));
-        };
+    fn embed(&mut self, mut item: Map<String, Value>) -> Result<(), String> {
         let id = string(&mut item, "trajectory_id")?;
         if id.is_some() && self.embedded.iter().any(|other| other.id == id) {
             return Err(format!(
@@ -61,13 +41,9 @@ impl Subagents {
                 name(id.as_deref().unwrap_or_default())
             ));
         }
-        let (messages, total, subagents) = atif::read(item).map_err(|error| error.to_string())?;
-        let trajectory = Some(Trajectory {
-            messages,
-            total,
-            subagents,
-        });
-        Ok(Embedded { id, trajectory })
+        let trajectory = Some(atif::read(item)?);
+        self.embedded.push(Embedded { id, trajectory });
+        Ok(())
     }
 
     /// Reads `subagent_trajectory_ref` of the result of a call: a list of references, or one.
@@ -94,9 +70,7 @@ impl Subagents {
 
     /// Returns the trajectory that a reference names; `None` if another result referred to it.
     fn resolve(&mut self, one: Value) -> Result<Option<SubagentTrajectory>, String> {
-        let Value::Object(mut one) = one else {
-            return Err(format!("expected an object, found {}", found(&one)));
-        };
+        let mut one = object(one)?;
         let id = string(&mut one, "trajectory_id")?;
         let path = string(&mut one, "trajectory_path")?;
         let session_id = string(&mut one, "session_id")?;
@@ -137,30 +111,13 @@ impl Subagents {
     }
 }
 
-/// Removes a string that may be missing.
-fn string(object: &mut Map<String, Value>, key: &str) -> Result<Option<String>, String> {
-    match object.remove(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(format!(
-            "`{key}`: expected a string, found {}",
-            found(&other)
-        )),
-    }
-}
-
 /// Reads the list `subagents` of a trajectory that was written as `serde` writes it.
 pub(super) fn read_written(list: Value) -> Result<Vec<Subagent>, String> {
     let Value::Array(items) = list else {
         return Err(format!("expected a list, found {}", found(&list)));
     };
     let read = |item: Value| {
-        let Value::Object(mut item) = item else {
-            return Err(format!(
-                "a subagent: expected an object, found {}",
-                found(&item)
-            ));
-        };
+        let mut item = object(item).map_err(|reason| format!("a subagent: {reason}"))?;
         let tool_call_id = string(&mut item, "tool_call_id")?;
         let trajectory = match (item.remove("trajectory"), string(&mut item, "path")?) {
             (Some(trajectory), None) => {

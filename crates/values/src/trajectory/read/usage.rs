@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::describe::found;
+use super::fields::unexpected;
 use crate::trajectory::message::TokenUsage;
 
 /// The keys of the tokens of prompts. Of Anthropic, the last two count besides the first.
@@ -49,10 +49,7 @@ fn tokens(usage: &Value, keys: &[&str]) -> Result<Option<u64>, String> {
             Some(number) => number,
         };
         let Some(tokens) = number.as_u64() else {
-            return Err(format!(
-                "`{key}`: expected a number of tokens, found {}",
-                found(number)
-            ));
+            return Err(unexpected(key, "a number of tokens", number));
         };
         sum = Some(sum.unwrap_or(0).saturating_add(tokens));
     }

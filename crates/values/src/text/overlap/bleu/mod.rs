@@ -5,7 +5,6 @@ mod tokens;
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 pub use self::tokens::BleuTokens;
 use super::ngrams::{self, MAX_ORDER};
@@ -91,27 +90,18 @@ impl BleuOptions {
         Ok(WordLists::with(|words| {
             let references = references.iter().map(AsRef::as_ref);
             for text in std::iter::once(prediction).chain(references) {
-                let text = self.prepared(text);
-                words.add_slices(&text, false, |found| self.tokens.find(&text, found));
+                words.add(self.tokens.words(&self.prepared(text)));
             }
             words.number();
-            let texts: SmallVec<[&[u32]; 2]> = words.lists().collect();
-            self.count(&texts, words.distinct())
+            let texts: Vec<&[u32]> = words.lists().collect();
+            let (orders, length) = (self.orders(), texts[0].len());
+            let lengths = texts[1..].iter().map(|text| text.len());
+            let nearest = lengths.min_by_key(|other| (other.abs_diff(length), *other));
+            let mut counts = vec![length as u64, nearest.unwrap_or(0) as u64];
+            counts.extend(ngrams::matches(&texts, orders, words.distinct()));
+            counts.extend((0..orders).map(|order| ngrams::total(length, order)));
+            counts
         }))
-    }
-
-    /// Returns the counts for strings whose words are numbers below `distinct`. The first string is the prediction.
-    fn count(&self, texts: &[&[u32]], distinct: usize) -> Vec<u64> {
-        let (orders, length) = (self.orders(), texts[0].len());
-        let nearest = texts[1..].iter().map(|text| text.len());
-        let nearest = nearest
-            .min_by_key(|other| (other.abs_diff(length), *other))
-            .unwrap_or(0);
-        let mut counts = Vec::with_capacity(2 + 2 * orders);
-        counts.extend([length as u64, nearest as u64]);
-        counts.extend_from_slice(&ngrams::matches(texts, orders, distinct));
-        counts.extend((0..orders).map(|order| ngrams::total(length, order)));
-        counts
     }
 
     fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {

@@ -1,12 +1,11 @@
 //! Words for BLEU: the tokenizers of sacrebleu that need no model and no dictionary.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::unicode::is_space;
-use crate::text::words::{for_each_run, split_ranges};
+use crate::text::words::split;
 
 /// How strings are split into words for BLEU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,25 +43,13 @@ impl BleuTokens {
         }
     }
 
-    /// Adds the position of each word of a prepared string, in their order.
-    pub(super) fn find(self, text: &str, found: &mut Vec<Range<usize>>) {
+    /// Returns the words of a prepared string, in their order.
+    pub(super) fn words(self, text: &str) -> Vec<&str> {
         match self {
-            Self::None => found.extend(split_ranges(text, is_space)),
-            Self::Char => found.extend(characters(text)),
-            Self::V13a => Scanner {
-                text,
-                start: 0,
-                is_chinese: false,
-                found,
-            }
-            .scan(),
-            Self::Zh => Scanner {
-                text,
-                start: 0,
-                is_chinese: true,
-                found,
-            }
-            .scan(),
+            Self::None => split(text).collect(),
+            Self::Char => split(text).flat_map(characters).collect(),
+            Self::V13a => Scanner::new(text, false).scan(),
+            Self::Zh => Scanner::new(text, true).scan(),
         }
     }
 }
@@ -87,9 +74,8 @@ fn without_markup(text: &str) -> String {
     text
 }
 
-fn characters(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let characters = text.char_indices().filter(|(_, c)| !is_space(*c));
-    characters.map(|(at, c)| at..at + c.len_utf8())
+fn characters(word: &str) -> impl Iterator<Item = &str> {
+    word.split("").filter(|character| !character.is_empty())
 }
 
 /// Splits a string at white space and around punctuation, except around a full stop, comma or dash inside a number.
@@ -102,45 +88,40 @@ struct Scanner<'a> {
     start: usize,
     /// Whether the rules of `zh` apply.
     is_chinese: bool,
-    found: &'a mut Vec<Range<usize>>,
+    found: Vec<&'a str>,
 }
 
-impl Scanner<'_> {
-    fn scan(mut self) {
-        let bytes = self.text.as_bytes();
-        let mut at = 0;
-        for_each_run(bytes, |run| {
-            // The most common separator of two runs.
-            if bytes[at..run.start] == *b" " {
-                self.skip(at, at + 1);
-            } else {
-                self.scan_between(at, run.start);
-            }
-            at = run.end;
-        });
-        self.scan_between(at, bytes.len());
-        self.skip(bytes.len(), bytes.len());
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str, is_chinese: bool) -> Self {
+        Self {
+            text,
+            start: 0,
+            is_chinese,
+            found: Vec::with_capacity(text.len() / 4),
+        }
     }
 
-    /// Scans bytes that are not ASCII letters or digits.
-    fn scan_between(&mut self, mut at: usize, end: usize) {
-        while at < end {
-            at = match CLASSES[usize::from(self.text.as_bytes()[at])] {
-                Class::Space => self.skip(at, at + 1),
-                Class::Other => at + 1,
-                Class::Sign => self.alone(at, at + 1),
-                Class::Dash if at > 0 && self.is_digit(at - 1) => self.alone(at, at + 1),
-                Class::Dash => at + 1,
-                Class::Stop => self.stops(at),
-                Class::Wide => self.wide(at),
+    fn scan(mut self) -> Vec<&'a str> {
+        let mut at = 0;
+        while let Some(byte) = self.text.as_bytes().get(at) {
+            at = match byte {
+                b'\t'..=b'\r' | 0x1c..=b' ' => self.skip(at, at + 1),
+                b'-' if at > 0 && self.is_digit(at - 1) => self.alone(at, at + 1),
+                b'.' | b',' => self.stops(at),
+                b'\'' | b'-' => at + 1,
+                byte if byte.is_ascii_punctuation() => self.alone(at, at + 1),
+                byte if byte.is_ascii() => at + 1,
+                _ => self.wide(at),
             };
         }
+        self.skip(at, at);
+        self.found
     }
 
     /// Ends the word before `at`. The next one starts at `next`.
     fn skip(&mut self, at: usize, next: usize) -> usize {
         if self.start < at {
-            self.found.push(self.start..at);
+            self.found.push(&self.text[self.start..at]);
         }
         self.start = next;
         next
@@ -194,37 +175,6 @@ impl Scanner<'_> {
         self.text.as_bytes()[at].is_ascii_digit()
     }
 }
-
-#[derive(Clone, Copy, PartialEq)]
-enum Class {
-    /// Part of a word.
-    Other,
-    Space,
-    /// A word of its own.
-    Sign,
-    Dash,
-    Stop,
-    /// The first byte of a character that is not ASCII.
-    Wide,
-}
-
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Wide; 256];
-    let mut byte = 0_u8;
-    while byte.is_ascii() {
-        classes[byte as usize] = match byte {
-            b'\t'..=b'\r' | 0x1c..=b' ' => Class::Space,
-            b'!'..=b'&' | b'('..=b'+' | b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => {
-                Class::Sign
-            }
-            b'-' => Class::Dash,
-            b'.' | b',' => Class::Stop,
-            _ => Class::Other,
-        };
-        byte += 1;
-    }
-    classes
-};
 
 fn is_chinese(c: char) -> bool {
     matches!(c,
@@ -320,10 +270,11 @@ mod tests {
             let text: String = (0..length).map(piece).collect();
             for tokens in [BleuTokens::V13a, BleuTokens::Zh] {
                 let prepared = tokens.prepared(Cow::Borrowed(&text));
-                let mut found = Vec::new();
-                tokens.find(&prepared, &mut found);
-                let words: Vec<&str> = found.into_iter().map(|word| &prepared[word]).collect();
-                assert_eq!(words, by_rules(&text, tokens), "{tokens:?} {text:?}");
+                assert_eq!(
+                    tokens.words(&prepared),
+                    by_rules(&text, tokens),
+                    "{tokens:?} {text:?}"
+                );
             }
         }
     }

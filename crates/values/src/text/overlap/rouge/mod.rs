@@ -3,18 +3,14 @@
 mod lines;
 mod porter;
 
-use std::borrow::Cow;
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 use self::lines::shared_by_line;
 use self::porter::stem;
 use super::ngrams;
-use crate::text::unicode::{is_mark, is_word, piece_ranges};
-use crate::text::words::{Replacement, WordLists, for_each_run, split_ranges};
-use crate::text::{EditDistance, NoReferences, NormalForm};
+use crate::text::unicode::{is_mark, is_word, pieces};
+use crate::text::words::{Replacement, WordLists};
+use crate::text::{NoReferences, NormalForm, common_subsequence};
 
 /// What ROUGE counts as a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,47 +41,40 @@ impl RougeTokens {
     /// ```
     pub fn of(self, text: &str) -> Vec<String> {
         let text = self.prepared(text);
-        let mut found = Vec::new();
-        self.find(&text, &mut found);
-        found
-            .into_iter()
-            .map(|word| text[word].to_owned())
-            .collect()
+        self.words(&text).into_iter().map(str::to_owned).collect()
     }
 
     /// Returns the string in lower case, in which the words are searched.
     fn prepared(self, text: &str) -> String {
-        let lower = text.to_lowercase();
         match self {
-            Self::Ascii => lower,
-            Self::Unicode => NormalForm::Nfc.apply(&lower).into_owned(),
+            // Other letters outside of ASCII separate words in lower case too.
+            Self::Ascii if !text.contains(LOWER_IN_ASCII) => text.to_ascii_lowercase(),
+            Self::Ascii => text.to_lowercase(),
+            Self::Unicode => NormalForm::Nfc.apply(&text.to_lowercase()).into_owned(),
         }
     }
 
-    /// As [`prepared`](Self::prepared), without a copy if the words themselves can be turned into lower case.
-    fn prepared_words(self, text: &str) -> Cow<'_, str> {
-        let is_kept = || !LOWER_IN_ASCII.iter().any(|c| text.contains(*c));
-        if self == Self::Ascii && (text.is_ascii() || is_kept()) {
-            Cow::Borrowed(text)
-        } else {
-            Cow::Owned(self.prepared(text))
-        }
-    }
-
-    /// Adds the position of each word of a prepared string, in their order.
-    fn find(self, text: &str, found: &mut Vec<Range<usize>>) {
+    /// Returns the words of a prepared string, in their order.
+    fn words(self, text: &str) -> Vec<&str> {
+        let is_separator = |c: char| c == '_' || !(is_word(c) || is_mark(c));
         match self {
-            Self::Ascii => for_each_run(text.as_bytes(), |run| found.push(run)),
-            Self::Unicode => {
-                let is_separator = |c: char| c == '_' || !(is_word(c) || is_mark(c));
-                for word in split_ranges(text, is_separator) {
-                    let start = word.start;
-                    let pieces = piece_ranges(&text[word]);
-                    found.extend(pieces.map(|piece| start + piece.start..start + piece.end));
-                }
-            }
+            Self::Ascii => ascii_words(text).collect(),
+            Self::Unicode => text.split(is_separator).flat_map(pieces).collect(),
         }
     }
+}
+
+/// Returns the runs of ASCII letters and digits.
+fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.bytes().position(|byte| byte.is_ascii_alphanumeric())?;
+        let word = &rest[start..];
+        let end = word.bytes().position(|byte| !byte.is_ascii_alphanumeric());
+        let (word, others) = word.split_at(end.unwrap_or(word.len()));
+        rest = others;
+        Some(word)
+    })
 }
 
 /// Which words ROUGE compares.
@@ -118,16 +107,11 @@ impl RougeOptions {
 
     /// Adds the words of a line of a prepared string as a list.
     fn add(self, line: &str, words: &mut WordLists) {
-        let is_lower = self.tokens == RougeTokens::Ascii;
         if !self.use_stemmer {
-            words.add_slices(line, is_lower, |found| self.tokens.find(line, found));
-            return;
+            return words.add(self.tokens.words(line));
         }
-        let mut found = Vec::new();
-        self.tokens.find(line, &mut found);
-        for word in found {
-            let stem = |word: &str| stemmed(&word.to_ascii_lowercase());
-            words.push_replaced(Replacement::Stem, &line[word], stem);
+        for word in self.tokens.words(line) {
+            words.push_replaced(Replacement::Stem, word, stemmed);
         }
         words.end_list();
     }
@@ -191,16 +175,16 @@ impl Rouge {
         WordLists::with(|words| {
             let references = references.iter().map(AsRef::as_ref);
             // The number of lists of words at the end of each string.
-            let mut ends: SmallVec<[usize; 4]> = SmallVec::new();
+            let mut ends = Vec::new();
             for text in std::iter::once(prediction).chain(references) {
-                let text = options.tokens.prepared_words(text);
+                let text = options.tokens.prepared(text);
                 let lines = if self == Self::Lsum { usize::MAX } else { 1 };
                 text.splitn(lines, '\n')
                     .for_each(|line| options.add(line, words));
                 ends.push(words.len());
             }
             words.number();
-            let lists: SmallVec<[&[u32]; 4]> = words.lists().collect();
+            let lists: Vec<&[u32]> = words.lists().collect();
             let prediction = &lists[..ends[0]];
             let references = ends.windows(2).map(|ends| &lists[ends[0]..ends[1]]);
             let scores =
@@ -217,10 +201,7 @@ impl Rouge {
         let (ours, theirs) = (prediction[0], reference[0]);
         match self {
             Self::Lsum => RougeScore::new(shared_by_line(prediction, reference) as u64, lengths),
-            Self::L => {
-                let edits = EditDistance::Indel.of_numbers(ours, theirs, words);
-                RougeScore::new((lengths[0] + lengths[1] - edits) as u64 / 2, lengths)
-            }
+            Self::L => RougeScore::new(common_subsequence(ours, theirs) as u64, lengths),
             Self::N(n) => {
                 let longer = n.max(1) - 1;
                 let lengths = lengths.map(|length| length.saturating_sub(longer));

@@ -7,26 +7,6 @@
 /// An ending and its replacement.
 type Rule = (&'static str, &'static str);
 
-/// Words whose stem does not follow the rules.
-const IRREGULAR: [Rule; 16] = [
-    ("skies", "sky"),
-    ("sky", "sky"),
-    ("dying", "die"),
-    ("lying", "lie"),
-    ("tying", "tie"),
-    ("news", "news"),
-    ("innings", "inning"),
-    ("inning", "inning"),
-    ("outings", "outing"),
-    ("outing", "outing"),
-    ("cannings", "canning"),
-    ("canning", "canning"),
-    ("howe", "howe"),
-    ("proceed", "proceed"),
-    ("exceed", "exceed"),
-    ("succeed", "succeed"),
-];
-
 const PLURALS: [Rule; 4] = [("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", "")];
 
 /// Step 2: double suffixes, longer endings before their own endings.
@@ -67,32 +47,30 @@ const SUFFIXES: [Rule; 7] = [
 ];
 
 /// Step 4: endings that are removed.
-const ENDINGS: [Rule; 19] = [
-    ("al", ""),
-    ("ance", ""),
-    ("ence", ""),
-    ("er", ""),
-    ("ic", ""),
-    ("able", ""),
-    ("ible", ""),
-    ("ant", ""),
-    ("ement", ""),
-    ("ment", ""),
-    ("ent", ""),
-    ("ion", ""),
-    ("ou", ""),
-    ("ism", ""),
-    ("ate", ""),
-    ("iti", ""),
-    ("ous", ""),
-    ("ive", ""),
-    ("ize", ""),
+const ENDINGS: [&str; 19] = [
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize",
 ];
+
+/// Returns the stem of a word whose stem does not follow the rules.
+fn irregular(word: &str) -> Option<&str> {
+    match word {
+        "skies" | "sky" => Some("sky"),
+        "dying" => Some("die"),
+        "lying" => Some("lie"),
+        "tying" => Some("tie"),
+        "innings" | "inning" => Some("inning"),
+        "outings" | "outing" => Some("outing"),
+        "cannings" | "canning" => Some("canning"),
+        "news" | "howe" | "proceed" | "exceed" | "succeed" => Some(word),
+        _ => None,
+    }
+}
 
 /// Returns the stem of a lower-case word of more than two letters.
 pub(super) fn stem(word: &str) -> String {
-    if let Some((_, stem)) = IRREGULAR.iter().find(|(irregular, _)| *irregular == word) {
-        return (*stem).to_owned();
+    if let Some(stem) = irregular(word) {
+        return stem.to_owned();
     }
     let mut word = word.to_owned();
     plural(&mut word);
@@ -100,9 +78,11 @@ pub(super) fn stem(word: &str) -> String {
     final_y(&mut word);
     double_suffix(&mut word);
     apply(&mut word, &SUFFIXES, |stem, _| measure(stem) > 0);
-    apply(&mut word, &ENDINGS, |stem, ending| {
-        measure(stem) > 1 && (ending != "ion" || stem.ends_with(['s', 't']))
-    });
+    apply(
+        &mut word,
+        &ENDINGS.map(|ending| (ending, "")),
+        |stem, ending| measure(stem) > 1 && (ending != "ion" || stem.ends_with(['s', 't'])),
+    );
     final_e(&mut word);
     final_ll(&mut word);
     word

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::{MAX_LONG_BYTES, Replacement, SPARE, WordLists};
+use super::{MAX_LONG_BYTES, MAX_REPLACED, Replacement, SPARE, WordLists};
 
 /// The numbers of each list, and how many there are, by a map of strings.
 fn by_map(lists: &[Vec<String>]) -> (Vec<Vec<u32>>, usize) {
@@ -53,11 +53,25 @@ fn memory_is_kept_for_the_next_lists_unless_it_is_large() {
     let kept = |count: usize| {
         let words: Vec<String> = (0..count).map(|n| format!("{n:032}")).collect();
         WordLists::with(|lists| lists.add(words.iter().map(String::as_str)));
-        SPARE.take().map(|lists| lists.long.len())
+        SPARE.take().map(|lists| lists.long_bytes)
     };
     let most = MAX_LONG_BYTES / 32;
     assert_eq!([1, most].map(kept), [Some(32), Some(MAX_LONG_BYTES)]);
     assert_eq!([most + 1, 11_000].map(kept), [Some(0), None]);
+}
+
+#[test]
+fn replaced_words_are_kept_unless_there_are_many() {
+    let kept = |count: usize| {
+        WordLists::with(|lists| {
+            for n in 0..count {
+                lists.push_replaced(Replacement::Stem, &format!("{n}"), str::to_owned);
+            }
+        });
+        SPARE.take().map(|lists| lists.replaced[1].len())
+    };
+    let most = MAX_REPLACED;
+    assert_eq!([most, most + 1].map(kept), [Some(most), Some(0)]);
 }
 
 /// Words of all lengths that keys treat differently, which share their bytes.
@@ -72,43 +86,18 @@ fn word() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The numbers of the words of each list, which are slices of a string, but for `others`.
-fn slices(lists: &[Vec<String>], is_lower: bool, others: usize) -> (Vec<Vec<u32>>, usize) {
-    let (others, slices) = lists.split_at(others);
-    WordLists::with(|words| {
-        others
-            .iter()
-            .for_each(|list| words.add(list.iter().map(String::as_str)));
-        for list in slices {
-            let mut end = 0;
-            let mut position = |word: &String| {
-                end += word.len();
-                end - word.len()..end
-            };
-            let positions = list.iter().map(&mut position);
-            words.add_slices(&list.concat(), is_lower, |found| found.extend(positions));
-        }
-        numbered(words)
-    })
-}
-
 proptest! {
     #[test]
     fn equal_words_have_equal_numbers(
         lists in prop::collection::vec(prop::collection::vec(word(), 0..50), 0..5),
     ) {
-        let expected = by_map(&lists);
-        for others in [0, lists.len() / 2, lists.len()] {
-            prop_assert_eq!(&slices(&lists, false, others), &expected);
-        }
-    }
-
-    #[test]
-    fn words_may_be_compared_in_lower_case(
-        words in prop::collection::vec("[a-cA-C0-9]{0,3}|[aA]{14,18}", 0..50),
-    ) {
-        let lower = words.iter().map(|word| word.to_ascii_lowercase()).collect();
-        prop_assert_eq!(slices(&[words], true, 0), by_map(&[lower]));
+        let found = WordLists::with(|words| {
+            for list in &lists {
+                words.add(list.iter().map(String::as_str));
+            }
+            numbered(words)
+        });
+        prop_assert_eq!(found, by_map(&lists));
     }
 
     #[test]

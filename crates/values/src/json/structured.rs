@@ -1,10 +1,13 @@
-//! Comparison of two JSON values, field by field.
+//! Comparison of structured values field by field, for extraction tasks.
+//!
+//! The path of a field is a JSON pointer (RFC 6901) in which `*` matches any index of a list:
+//! `/items/*/price`. The metric over rows in `dsrs_metrics::metrics::structured` is
+//! built on this module.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use super::leaves::{self, escaped};
-use super::pairing::{self, ListOrder};
 use crate::text::NormalForm;
 
 /// Options of comparing fields.
@@ -108,7 +111,7 @@ impl FieldReport {
     }
 
     fn miss(&mut self, gold: &Value, path: &str) {
-        leaves::visit(gold, path, &mut |path| self.expect(path, false));
+        visit_leaves(gold, path, &mut |path| self.expect(path, false));
     }
 }
 
@@ -131,7 +134,7 @@ impl FieldOptions {
         let mut report = FieldReport::default();
         for path in fields {
             let pred = pred.pointer(path);
-            report.counts.predicted += pred.map_or(0, leaves::count);
+            report.counts.predicted += pred.map_or(0, count_leaves);
             self.walk(pred, gold.pointer(path), path, &mut report);
         }
         report
@@ -139,7 +142,7 @@ impl FieldOptions {
 
     fn walk(&self, pred: Option<&Value>, gold: Option<&Value>, path: &str, to: &mut FieldReport) {
         match (pred.unwrap_or(&Value::Null), gold.unwrap_or(&Value::Null)) {
-            (extra, Value::Null) => to.counts.extra += leaves::count(extra),
+            (extra, Value::Null) => to.counts.extra += count_leaves(extra),
             (Value::Object(pred), Value::Object(gold)) => {
                 for (key, value) in gold {
                     self.walk(
@@ -150,11 +153,11 @@ impl FieldOptions {
                     );
                 }
                 let extra = pred.iter().filter(|(key, _)| !gold.contains_key(*key));
-                to.counts.extra += extra.map(|(_, value)| leaves::count(value)).sum::<u64>();
+                to.counts.extra += extra.map(|(_, value)| count_leaves(value)).sum::<u64>();
             }
             (Value::Array(pred), Value::Array(gold)) if !gold.is_empty() => {
                 let path = format!("{path}/*");
-                for (pred, gold) in pairing::pairs(self, pred, gold) {
+                for (pred, gold) in pairs(self, pred, gold) {
                     self.walk(pred, gold, &path, to);
                 }
             }
@@ -162,12 +165,12 @@ impl FieldOptions {
                 let is_correct = self.is_same(pred, gold);
                 to.expect(path, is_correct);
                 // The first leaf replaces the expected one; the others are extra.
-                to.counts.extra += leaves::count(pred).saturating_sub(1);
+                to.counts.extra += count_leaves(pred).saturating_sub(1);
             }
             (pred, gold) => {
                 to.miss(gold, path);
-                let in_place = u64::from(is_leaf(pred) && leaves::count(gold) > 0);
-                to.counts.extra += leaves::count(pred).saturating_sub(in_place);
+                let in_place = u64::from(is_leaf(pred) && count_leaves(gold) > 0);
+                to.counts.extra += count_leaves(pred).saturating_sub(in_place);
             }
         }
     }
@@ -212,5 +215,102 @@ fn is_leaf(value: &Value) -> bool {
         Value::Null | Value::Object(_) => false,
         Value::Array(items) => items.is_empty(),
         _ => true,
+    }
+}
+
+/// Whether the order of items in a list matters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ListOrder {
+    /// The first item is compared with the first, the second with the second.
+    #[default]
+    Ordered,
+    /// The order is ignored. Pairs are chosen greedily: the pair with most correct fields first,
+    /// then the best of the remaining items. Of equal pairs the first in order is chosen. This is
+    /// optimal for lists of strings, and nearly always otherwise.
+    Unordered,
+}
+
+/// Returns the pairs of predicted and gold items, followed by the items without partner.
+fn pairs<'a>(
+    options: &FieldOptions,
+    pred: &'a [Value],
+    gold: &'a [Value],
+) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
+    let partner_of = match options.lists {
+        ListOrder::Ordered => (0..gold.len())
+            .map(|at| (at < pred.len()).then_some(at))
+            .collect(),
+        ListOrder::Unordered => most_alike(options, pred, gold),
+    };
+    let mut is_free = vec![true; pred.len()];
+    partner_of
+        .iter()
+        .flatten()
+        .for_each(|at: &usize| is_free[*at] = false);
+    let paired = gold.iter().zip(partner_of);
+    let mut pairs: Vec<_> = paired
+        .map(|(item, at)| (at.map(|at| &pred[at]), Some(item)))
+        .collect();
+    let free = pred.iter().zip(is_free).filter(|(_, is_free)| *is_free);
+    pairs.extend(free.map(|(item, _)| (Some(item), None)));
+    pairs
+}
+
+/// Returns the partner of each gold item.
+fn most_alike(options: &FieldOptions, pred: &[Value], gold: &[Value]) -> Vec<Option<usize>> {
+    let mut candidates = Vec::new();
+    for (at, item) in gold.iter().enumerate() {
+        for (other_at, other) in pred.iter().enumerate() {
+            let correct = options.compare(other, item).counts.correct;
+            let wrong = count_leaves(other).saturating_sub(correct);
+            candidates.push((std::cmp::Reverse(correct), wrong, at, other_at));
+        }
+    }
+    candidates.sort_unstable();
+    let mut partner_of = vec![None; gold.len()];
+    let mut is_taken = vec![false; pred.len()];
+    for (_, _, at, other) in candidates {
+        if partner_of[at].is_none() && !is_taken[other] {
+            partner_of[at] = Some(other);
+            is_taken[other] = true;
+        }
+    }
+    partner_of
+}
+
+/// Escapes a key as a part of a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// Returns the number of leaves: values without further fields. `null` and an empty object count as absent, an empty list as
+/// a leaf.
+fn count_leaves(value: &Value) -> u64 {
+    match value {
+        Value::Null => 0,
+        Value::Array(items) if !items.is_empty() => items.iter().map(count_leaves).sum(),
+        Value::Object(fields) => fields.values().map(count_leaves).sum(),
+        _ => 1,
+    }
+}
+
+/// Calls `visit_path` with the path of each leaf below `path`.
+fn visit_leaves(value: &Value, path: &str, visit_path: &mut dyn FnMut(&str)) {
+    match value {
+        Value::Null => {}
+        Value::Array(items) if !items.is_empty() => {
+            let path = format!("{path}/*");
+            for item in items {
+                visit_leaves(item, &path, visit_path);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                visit_leaves(value, &format!("{path}/{}", escaped(key)), visit_path);
+            }
+        }
+        _ => visit_path(path),
     }
 }

@@ -1,0 +1,170 @@
+//! Lists of names compared one to one: a name of one list is matched with at most one of the other.
+//!
+//! The pairs are a bipartite matching. The similarity of two names is defined in `edits`.
+
+use super::edits::{EditDistance, length, share_left};
+use super::unicode::NormalForm;
+use crate::bipartite::Groups;
+
+/// How many of the expected entities were found, and how many entities each side has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EntityCounts {
+    /// Matched pairs of an expected and a predicted entity. An entity is in at most one pair.
+    pub found: u64,
+    /// Number of expected entities.
+    pub expected: u64,
+    /// Number of predicted entities.
+    pub predicted: u64,
+}
+
+impl EntityCounts {
+    /// Matches predicted with expected entities whose similarity is at least `similarity`, one to
+    /// one, in as many pairs as possible.
+    ///
+    /// Entities are compared in lower case and in NFC, without white space at their ends; empty
+    /// ones are ignored. The similarity is
+    /// [`EditDistance::Indel`](crate::text::EditDistance::Indel), which is `rapidfuzz.fuzz.ratio`
+    /// over 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn
+    /// 1955), so it does not depend on the order of the lists. Repetitions in a list count.
+    ///
+    /// ```
+    /// use dsrs_metrics::text::EntityCounts;
+    ///
+    /// let counts = EntityCounts::of(&["Rijksmuseum", "Rijksmuzeum"], &["Rijksmuseum"], 0.85);
+    /// assert_eq!((counts.found, counts.expected, counts.predicted), (1, 1, 2));
+    /// assert_eq!(counts.f1(), 2.0 / 3.0);
+    /// ```
+    pub fn of<P: AsRef<str>, E: AsRef<str>>(
+        predicted: &[P],
+        expected: &[E],
+        similarity: f64,
+    ) -> Self {
+        Self::of_named(predicted, expected, similarity, false)
+    }
+
+    /// As [`of`](Self::of), but repetitions within a list are removed first, ignoring case and
+    /// white space at the ends.
+    pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
+        predicted: &[P],
+        expected: &[E],
+        similarity: f64,
+    ) -> Self {
+        Self::of_named(predicted, expected, similarity, true)
+    }
+
+    fn of_named<P: AsRef<str>, E: AsRef<str>>(
+        predicted: &[P],
+        expected: &[E],
+        similarity: f64,
+        is_distinct: bool,
+    ) -> Self {
+        let predicted = all_named(predicted, is_distinct);
+        let expected = all_named(expected, is_distinct);
+        let matched = matched(&predicted, &expected, similarity);
+        let missing: usize = matched.expected.iter().sum();
+        Self {
+            found: (expected.len() - missing) as u64,
+            expected: expected.len() as u64,
+            predicted: predicted.len() as u64,
+        }
+    }
+
+    /// Returns the expected entities without a predicted one in such a matching, and the predicted ones without an
+    /// expected one, in the form in which they are compared.
+    #[doc(hidden)]
+    pub fn unmatched<P: AsRef<str>, E: AsRef<str>>(
+        predicted: &[P],
+        expected: &[E],
+        similarity: f64,
+        is_distinct: bool,
+    ) -> [Vec<String>; 2] {
+        let expected = all_named(expected, is_distinct);
+        let predicted = all_named(predicted, is_distinct);
+        let matched = matched(&predicted, &expected, similarity);
+        let free = |names: Vec<Name>, free: Vec<usize>| {
+            let free = names.into_iter().zip(free).filter(|(_, free)| *free > 0);
+            free.map(|(name, _)| name.text).collect()
+        };
+        [
+            free(expected, matched.expected),
+            free(predicted, matched.called),
+        ]
+    }
+
+    /// Returns the harmonic mean of precision and recall, in [0, 1]: 1 if both sides are empty, 0
+    /// if only one is.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of entities stay far below 2^53"
+    )]
+    pub fn f1(self) -> f64 {
+        match self.expected + self.predicted {
+            0 => 1.0,
+            both => 2.0 * self.found as f64 / both as f64,
+        }
+    }
+}
+
+/// The form in which an entity is compared.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    text: String,
+    /// Number of characters.
+    length: usize,
+}
+
+/// Returns the form in which entities are compared; `None` for an empty entity.
+fn named(entity: &str) -> Option<Name> {
+    let entity = entity.trim();
+    let lower = NormalForm::Nfc.apply(entity).to_lowercase();
+    let text = NormalForm::Nfc.apply(&lower).into_owned();
+    (!text.is_empty()).then(|| Name {
+        length: length(&text),
+        text,
+    })
+}
+
+/// Returns all entities that are not empty, each once if `is_distinct`.
+fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
+    let mut all: Vec<_> = entities
+        .iter()
+        .filter_map(|entity| named(entity.as_ref()))
+        .collect();
+    if is_distinct {
+        all.sort_unstable();
+        all.dedup();
+    }
+    all
+}
+
+/// Returns a maximum matching: which names of both sides are without a partner.
+fn matched(predicted: &[Name], expected: &[Name], similarity: f64) -> Groups {
+    let ones = |names: &[Name]| vec![1; names.len()];
+    let mut groups = Groups::new(ones(predicted), ones(expected), |one, other| {
+        are_alike(&expected[other], &predicted[one], similarity)
+    });
+    groups.match_all();
+    groups
+}
+
+fn are_alike(a: &Name, b: &Name, similarity: f64) -> bool {
+    let whole = a.length + b.length;
+    // The difference in length is a lower bound of the distance.
+    share_left(a.length.abs_diff(b.length), whole) >= similarity
+        && share_left(EditDistance::Indel.of_strings(&a.text, &b.text), whole) >= similarity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EntityCounts;
+
+    #[test]
+    fn forms_case_and_ends_do_not_matter() {
+        assert_eq!(
+            EntityCounts::of(&["émile"], &[" E\u{301}mile "], 1.0).found,
+            1
+        );
+        let counts = EntityCounts::of(&[" "], &["", "  "], 0.8);
+        assert_eq!((counts, counts.f1()), (EntityCounts::default(), 1.0));
+    }
+}
