@@ -126,18 +126,28 @@ impl RowObject {
         if !self.is_result() {
             return Ok(None);
         }
-        let at = || at.clone();
         let has_row = self.gold.is_some() || self.pred.is_some();
         if !has_row && !is_mapped {
-            return Err(DataError::ResultWithoutRow { at: at() });
+            return Err(DataError::invalid(
+                at,
+                "the row has scores, but neither gold row nor prediction to score again; write the results with \
+                 `score --out FILE --with-rows`",
+            ));
         }
         let is_null = matches!(self.pred, Some(Shape::Other(Value::Null)));
         let has_failed = || self.outcomes().any(|outcome| outcome == PROGRAM_FAILED);
         if has_row && (is_null || has_failed()) {
-            return Err(DataError::NoPrediction { at: at() });
+            return Err(DataError::invalid(
+                at,
+                "the program failed on this row, so it has no prediction to score; remove the row",
+            ));
         }
         if has_several_predictions(&cell(&self.attributes, "repeats")) {
-            return Err(DataError::SeveralPredictions { at: at() });
+            return Err(DataError::invalid(
+                at,
+                "expected one prediction to score, found repeats with different predictions; write each prediction as a \
+                 row of its own",
+            ));
         }
         let run = program_run(&self.attributes);
         let attributes = match self.is_flat {

@@ -97,8 +97,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         if rows.is_empty() {
             return Err(EvaluateError::NoRows);
         }
-        // The rows are in memory, too.
-        let mut seen = SeenIds::in_memory();
+        let mut seen = SeenIds::default();
         for (number, row) in rows.iter().enumerate() {
             let panicked = |panic: Panic| {
                 let message = panic.message;

@@ -1,22 +1,20 @@
 //! The rows of a run before they are evaluated.
 //!
-//! `source.rs` returns the rows of a list, an iterator, a stream or of chunks (`chunked.rs`) to the threads or tasks of a
+//! `source.rs` returns the rows of a list, an iterator, a stream or of chunks (`chunks.rs`) to the threads or tasks of a
 //! run; `numbering.rs` gives each its number, and `seen_ids.rs` finds duplicate ids. `devset.rs` has the rows that a
 //! program is run on, whose inputs `inputs.rs` checks. `stop.rs` has the flag that ends a source early.
 
-mod chunked;
-mod counting_ids;
+mod chunks;
 mod devset;
 pub(super) mod inputs;
 mod numbering;
 mod reading_thread;
 mod seen_ids;
-mod sorted_runs;
 mod source;
 mod source_row;
 mod stop;
 
-pub(super) use self::chunked::Chunk;
+pub(super) use self::chunks::Chunk;
 pub(super) use self::devset::Devset;
 pub use self::devset::{DevsetRow, DevsetRows};
 pub(super) use self::numbering::{Numbered, OwnRows};

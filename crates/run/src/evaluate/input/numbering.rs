@@ -32,7 +32,7 @@ impl<S> Numbering<S> {
         Self {
             rows,
             next: 0,
-            seen: SeenIds::new(),
+            seen: SeenIds::default(),
             has_positional: false,
         }
     }
@@ -57,15 +57,6 @@ impl<S> Numbering<S> {
         self.has_positional |= row.is_positional();
         self.next += 1;
         Ok((at, row))
-    }
-}
-
-pub(crate) fn check_ids_of<S>(rows: &Mutex<Numbering<S>>) -> Result<(), EvaluateError> {
-    match rows.try_lock() {
-        Ok(mut rows) => rows.seen.check(),
-        Err(TryLockError::Poisoned(rows)) => rows.into_inner().seen.check(),
-        // A row that was abandoned may still be being read.
-        Err(TryLockError::WouldBlock) => Ok(()),
     }
 }
 

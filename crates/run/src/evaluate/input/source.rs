@@ -13,14 +13,11 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use tokio::runtime::Handle;
 
-use super::chunked::{ChunkedRows, Chunks};
-use super::numbering::{
-    NextRow, Numbered, Numbering, OwnRows, check_ids_of, has_positional, input_panicked,
-};
+use super::chunks::{ChunkedRows, Chunks};
+use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional, input_panicked};
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
 use crate::core::panic;
-use crate::core::rows::pair::SpareRows;
 use crate::data::{DataFile, DataFiles};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
@@ -65,8 +62,6 @@ pub(crate) enum SourceData {
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
-    /// Whether the memory of rows that are only counted is used for other rows.
-    pub(crate) reuses_rows: bool,
     data: SourceData,
     error: Mutex<Option<EvaluateError>>,
     /// The position of the row that the error is about: no row from there on is evaluated.
@@ -104,19 +99,10 @@ impl<'a, G, P> Source<'a, G, P> {
         Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
     }
 
-    /// As [`chunks`](Self::chunks), for chunks that are decoded in the memory of other rows.
-    pub(crate) fn files(chunks: Chunks<'a, G, P>) -> Self {
-        Self {
-            reuses_rows: true,
-            ..Self::chunks(chunks)
-        }
-    }
-
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
         Self {
             rows,
             row_id,
-            reuses_rows: false,
             data: SourceData::default(),
             error: Mutex::default(),
             error_at: AtomicU64::new(u64::MAX),
@@ -159,20 +145,6 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error_at.load(Ordering::SeqCst)
     }
 
-    /// Completes the detection of duplicate ids, which for many rows is possible only at the end.
-    pub(crate) fn check_ids(&self) {
-        let checked = match &self.rows {
-            Rows::List(..) => Ok(()),
-            Rows::Iterator(rows) => check_ids_of(rows),
-            Rows::Stream(rows) => check_ids_of(rows),
-            Rows::Chunks(rows) => check_ids_of(&rows.decoded),
-        };
-        if let Err(error) = checked {
-            // The first error is reported.
-            self.fail(u64::MAX - 1, error);
-        }
-    }
-
     /// Returns `true` if a row that was read has no id of its own.
     pub(crate) fn has_positional(&self) -> bool {
         match &self.rows {
@@ -212,14 +184,8 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     /// Moves up to this number of rows to the rows of a thread, and blocks the thread until a row is read. Returns whether
-    /// the thread has rows. It gets none at the end of the source, and none from a list. `spare` is memory for rows.
-    pub(crate) fn take_several(
-        &self,
-        number: usize,
-        stop: &Stop,
-        own: &OwnRows<G, P>,
-        spare: &mut SpareRows<G, P>,
-    ) -> bool {
+    /// the thread has rows. It gets none at the end of the source, and none from a list.
+    pub(crate) fn take_several(&self, number: usize, stop: &Stop, own: &OwnRows<G, P>) -> bool {
         if stop.is_set() || self.failed() {
             return false;
         }
@@ -238,7 +204,7 @@ impl<'a, G, P> Source<'a, G, P> {
                 own.extend(rows.take(number).map_while(|row| self.unless_error(row)));
             }
             Rows::Chunks(rows) => {
-                if let Err((at, error)) = rows.take_several(number, spare, own) {
+                if let Err((at, error)) = rows.take_several(number, own) {
                     self.fail(at, error);
                 }
             }

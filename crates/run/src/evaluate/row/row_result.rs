@@ -173,30 +173,6 @@ impl<G, P> RowResult<G, P> {
         })
     }
 
-    /// Returns the row as it was read, if nothing else refers to it.
-    pub(crate) fn into_pair(self) -> Option<Pair<G, P>> {
-        let Self {
-            id,
-            is_positional,
-            gold,
-            pred,
-            attributes,
-            origin,
-            run,
-            ..
-        } = self;
-        let gold = Arc::into_inner(gold)?;
-        Some(Pair {
-            id,
-            is_positional,
-            gold,
-            pred: pred?,
-            attributes,
-            origin,
-            run,
-        })
-    }
-
     /// Returns the score of the first metric, if there is one.
     pub fn score(&self) -> Option<f64> {
         self.outcomes.first()?.value()

@@ -53,8 +53,8 @@ impl<G, P> Collector<G, P> {
         }
     }
 
-    /// Records a finished row, and returns it unless it is kept.
-    pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) -> Option<RowResult<G, P>> {
+    /// Records a finished row.
+    pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) {
         self.rows += 1;
         let group = self
             .options
@@ -77,12 +77,10 @@ impl<G, P> Collector<G, P> {
             self.record_failure(index, &row);
         }
         self.row_done();
-        if index >= self.options.keep_below {
-            return Some(row);
+        if index < self.options.keep_below {
+            self.results.push(row);
+            self.positions.push(index);
         }
-        self.results.push(row);
-        self.positions.push(index);
-        None
     }
 
     /// Adds rows that were only counted, and empties their tallies.

@@ -115,7 +115,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
             self.observers.notify(|observer| observer.on_row(&row));
             self.record(|collector| {
                 collector.write(&mut line);
-                drop(collector.record(index, row));
+                collector.record(index, row);
             });
             // Rows that happen not to wait let other tasks run, too.
             tokio::task::consume_budget().await;

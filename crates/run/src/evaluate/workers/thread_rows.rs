@@ -63,17 +63,13 @@ impl<G, P> ThreadRows<G, P> {
         self.finished.len() >= MAX_FINISHED || self.lines.text.len() >= MAX_TEXT
     }
 
-    /// Adds the rows to the rows of the run, and passes rows that are not kept to a function.
-    pub(crate) fn add_to(
-        &mut self,
-        collector: &mut Collector<G, P>,
-        mut unused: impl FnMut(RowResult<G, P>),
-    ) {
+    /// Adds the rows to the rows of the run.
+    pub(crate) fn add_to(&mut self, collector: &mut Collector<G, P>) {
         if self.counted > 0 {
             collector.add(std::mem::take(&mut self.counted), &mut self.tallies);
         }
         for (index, row) in self.finished.drain(..) {
-            collector.record(index, row).map(&mut unused);
+            collector.record(index, row);
         }
         collector.write(&mut self.lines);
     }

@@ -17,7 +17,6 @@ use super::state::{Run, stop_signal};
 use super::thread_rows::{SharedRows, are_simple};
 use crate::core::metric::settings::Settings;
 use crate::core::panic;
-use crate::core::rows::pair::{Pair, SpareRows};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Input, Numbered, OwnRows, Stop};
 use crate::evaluate::lock::lock;
@@ -31,9 +30,6 @@ const SHORT: Duration = Duration::from_micros(100);
 
 /// How often the counted rows of a thread are added to the rows of the run, for its progress.
 const ADDED_EVERY: Duration = Duration::from_millis(5);
-
-/// The most rows whose memory a thread keeps for the next rows.
-const MAX_SPARE: usize = 512;
 
 /// The threads of a run.
 pub(crate) struct Threads<G, P> {
@@ -138,10 +134,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
             run,
             rows: run.add_thread(),
             outcomes: Vec::new(),
-            spare: Vec::new(),
         };
         let (mut rows_at_once, mut last_added) = (1, Instant::now());
-        while self.take(own, rows_at_once, &mut worker) {
+        while self.take(own, rows_at_once, run) {
             let Some(_busy) = self.begin(run) else { return };
             let start = Instant::now();
             // Unlocked before the row is evaluated.
@@ -167,9 +162,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
     }
 
     /// Takes rows of the source, or else a row of another thread. Returns whether it took a row.
-    fn take(&self, own: usize, number: usize, worker: &mut Worker<'_, G, P>) -> bool {
-        let Run { source, stop, .. } = worker.run;
-        if source.take_several(number, stop, &self.rows[own], &mut worker.spare) {
+    fn take(&self, own: usize, number: usize, run: &Run<'static, G, P>) -> bool {
+        let Run { source, stop, .. } = run;
+        if source.take_several(number, stop, &self.rows[own]) {
             return true;
         }
         let other = self.rows.iter().find_map(|rows| lock(rows).pop_front());
@@ -233,7 +228,6 @@ struct Worker<'r, G, P> {
     run: &'r Run<'static, G, P>,
     rows: SharedRows<G, P>,
     outcomes: Vec<Outcome>,
-    spare: SpareRows<G, P>,
 }
 
 impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
@@ -258,8 +252,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         }
         let may_count = run.may_count(index) && pair.run.is_none();
         if run.render.is_none() && may_count && are_simple {
-            lock(rows).count(outcomes);
-            return self.reuse(pair);
+            return lock(rows).count(outcomes);
         }
         let row = RowResult::begin(index, Input::Predicted(pair));
         let row = RowResult {
@@ -289,13 +282,11 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         // Tokens and cost of a program are counted with the whole row.
         if run.may_count(index) && row.run.is_none() && are_simple(&row.outcomes) {
             rows.count(&row.outcomes);
-            drop(rows);
             self.outcomes = std::mem::take(&mut row.outcomes);
-            self.reuse_row(row);
         } else {
             rows.push(index, row);
-            drop(rows);
         }
+        drop(rows);
         if is_full {
             self.record_rows();
         }
@@ -303,22 +294,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
 
     /// Adds the rows of the thread to the rows of the run.
     fn record_rows(&mut self) {
-        let rows = Arc::clone(&self.rows);
-        let run = self.run;
-        run.record(|collector| {
-            lock(&rows).add_to(collector, |row| self.reuse_row(row));
-        });
-    }
-
-    fn reuse_row(&mut self, row: RowResult<G, P>) {
-        if let Some(pair) = row.into_pair() {
-            self.reuse(Box::new(pair));
-        }
-    }
-
-    fn reuse(&mut self, row: Box<Pair<G, P>>) {
-        if self.spare.len() < MAX_SPARE && self.run.source.reuses_rows {
-            self.spare.push(row);
-        }
+        self.run
+            .record(|collector| lock(&self.rows).add_to(collector));
     }
 }
