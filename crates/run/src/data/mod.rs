@@ -11,7 +11,6 @@ mod batch;
 mod csv;
 mod data_file;
 mod error;
-mod format;
 mod input;
 mod json;
 mod mapping;
@@ -24,7 +23,6 @@ mod reader;
 mod result_row;
 mod row;
 mod row_file;
-mod row_hash;
 mod selection;
 mod text;
 
@@ -32,7 +30,6 @@ pub(crate) use batch::RawRow;
 pub use data_file::DataFile;
 pub(crate) use data_file::DataFiles;
 pub use error::{DataError, DataErrorKind};
-pub use format::Format;
 pub use input::ROW_LIMIT;
 pub use mapping::{Mapping, MappingError};
 #[doc(hidden)]
@@ -42,9 +39,9 @@ pub(crate) use object_rows::{column_strings, read_objects};
 pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
 pub use reader::{DataReader, Pairs};
 pub(crate) use result_row::{
-    ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, PRED_HASH, attribute_columns,
+    ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, PRED_HASH, attribute_columns, parse_hash, row_hash,
 };
+pub use row_file::Format;
 #[doc(hidden)]
 pub use row_file::NamedFile;
-pub(crate) use row_hash::{parse_hash, row_hash};
 pub(crate) use selection::FieldSelection;

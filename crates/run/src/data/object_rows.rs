@@ -8,11 +8,10 @@ use serde_json::Value;
 
 use super::batch::{Batch, RawRow};
 use super::error::DataError;
-use super::format::Format;
 use super::input::ROW_LIMIT;
 use super::pairing::Pairing;
 use super::row::{Row, RowObject, id_of, into_object};
-use super::row_file::{NamedFile, Reading, RowFile, RowSource};
+use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::in_order::in_order;

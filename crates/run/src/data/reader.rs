@@ -7,11 +7,10 @@ use std::sync::Arc;
 use super::batch::Batch;
 use super::data_file::DataFiles;
 use super::error::DataError;
-use super::format::Format;
 use super::input::ROW_LIMIT;
 use super::mapping::Mapping;
 use super::pairing::Pairing;
-use super::row_file::{NamedFile, Reading, RowFile, RowSource};
+use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::Pair;
 

@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
-use super::result_row::{Added, GOLD_HASH, PRED_HASH};
-use super::row_hash::{parse_hash, row_hash};
+use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
 use super::selection::FieldSelection;
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};

@@ -185,7 +185,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
         let rows = rows.into_iter().map(|row| to_input(row));
-        let source = Source::iterator(Box::new(rows.fuse()));
+        let source = Source::iterator(rows);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
