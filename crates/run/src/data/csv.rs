@@ -7,24 +7,25 @@
 //!
 //! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are
 //! needed here: an error must name the right line, and an unclosed quote must not read the whole
-//! file into memory. Records are split in order, and become rows on any thread (`csv/records.rs`).
+//! file into memory. Records are split in order, and become rows on any thread.
 
-mod records;
-
+use std::collections::HashSet;
 use std::io::BufRead;
+use std::ops::Range;
 use std::sync::Arc;
 
 use csv_core::{ReadRecordResult, Reader};
-use indexmap::IndexSet;
 use memchr::memchr_iter;
 
-use super::error::DataError;
-use super::input::{Apostrophes, Input};
+use super::batch::Read;
+use super::error::{DataError, DataErrorKind};
+use super::input::Input;
 use super::pairing::Pairing;
-use super::row::check_sides;
-use super::undecoded_row::UndecodedRow as _;
-use records::Header;
-pub(super) use records::RecordChunk;
+use super::result_row::{OUTCOME, costs_of};
+use super::row::{Row, RowObject, check_sides};
+use super::selection::FieldSelection;
+use crate::core::rows::pair::Origin;
+use crate::messages::{escape, formula};
 
 /// The most columns: their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
@@ -32,141 +33,153 @@ const MAX_COLUMNS: usize = 1_000_000;
 /// The separators of other programs.
 const OTHER_DELIMITERS: [char; 2] = [';', '\t'];
 
-/// A chunk ends with the record in which it has this number of bytes or cells.
-const CHUNK: usize = 1 << 16;
+/// A batch ends with the record in which it has this number of bytes or cells.
+const BATCH: usize = 1 << 16;
+
+/// The columns of a file.
+#[derive(Default)]
+struct Header {
+    names: Vec<String>,
+    /// Whether each column is decoded, if only those of a selection are.
+    selected: Option<Vec<bool>>,
+    /// Whether strings have the apostrophe before formulas that result files have.
+    has_escapes: bool,
+}
+
+/// Records of a file.
+pub(super) struct CsvRows {
+    header: Arc<Header>,
+    /// The cells of all records, end to end, and free memory.
+    text: Vec<u8>,
+    text_len: usize,
+    /// Where each cell ends, counted from the start of its record, and free memory.
+    ends: Vec<usize>,
+    cells: usize,
+    records: Vec<Place>,
+}
+
+/// Where a record starts: its first line, counted from 1, its first byte and its first cell.
+#[derive(Clone, Copy)]
+struct Place {
+    line: u64,
+    byte: usize,
+    cell: usize,
+}
+
+/// The cells of a record.
+struct Record<'r> {
+    text: &'r [u8],
+    ends: &'r [usize],
+    has_escapes: bool,
+}
 
 /// The records of a CSV file.
-pub(super) struct CsvRecords {
+pub(super) struct CsvFile {
     input: Input,
     parser: Reader,
     header: Arc<Header>,
-    /// The most records of a chunk.
+    /// The most records of a batch.
     at_once: usize,
-    /// The bytes and cells of the last chunk.
-    size: (usize, usize),
     /// The line of the next byte, counted from 1.
     line: u64,
-    /// The number of records after the header read so far.
-    records: u64,
-    has_failed: bool,
+    has_ended: bool,
 }
 
-impl CsvRecords {
-    /// Reads the header. Formulas are unescaped if the file is a result file, whatever `apostrophes` is.
+impl CsvFile {
+    /// Reads the header. Formulas are unescaped if the file is a result file, or derived from one.
     pub(super) fn new(
         input: Input,
-        apostrophes: Apostrophes,
+        has_escapes: bool,
         pairing: Option<&Pairing>,
-        at_once: usize,
+        is_stream: bool,
     ) -> Result<Self, DataError> {
         // `Reader::default()` has no separators, `Reader::new()` has the separators of CSV.
         let mut parser = Reader::new();
         // An empty line as the first input, from which the parser removes a byte order mark. The byte order mark of the
         // file is already removed; another one is data. A first input with nothing else would look like the end.
         parser.read_record(b"\n", &mut [], &mut []);
-        let header = Arc::default();
-        let mut records = Self {
+        let mut file = Self {
             input,
             parser,
-            header,
-            at_once,
-            size: (0, 0),
+            header: Arc::default(),
+            at_once: if is_stream { 1 } else { usize::MAX },
             line: 1,
-            records: 0,
-            has_failed: false,
+            has_ended: false,
         };
-        let mut first = records.empty_chunk();
-        if records.read(&mut first)? {
-            let names = records.names(&first)?;
+        let mut first = CsvRows::new(&file.header);
+        if file.read(&mut first)? {
+            let at = file.input.at(first.line(0));
+            let names = names(&first.record(0), &at)?;
             let are_of_results = are_of_results(&names);
             // Some rows of a result file may have fields, and others another value.
             if !are_of_results {
-                check_sides(names.iter().map(String::as_str), &first.first().at())?;
+                check_sides(names.iter().map(String::as_str), &at)?;
             }
-            let has_escapes = apostrophes == Apostrophes::Escapes || are_of_results;
-            records.header = Arc::new(Header::new(names, has_escapes, pairing));
+            file.header = Arc::new(Header::new(names, has_escapes || are_of_results, pairing));
         }
-        Ok(records)
+        Ok(file)
     }
 
     /// Reads the next records; `None` at the end of the file, and after an error.
-    pub(super) fn next_chunk(&mut self) -> Option<RecordChunk> {
-        let mut chunk = self.empty_chunk();
-        chunk.records_before = self.records;
-        let mut is_ended = self.has_failed;
-        while !is_ended && chunk.len() < self.at_once && chunk.size() < CHUNK {
-            let complete = (chunk.text_len, chunk.cells);
-            let read = self.read(&mut chunk);
+    pub(super) fn next(&mut self) -> Option<Read<CsvRows>> {
+        let mut rows = CsvRows::new(&self.header);
+        let mut error = None;
+        while !self.has_ended && rows.len() < self.at_once && rows.text_len.max(rows.cells) < BATCH
+        {
+            let complete = (rows.text_len, rows.cells);
+            let read = self.read(&mut rows);
             if !matches!(read, Ok(true)) {
                 // Removes the cells of a record that does not end.
-                (chunk.text_len, chunk.cells) = complete;
-            }
-            match read {
-                Ok(is_read) => is_ended = !is_read,
-                Err(error) => {
-                    (self.has_failed, is_ended) = (true, true);
-                    chunk.error = Some(error);
-                }
+                (rows.text_len, rows.cells) = complete;
+                self.has_ended = true;
+                error = read.err();
             }
         }
-        self.records += chunk.len() as u64;
-        self.size = (chunk.text_len.min(2 * CHUNK), chunk.cells.min(2 * CHUNK));
-        (chunk.len() > 0 || chunk.error.is_some()).then_some(chunk)
+        (rows.len() > 0 || error.is_some()).then_some((rows, error))
     }
 
-    fn empty_chunk(&self) -> RecordChunk {
-        RecordChunk::new(&self.header, &self.input, self.size)
-    }
-
-    /// Adds the next record to a chunk; `false` at the end of the file.
-    fn read(&mut self, chunk: &mut RecordChunk) -> Result<bool, DataError> {
+    /// Adds the next record; `false` at the end of the file.
+    fn read(&mut self, rows: &mut CsvRows) -> Result<bool, DataError> {
         self.skip_line_ends()?;
-        let line = self.line;
-        let at = |input: &Input| input.at(line);
-        let (first_byte, first_cell) = (chunk.text_len, chunk.cells);
-        let mut started = false;
+        let first = Place {
+            line: self.line,
+            byte: rows.text_len,
+            cell: rows.cells,
+        };
+        let mut has_started = false;
         loop {
             let input = match self.input.reader.fill_buf() {
                 Ok(input) => input,
-                Err(reason) => return Err(self.input.unreadable(reason)),
+                Err(reason) => return Err(self.input.unreadable(&reason)),
             };
             // At the end of the input the parser ends any cell, even one with an unclosed quote. A
             // line break ends only a cell without one, so that the unclosed quote is detected.
-            let at_end = input.is_empty() && started;
+            let at_end = input.is_empty() && has_started;
             let input = if at_end { b"\n" } else { input };
-            started = true;
-            let text = &mut chunk.text[chunk.text_len..];
-            let ends = &mut chunk.ends[chunk.cells..];
+            has_started = true;
+            let text = &mut rows.text[rows.text_len..];
+            let ends = &mut rows.ends[rows.cells..];
             let (result, read, written, ended) = self.parser.read_record(input, text, ends);
             if !at_end {
                 self.line += memchr_iter(b'\n', &input[..read]).count() as u64;
                 self.input.reader.consume(read);
             }
-            chunk.text_len += written;
-            chunk.cells += ended;
-            let (bytes, cells) = (chunk.text_len - first_byte, chunk.cells - first_cell);
-            // Empty cells have no text, but a separator each.
-            if bytes > self.input.row_limit || cells > self.input.row_limit.saturating_add(1) {
-                let (at, limit) = (at(&self.input), self.input.row_limit);
-                return Err(DataError::TooLong { at, limit });
-            }
-            if cells > MAX_COLUMNS {
-                return Err(DataError::TooManyColumns {
-                    at: at(&self.input),
-                    limit: MAX_COLUMNS,
-                });
-            }
+            rows.text_len += written;
+            rows.cells += ended;
+            self.check_size(&first, rows)?;
             match result {
                 ReadRecordResult::InputEmpty if at_end => {
-                    return Err(DataError::UnclosedQuote {
-                        at: at(&self.input),
-                    });
+                    return Err(DataError::at(
+                        &self.input.at(first.line),
+                        DataErrorKind::CutOff,
+                        ": unclosed quote: a cell of this record extends to the end of the file; add the closing quote",
+                    ));
                 }
                 ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull => chunk.text.resize(grown(chunk.text.len()), 0),
-                ReadRecordResult::OutputEndsFull => chunk.ends.resize(grown(chunk.ends.len()), 0),
+                ReadRecordResult::OutputFull => rows.text.resize(grown(rows.text.len()), 0),
+                ReadRecordResult::OutputEndsFull => rows.ends.resize(grown(rows.ends.len()), 0),
                 ReadRecordResult::Record => {
-                    chunk.add(line, first_byte, first_cell);
+                    rows.records.push(first);
                     return Ok(true);
                 }
                 ReadRecordResult::End => return Ok(false),
@@ -174,12 +187,30 @@ impl CsvRecords {
         }
     }
 
+    fn check_size(&self, first: &Place, rows: &CsvRows) -> Result<(), DataError> {
+        let (bytes, cells) = (rows.text_len - first.byte, rows.cells - first.cell);
+        let limit = self.input.row_limit;
+        // Empty cells have no text, but a separator each.
+        if bytes > limit || cells > limit.saturating_add(1) {
+            return Err(DataError::too_long(&self.input.at(first.line), limit));
+        }
+        if cells > MAX_COLUMNS {
+            return Err(DataError::too_large(
+                &self.input.at(first.line),
+                format_args!(
+                    "expected at most {MAX_COLUMNS} columns, found more; write a JSON object into one column"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
     /// Skips the rest of a `\r\n`, and empty lines.
     fn skip_line_ends(&mut self) -> Result<(), DataError> {
         loop {
             let byte = match self.input.reader.fill_buf() {
                 Ok(input) => input.first().copied(),
-                Err(reason) => return Err(self.input.unreadable(reason)),
+                Err(reason) => return Err(self.input.unreadable(&reason)),
             };
             match byte {
                 Some(b'\n') => self.line += 1,
@@ -189,46 +220,185 @@ impl CsvRecords {
             self.input.reader.consume(1);
         }
     }
+}
 
-    /// The names of the header as they are written.
-    fn names(&self, first: &RecordChunk) -> Result<IndexSet<String>, DataError> {
-        let header = first.first();
-        let mut names = IndexSet::with_capacity(header.len());
-        for index in 0..header.len() {
-            let name = header.text(index, &format!("{}", index + 1))?;
-            let other = name
-                .chars()
-                .find(|character| OTHER_DELIMITERS.contains(character));
-            if let Some(found) = other.filter(|_| header.len() == 1) {
-                return Err(DataError::Delimiter {
-                    at: header.at(),
-                    found,
-                });
-            }
-            if !names.insert(name.to_owned()) {
-                return Err(DataError::DuplicateColumn {
-                    at: header.at(),
-                    column: name.to_owned(),
-                });
-            }
+/// The names of the header as they are written.
+fn names(header: &Record<'_>, at: &Origin) -> Result<Vec<String>, DataError> {
+    let mut names = Vec::with_capacity(header.ends.len());
+    for index in 0..header.ends.len() {
+        let (name, _) = header.cell(index, &(index + 1).to_string(), at)?;
+        let other = name
+            .chars()
+            .find(|character| OTHER_DELIMITERS.contains(character));
+        if let Some(found) = other.filter(|_| header.ends.len() == 1) {
+            let found = match found {
+                '\t' => "tabs".to_owned(),
+                found => format!("`{found}`"),
+            };
+            return Err(DataError::invalid(
+                at,
+                format_args!(
+                    "expected columns separated by `,`, found one column with {found}; write the file with commas"
+                ),
+            ));
         }
-        Ok(names)
+        names.push(name.to_owned());
+    }
+    match duplicate(&names) {
+        Some(column) => Err(duplicate_column(at, column)),
+        None => Ok(names),
     }
 }
 
+pub(super) fn duplicate_column(at: &Origin, column: &str) -> DataError {
+    let column = escape::name(column);
+    DataError::invalid(
+        at,
+        format_args!("duplicate column `{column}`; rename or remove one"),
+    )
+}
+
+/// Returns the first name that occurs before.
+pub(super) fn duplicate(names: &[String]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    names
+        .iter()
+        .map(String::as_str)
+        .find(|name| !seen.insert(*name))
+}
+
 /// Whether these are columns of a result file: `id`, and of a metric its value, `NAME.outcome` and `NAME.cost_msats`.
-pub(super) fn are_of_results(names: &IndexSet<String>) -> bool {
-    let is_metric =
-        |name: &str| names.contains(name) && names.contains(&format!("{name}.cost_msats"));
-    names.contains("id")
-        && names
-            .iter()
-            .filter_map(|name| name.strip_suffix(".outcome"))
-            .any(is_metric)
+pub(super) fn are_of_results(names: &[String]) -> bool {
+    let names: HashSet<_> = names.iter().map(String::as_str).collect();
+    let is_metric = |name: &&str| {
+        let costs = costs_of(name);
+        costs.is_some_and(|costs| names.contains(&*costs))
+            && names.contains(name.strip_suffix(OUTCOME).unwrap_or(name))
+    };
+    names.contains("id") && names.iter().any(is_metric)
 }
 
 fn grown(length: usize) -> usize {
     (2 * length).max(64)
+}
+
+impl Header {
+    fn new(names: Vec<String>, has_escapes: bool, pairing: Option<&Pairing>) -> Self {
+        let unescaped = |name: String| match has_escapes {
+            true => formula::unescaped(&name).to_owned(),
+            false => name,
+        };
+        let names: Vec<_> = names.into_iter().map(unescaped).collect();
+        let unique: HashSet<_> = names.iter().map(String::as_str).collect();
+        let has_costs = |name: &String| costs_of(name).is_some_and(|it| unique.contains(&*it));
+        let are_of_results = names.iter().any(has_costs);
+        let is_mapped = pairing.is_some_and(Pairing::has_mappings);
+        // Names may be equal without their apostrophes.
+        let is_common = unique.len() == names.len() && !(are_of_results && is_mapped);
+        let selection = pairing.and_then(Pairing::selection);
+        let selection = selection.filter(|_| is_common);
+        Self {
+            selected: selection.map(|it| it.reads_columns(&names, are_of_results)),
+            names,
+            has_escapes,
+        }
+    }
+}
+
+impl CsvRows {
+    fn new(header: &Arc<Header>) -> Self {
+        Self {
+            header: Arc::clone(header),
+            text: Vec::new(),
+            text_len: 0,
+            ends: Vec::new(),
+            cells: 0,
+            records: Vec::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(super) fn line(&self, row: usize) -> u64 {
+        self.records[row].line
+    }
+
+    fn record(&self, row: usize) -> Record<'_> {
+        let Place { byte, cell, .. } = self.records[row];
+        let next = self.records.get(row + 1);
+        let (end, last) = next.map_or((self.text_len, self.cells), |it| (it.byte, it.cell));
+        Record {
+            text: &self.text[byte..end],
+            ends: &self.ends[cell..last],
+            has_escapes: self.header.has_escapes,
+        }
+    }
+
+    /// Decodes a row, or only its selected columns.
+    pub(super) fn read(
+        &self,
+        row: usize,
+        at: &Origin,
+        selection: Option<&FieldSelection>,
+    ) -> Result<Row, DataError> {
+        let (record, Header { names, .. }) = (self.record(row), &*self.header);
+        let (expected, found) = (names.len(), record.ends.len());
+        if expected != found {
+            return Err(DataError::invalid(
+                at,
+                format_args!(
+                    "expected {expected} cells as in the header, found {found}; check for a missing quote or comma"
+                ),
+            ));
+        }
+        let selected = selection.and(self.header.selected.as_ref());
+        let mut object = RowObject {
+            is_flat: true,
+            ..RowObject::default()
+        };
+        object.attributes.textual = true;
+        for (index, name) in names.iter().enumerate() {
+            if selected.is_some_and(|selected| !selected[index]) {
+                continue;
+            }
+            let (text, is_string) = record.cell(index, name, at)?;
+            if name != "id" || !text.is_empty() {
+                object.add_cell(name, text.into(), is_string);
+            }
+        }
+        Ok(Row::Map(object))
+    }
+}
+
+impl<'r> Record<'r> {
+    fn range(&self, index: usize) -> Range<usize> {
+        let start = index
+            .checked_sub(1)
+            .map_or(0, |previous| self.ends[previous]);
+        start..self.ends[index]
+    }
+
+    /// The cell, and whether an apostrophe was removed; `column` names it in an error.
+    fn cell(&self, index: usize, column: &str, at: &Origin) -> Result<(&'r str, bool), DataError> {
+        let cell = &self.text[self.range(index)];
+        let text = str::from_utf8(cell).map_err(|error| {
+            let (column, valid) = (escape::name(column), error.valid_up_to());
+            let (byte, found) = (valid + 1, cell[valid]);
+            DataError::invalid(
+                at,
+                format_args!(
+                    "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8"
+                ),
+            )
+        })?;
+        let unescaped = match self.has_escapes {
+            true => formula::unescaped(text),
+            false => text,
+        };
+        Ok((unescaped, unescaped.len() < text.len()))
+    }
 }
 
 #[cfg(test)]

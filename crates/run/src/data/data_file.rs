@@ -1,11 +1,9 @@
 //! The record of a data file: length, hash and number of rows.
 
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -56,75 +54,22 @@ fn is_zero(count: &u64) -> bool {
 
 /// The record of a file that is being read.
 #[derive(Debug)]
-pub(crate) struct DataFileRecord {
+pub(super) struct DataFileRecord {
     name: String,
     /// The path of a regular file.
     path: Option<PathBuf>,
     progress: Mutex<Progress>,
-    rows: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Progress {
-    hash: Hash,
+    /// The hash of the bytes that were read so far.
+    hash: Option<Sha256>,
     /// The length of a regular file when it was opened.
     length: u64,
     bytes: u64,
-    has_ended: bool,
-}
-
-/// The hash of the bytes that were read so far.
-#[derive(Debug, Default)]
-enum Hash {
-    #[default]
-    None,
-    /// On a thread of its own, so that the threads that evaluate rows do not wait for it.
-    OnThread(SyncSender<Vec<u8>>, JoinHandle<Sha256>),
-    /// Without a thread, which the system refused.
-    Here(Sha256),
-    /// In hexadecimal digits.
-    Finished(String),
-}
-
-/// The number of buffers that wait to be hashed.
-const WAITING: usize = 16;
-
-impl Hash {
-    fn start() -> Self {
-        let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING);
-        let hash = move || receiver.iter().fold(Sha256::new(), Sha256::chain_update);
-        match std::thread::Builder::new()
-            .name("dsrs-hash".to_owned())
-            .spawn(hash)
-        {
-            Ok(thread) => Self::OnThread(sender, thread),
-            Err(_) => Self::Here(Sha256::new()),
-        }
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        match self {
-            // The thread ends only after the sender, and does not panic.
-            Self::OnThread(sender, _) => drop(sender.send(bytes.to_owned())),
-            Self::Here(hash) => hash.update(bytes),
-            Self::None | Self::Finished(_) => {}
-        }
-    }
-
-    /// Ends the hash and returns it.
-    fn finish(&mut self) -> Option<String> {
-        let hash = match std::mem::take(self) {
-            Self::None => return None,
-            Self::OnThread(sender, thread) => {
-                drop(sender);
-                hexadecimal(&thread.join().ok()?.finalize())
-            }
-            Self::Here(hash) => hexadecimal(&hash.finalize()),
-            Self::Finished(hash) => hash,
-        };
-        *self = Self::Finished(hash.clone());
-        Some(hash)
-    }
+    /// The number of rows, if all were read.
+    rows: Option<u64>,
 }
 
 impl DataFileRecord {
@@ -134,22 +79,16 @@ impl DataFileRecord {
             .unwrap_or(path.as_os_str())
             .to_string_lossy()
             .into_owned();
-        let metadata = std::fs::metadata(path)
-            .ok()
-            .filter(std::fs::Metadata::is_file);
-        let length = metadata.as_ref().map_or(0, std::fs::Metadata::len);
-        let hash = if is_hashed { Hash::start() } else { Hash::None };
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
         let progress = Progress {
-            hash,
-            length,
+            hash: is_hashed.then(Sha256::new),
+            length: metadata.as_ref().map_or(0, fs::Metadata::len),
             ..Progress::default()
         };
-        let path = metadata.map(|_| path.to_owned());
         Self {
             name,
-            path,
+            path: metadata.map(|_| path.to_owned()),
             progress: Mutex::new(progress),
-            rows: AtomicU64::new(0),
         }
     }
 
@@ -157,52 +96,45 @@ impl DataFileRecord {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn is_hashed(&self) -> bool {
+        self.progress().hash.is_some()
+    }
+
     /// Adds bytes that were read.
     fn add(&self, bytes: &[u8]) {
         let mut progress = self.progress();
         progress.bytes += bytes.len() as u64;
-        progress.hash.update(bytes);
-    }
-
-    /// Reads a whole file that its reader reads in another order, or in another form.
-    pub(super) fn add_all(&self, mut file: impl Read) -> io::Result<()> {
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => return Ok(()),
-                Ok(read) => self.add(&buffer[..read]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+        if let Some(hash) = &mut progress.hash {
+            hash.update(bytes);
         }
     }
 
-    /// Notes that all rows were read.
-    pub(super) fn end(&self) {
-        self.progress().has_ended = true;
+    /// Hashes a whole file that its reader reads in another order, or in another form.
+    pub(super) fn hash_all(self: &Arc<Self>, file: &Path) -> io::Result<()> {
+        if self.is_hashed() {
+            let mut file = RecordedFile::new(fs::File::open(file)?, 0, Some(Arc::clone(self)));
+            io::copy(&mut file, &mut io::sink())?;
+        }
+        Ok(())
     }
 
-    /// Counts rows that were decoded.
-    pub(crate) fn add_rows(&self, rows: usize) {
-        self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+    /// Notes that all rows were read.
+    pub(super) fn end(&self, rows: u64) {
+        self.progress().rows = Some(rows);
     }
 
     /// Returns the record at the end of the run. `is_complete` is whether the run took all rows.
     fn finish(&self, is_complete: bool) -> DataFile {
-        let mut progress = self.progress();
-        let ended = is_complete && progress.has_ended;
-        let length = self
-            .path
-            .as_ref()
-            .and_then(|path| std::fs::metadata(path).ok());
-        let length = length
-            .map_or(progress.bytes, |file| file.len())
-            .max(progress.bytes);
+        let progress = self.progress();
+        let rows = progress.rows.filter(|_| is_complete);
+        let file = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
+        let length = file.map_or(progress.bytes, |file| file.len().max(progress.bytes));
+        let hash = progress.hash.as_ref().filter(|_| rows.is_some());
         DataFile {
             name: self.name.clone(),
             bytes: progress.bytes.max(progress.length),
-            sha256: progress.hash.finish().filter(|_| ended),
-            rows: ended.then(|| self.rows.load(Ordering::Relaxed)),
+            sha256: hash.map(|hash| hexadecimal(&hash.clone().finalize())),
+            rows,
             grew_by: match self.path {
                 Some(_) => length.saturating_sub(progress.length),
                 None => 0,
@@ -230,25 +162,41 @@ impl DataFiles {
     }
 }
 
-/// A reader whose bytes are recorded.
-pub(super) struct Recorded<R> {
+/// A reader whose bytes are recorded. The end of a file that has become shorter since it was opened is an error, since the
+/// rows that are missing would otherwise look like rows that never existed.
+pub(super) struct RecordedFile<R> {
     reader: R,
-    file: Arc<DataFileRecord>,
+    /// The length of the file when it was opened; 0 for a pipe or device.
+    length: u64,
+    read: u64,
+    record: Option<Arc<DataFileRecord>>,
 }
 
-impl<R> Recorded<R> {
-    pub(super) fn new(reader: R, file: &Arc<DataFileRecord>) -> Self {
+impl<R> RecordedFile<R> {
+    pub(super) fn new(reader: R, length: u64, record: Option<Arc<DataFileRecord>>) -> Self {
         Self {
             reader,
-            file: Arc::clone(file),
+            length,
+            read: 0,
+            record,
         }
     }
 }
 
-impl<R: Read> Read for Recorded<R> {
+impl<R: Read> Read for RecordedFile<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        self.file.add(&buffer[..read]);
+        if let Some(record) = &self.record {
+            record.add(&buffer[..read]);
+        }
+        self.read += read as u64;
+        if read == 0 && !buffer.is_empty() && self.read < self.length {
+            let Self { length, read, .. } = self;
+            return Err(io::Error::other(format!(
+                "the file became shorter while it was read: expected {length} bytes, found {read}; \
+                 run again when nothing writes the file"
+            )));
+        }
         Ok(read)
     }
 }

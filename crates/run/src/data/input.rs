@@ -15,15 +15,6 @@ use crate::json::size::MAX_VALUES;
 /// read the rest of the file into memory.
 pub const ROW_LIMIT: usize = 64 << 20;
 
-/// The meaning of an apostrophe before a formula in a CSV file. In a result file it is always an escape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Apostrophes {
-    /// It is part of the string.
-    Text,
-    /// It is an escape: the file is derived from a result file.
-    Escapes,
-}
-
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// How many bytes decide whether a file is compressed: a byte order mark and the longest of [`COMPRESSED`].
@@ -51,10 +42,7 @@ impl Input {
         reader: Box<dyn BufRead + Send>,
         row_limit: usize,
     ) -> Result<Self, DataError> {
-        let unreadable = |reason| DataError::Unreadable {
-            file: file.to_path_buf(),
-            reason,
-        };
+        let unreadable = |reason| DataError::unreadable(&file, &reason);
         let mut reader = with_whole_start(reader).map_err(unreadable)?;
         if reader
             .fill_buf()
@@ -69,10 +57,7 @@ impl Input {
             .iter()
             .find(|(magic, _)| start.starts_with(magic));
         match compressed {
-            Some((_, found)) => Err(DataError::Compressed {
-                file: file.to_path_buf(),
-                found,
-            }),
+            Some((_, found)) => Err(DataError::compressed(&file, found)),
             None => Ok(Self {
                 file,
                 reader,
@@ -94,11 +79,8 @@ impl Input {
         }
     }
 
-    pub(super) fn unreadable(&self, reason: io::Error) -> DataError {
-        DataError::Unreadable {
-            file: self.file.to_path_buf(),
-            reason,
-        }
+    pub(super) fn unreadable(&self, reason: &io::Error) -> DataError {
+        DataError::unreadable(&self.file, reason)
     }
 }
 

@@ -70,26 +70,21 @@ impl FromStr for Mapping {
     type Err = MappingError;
 
     fn from_str(text: &str) -> Result<Self, MappingError> {
-        let mapping = || text.to_owned();
+        let invalid = |reason: &str| MappingError(format!("invalid mapping `{text}`: {reason}"));
         let Some((field, path)) = text.split_once('=') else {
-            return Err(MappingError::MissingPath { mapping: mapping() });
+            return Err(invalid("expected FIELD=PATH, as in gold.answer=answers"));
         };
         if path.split('.').any(str::is_empty) {
-            return Err(MappingError::InvalidPath {
-                mapping: mapping(),
-                path: path.to_owned(),
-            });
+            let reason = format!("empty segment in the path `{path}`; remove the extra dot");
+            return Err(invalid(&reason));
         }
         let target = match field.split_once('.') {
             _ if field == "id" => Target::Id,
             Some(("gold", name)) if !name.is_empty() => Target::Field(Side::Gold, name.to_owned()),
             Some(("pred", name)) if !name.is_empty() => Target::Field(Side::Pred, name.to_owned()),
             _ => {
-                let field = field.to_owned();
-                return Err(MappingError::InvalidField {
-                    mapping: mapping(),
-                    field,
-                });
+                let expected = "expected `gold.FIELD`, `pred.FIELD` or `id` before `=`";
+                return Err(invalid(&format!("{expected}, found `{field}`")));
             }
         };
         Ok(Self {
@@ -101,34 +96,7 @@ impl FromStr for Mapping {
 
 /// Why a string is not a [`Mapping`].
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MappingError {
-    /// There is no `=`.
-    #[error("invalid mapping `{mapping}`: expected FIELD=PATH, as in gold.answer=answers")]
-    MissingPath {
-        /// The mapping.
-        mapping: String,
-    },
-    /// The path is empty, or a segment of it is.
-    #[error(
-        "invalid mapping `{mapping}`: empty segment in the path `{path}`; remove the extra dot"
-    )]
-    InvalidPath {
-        /// The mapping.
-        mapping: String,
-        /// The path.
-        path: String,
-    },
-    /// The field belongs neither to the gold row nor to the prediction.
-    #[error(
-        "invalid mapping `{mapping}`: expected `gold.FIELD`, `pred.FIELD` or `id` before `=`, found `{field}`"
-    )]
-    InvalidField {
-        /// The mapping.
-        mapping: String,
-        /// What was found before the `=`.
-        field: String,
-    },
-}
+#[error("{0}")]
+pub struct MappingError(String);
 
 dsrs_metrics_values::debug_as_display!(MappingError);

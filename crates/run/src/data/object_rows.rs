@@ -2,15 +2,17 @@
 
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::chunk::{ChunkRow, RowChunk};
+use super::batch::{Batch, RawRow};
 use super::error::DataError;
-use super::format::Format;
-use super::input::{Apostrophes, ROW_LIMIT};
-use super::row::{LocatedRow, Row, ValidRow, validated_object};
-use super::row_file::{NamedFile, RowFile, UnopenedFile};
+use super::input::ROW_LIMIT;
+use super::pairing::Pairing;
+use super::row::{Row, RowObject, id_of, into_object};
+use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
+use super::selection::FieldSelection;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::in_order::in_order;
 
@@ -31,21 +33,26 @@ pub struct ObjectRow {
     pub is_flat: bool,
     /// Whether the row is from a result file.
     pub(crate) is_result: bool,
-    row: ValidRow,
+    row: RowObject,
 }
 
 impl ObjectRow {
-    fn new(LocatedRow { row, at, number }: LocatedRow) -> Result<Self, DataError> {
-        let is_result = matches!(&row, Row::Map(object) if object.is_result());
-        let mut row = validated_object(row, &at)?;
-        let id = row.take_id();
+    fn read(raw: &RawRow<'_>) -> Result<Self, DataError> {
+        Self::new(raw.read(None)?, raw.at.clone(), raw.number)
+    }
+
+    fn new(row: Row, at: Origin, number: u64) -> Result<Self, DataError> {
+        let mut row = into_object(row, &at)?;
+        let is_result = row.is_result();
+        row.validate_object(&at)?;
+        let id = row.id.take().map(|id| id_of(id, &at)).transpose()?;
         Ok(Self {
             has_id: id.is_some(),
             id: id.unwrap_or_else(|| number.to_string()),
             at,
-            score_names: row.take_score_names(),
-            textual: row.attributes().textual,
-            is_flat: row.is_flat(),
+            score_names: std::mem::take(&mut row.score_names),
+            textual: row.attributes.textual,
+            is_flat: row.is_flat,
             is_result,
             row,
         })
@@ -54,18 +61,15 @@ impl ObjectRow {
     /// Reads a line of JSON.
     #[cfg(test)]
     pub(crate) fn parse(line: &str, at: &Origin) -> Result<Self, DataError> {
-        let row = super::json_row::parse(line.as_bytes(), at, 1, crate::json::size::MAX_VALUES)?;
-        Self::new(LocatedRow {
-            row,
-            at: at.clone(),
-            number: at.line,
-        })
+        let start = super::json::Start { at, column: 1 };
+        let row = super::json::parse(line.as_bytes(), start, crate::json::size::MAX_VALUES)?;
+        Self::new(row, at.clone(), at.line)
     }
 
     /// Returns the row as a pair. `gold` and `pred` become attributes where they are not objects.
     pub(crate) fn into_pair(mut self) -> Pair {
         self.row.keep_whole_sides();
-        self.row.into_pair(self.at, |_| self.id)
+        self.row.into_pair(&self.at, self.id, true)
     }
 }
 
@@ -86,7 +90,7 @@ impl ObjectRow {
     /// The keys of the row except `id`, `gold` and `pred`.
     #[doc(hidden)]
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.row.attributes().keys()
+        self.row.attributes.keys()
     }
 }
 
@@ -101,79 +105,92 @@ pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError
     add: impl Fn(&mut B, ObjectRow) -> Result<(), D> + Sync,
     mut each: impl FnMut(B, Option<D>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut file = open(file, None)?;
-    let add_row = |block: &mut B, row: ChunkRow<'_>| {
-        if !is_read(row.line()) {
+    let mut file = open(file, None, None)?;
+    let add_row = |block: &mut B, row: &RawRow<'_>| {
+        if !is_read(row.at.line) {
             return Ok(());
         }
-        if let ChunkRow::Undecoded(row) = &row
-            && let Some(line) = row.json()
-            && scan(block, line, &|| row.at())?
+        if let Some(line) = row.json()
+            && scan(block, line, &|| row.at.clone())?
         {
             return Ok(());
         }
-        add(block, ObjectRow::new(row.row()?)?)
+        add(block, ObjectRow::read(row)?)
     };
     in_order(
-        |chunk: Result<RowChunk, DataError>| {
-            let (mut block, mut error) = (new(), None);
-            match chunk {
-                Err(unreadable) => error = Some(unreadable.into()),
-                Ok(chunk) => chunk.rows.each(|row| {
-                    error = row
-                        .map_err(D::from)
-                        .and_then(|row| add_row(&mut block, row))
-                        .err();
-                    error.is_none()
-                }),
-            }
-            (block, error)
+        |batch: Batch| {
+            let mut block = new();
+            let rows = batch.decode(|row| add_row(&mut block, row));
+            (block, rows.into_iter().find_map(Result::err))
         },
         |(block, error)| each(block, error),
-        |pass| iter::from_fn(|| file.next_chunk()).try_for_each(pass),
+        |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
     )
 }
 
-pub(super) fn open<'f>(
+/// Returns the strings in a column, or under a key of JSON rows, up to the first row that cannot be read.
+pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) -> Vec<String> {
+    let mut selection = FieldSelection::default();
+    selection.add_path(name);
+    let mut pairing = Pairing::new(false, Vec::new(), false);
+    pairing.select(selection.clone());
+    let Ok(mut file) = open(file, format, Some(&Arc::new(pairing))) else {
+        return Vec::new();
+    };
+    let key = format!("\"{name}\"");
+    let string = |row: &RawRow<'_>| {
+        if row.json().is_some_and(|json| !json.contains(&key)) {
+            return Ok(None);
+        }
+        let row = into_object(row.read(Some(&selection))?, &row.at)?;
+        let value = row.attributes.get(name).and_then(Value::as_str);
+        Ok::<_, DataError>(value.map(str::to_owned))
+    };
+    let mut strings = Vec::new();
+    // The error ends the search.
+    let _ = in_order(
+        |batch: Batch| batch.decode(string),
+        |found| {
+            found
+                .into_iter()
+                .try_for_each(|string| string.map(|string| strings.extend(string)))
+        },
+        |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
+    );
+    strings
+}
+
+fn open<'f>(
     file: impl Into<NamedFile<'f>>,
     format: Option<Format>,
+    pairing: Option<&Arc<Pairing>>,
 ) -> Result<RowFile, DataError> {
-    UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)
+    RowSource::new(file, format)?.open(&Reading {
+        row_limit: ROW_LIMIT,
+        has_escapes: true,
+        pairing,
+        is_hashed: false,
+    })
 }
 
 /// The rows of one file. The iterator ends after its first error.
 #[doc(hidden)]
 pub struct ObjectRows {
     file: RowFile,
-    /// The rows of the current chunk.
+    /// The rows of the current batch.
     decoded: std::vec::IntoIter<Result<ObjectRow, DataError>>,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl ObjectRows {
     /// Opens a file. Without a format, the extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file = open(file, format)?;
         Ok(Self {
-            file,
+            file: open(file, format, None)?,
             decoded: Vec::new().into_iter(),
-            ended: false,
+            has_ended: false,
         })
-    }
-}
-
-fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataError>> {
-    match chunk {
-        Err(error) => vec![Err(error)],
-        Ok(chunk) => {
-            let mut rows = Vec::new();
-            chunk.rows.each(|row| {
-                rows.push(row.and_then(ChunkRow::row).and_then(ObjectRow::new));
-                rows.last().is_some_and(Result::is_ok)
-            });
-            rows
-        }
     }
 }
 
@@ -181,19 +198,14 @@ impl Iterator for ObjectRows {
     type Item = Result<ObjectRow, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let row = loop {
-            match self.decoded.next() {
-                None => match self.file.next_chunk() {
-                    None => break None,
-                    Some(chunk) => self.decoded = decoded(chunk).into_iter(),
-                },
-                row => break row,
+        while !self.has_ended && self.decoded.as_slice().is_empty() {
+            match self.file.next_batch() {
+                Some(batch) => self.decoded = batch.decode(ObjectRow::read).into_iter(),
+                None => self.has_ended = true,
             }
-        };
-        self.ended = !matches!(row, Some(Ok(_)));
+        }
+        let row = self.decoded.next();
+        self.has_ended |= matches!(row, Some(Err(_)));
         row
     }
 }

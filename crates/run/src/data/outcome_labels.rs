@@ -5,13 +5,13 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
-use super::{DataError, Format, ObjectRow, ObjectRows};
+use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::json::describe::found;
 use dsrs_metrics_values::outcome_coupled::{
-    OutcomeCoupledError, OutcomeCoupledLabels, OutcomeCoupledScorer, StatedLabels, StepOutcome,
+    OutcomeCoupledLabels, OutcomeCoupledScorer, StatedLabels, StepOutcome,
 };
 
 /// A row of training data and its labels.
@@ -23,51 +23,6 @@ pub struct LabelledExample {
     /// The labels; those that are missing in the row are computed.
     pub labels: OutcomeCoupledLabels,
 }
-
-/// Why training data cannot be read.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum LabelsError {
-    /// The file or one of its lines is invalid.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The runtime stopped before all rows were read.
-    #[error("reading the rows stopped: {0}")]
-    Stopped(String),
-    /// A row lacks a label.
-    #[error("{at}: no label `{label}`; the row has `{}`", present.join("`, `"))]
-    Missing {
-        /// The line.
-        at: Origin,
-        /// The label.
-        label: &'static str,
-        /// The fields of the row.
-        present: Vec<String>,
-    },
-    /// A label has the wrong type.
-    #[error("{at}: label `{label}`: expected {expected}, found {found}")]
-    WrongType {
-        /// The line.
-        at: Origin,
-        /// The label.
-        label: &'static str,
-        /// The expected type.
-        expected: &'static str,
-        /// The value that was found.
-        found: String,
-    },
-    /// A label is out of range, or contradicts another.
-    #[error("{at}: {error}")]
-    Labels {
-        /// The line.
-        at: Origin,
-        /// The reason.
-        #[source]
-        error: OutcomeCoupledError,
-    },
-}
-
-dsrs_metrics_values::debug_as_display!(LabelsError);
 
 /// Reads training data with outcome labels, one JSON object per line, all rows at once. Their `outcome_score` is computed by the
 /// default [`OutcomeCoupledScorer`]; for other weights, or one row at a time, use [`load_jsonl`].
@@ -96,7 +51,7 @@ dsrs_metrics_values::debug_as_display!(LabelsError);
 /// As [`load_jsonl`], for the first invalid row.
 pub async fn load_jsonl_with_labels(
     file: impl AsRef<Path>,
-) -> Result<Vec<LabelledExample>, LabelsError> {
+) -> Result<Vec<LabelledExample>, DataError> {
     let file = file.as_ref().to_owned();
     let read = move || load_jsonl(file, &OutcomeCoupledScorer::default())?.collect();
     let Ok(runtime) = Handle::try_current() else {
@@ -104,7 +59,10 @@ pub async fn load_jsonl_with_labels(
     };
     match runtime.spawn_blocking(read).await {
         Ok(examples) => examples,
-        Err(error) => Err(LabelsError::Stopped(error.to_string())),
+        Err(error) => Err(DataError::new(
+            DataErrorKind::Unreadable,
+            format!("reading the rows stopped: {error}"),
+        )),
     }
 }
 
@@ -123,7 +81,7 @@ pub async fn load_jsonl_with_labels(
 pub fn load_jsonl(
     file: impl AsRef<Path>,
     scorer: &OutcomeCoupledScorer,
-) -> Result<LabelledExamples, LabelsError> {
+) -> Result<LabelledExamples, DataError> {
     let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
     Ok(LabelledExamples {
         rows,
@@ -139,13 +97,13 @@ pub struct LabelledExamples {
 }
 
 impl Iterator for LabelledExamples {
-    type Item = Result<LabelledExample, LabelsError>;
+    type Item = Result<LabelledExample, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
             return None;
         }
-        let row = self.rows.next()?.map_err(LabelsError::from);
+        let row = self.rows.next()?;
         let example = row.and_then(|row| self.example(row));
         self.ended = example.is_err();
         Some(example)
@@ -153,7 +111,7 @@ impl Iterator for LabelledExamples {
 }
 
 impl LabelledExamples {
-    fn example(&self, row: ObjectRow) -> Result<LabelledExample, LabelsError> {
+    fn example(&self, row: ObjectRow) -> Result<LabelledExample, DataError> {
         let at = row.at.clone();
         let pair = row.into_pair();
         let labels = LabelledRow {
@@ -184,7 +142,7 @@ struct LabelledRow<'a> {
 }
 
 impl LabelledRow<'_> {
-    fn labels(&self, scorer: &OutcomeCoupledScorer) -> Result<OutcomeCoupledLabels, LabelsError> {
+    fn labels(&self, scorer: &OutcomeCoupledScorer) -> Result<OutcomeCoupledLabels, DataError> {
         const COUNT: &str = "a number of tests";
         const FLAG: &str = "true or false";
         let step = StepOutcome {
@@ -201,22 +159,21 @@ impl LabelledRow<'_> {
         let labels = scorer
             .label(&step)
             .and_then(|labels| stated.check(&labels).map(|()| labels));
-        labels.map_err(|error| LabelsError::Labels {
-            at: self.at.clone(),
-            error,
-        })
+        labels.map_err(|error| DataError::invalid(&self.at, error))
     }
 
     fn label<T: DeserializeOwned>(
         &self,
         label: &'static str,
         expected: &'static str,
-    ) -> Result<T, LabelsError> {
-        let present = || self.fields.keys().map(str::to_owned).collect();
-        let missing = || LabelsError::Missing {
-            at: self.at.clone(),
-            label,
-            present: present(),
+    ) -> Result<T, DataError> {
+        let missing = || {
+            let present: Vec<_> = self.fields.keys().collect();
+            let present = present.join("`, `");
+            DataError::invalid(
+                &self.at,
+                format_args!("no label `{label}`; the row has `{present}`"),
+            )
         };
         self.optional(label, expected)?.ok_or_else(missing)
     }
@@ -225,15 +182,18 @@ impl LabelledRow<'_> {
         &self,
         label: &'static str,
         expected: &'static str,
-    ) -> Result<Option<T>, LabelsError> {
+    ) -> Result<Option<T>, DataError> {
         let Some(value) = self.fields.get(label).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
-        let wrong = |_| LabelsError::WrongType {
-            at: self.at.clone(),
-            label,
-            expected,
-            found: found(value),
+        let wrong = |_| {
+            DataError::invalid(
+                &self.at,
+                format_args!(
+                    "label `{label}`: expected {expected}, found {}",
+                    found(value)
+                ),
+            )
         };
         T::deserialize(value).map(Some).map_err(wrong)
     }

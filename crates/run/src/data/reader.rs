@@ -4,14 +4,13 @@ use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::chunk::RowChunk;
+use super::batch::Batch;
 use super::data_file::DataFiles;
 use super::error::DataError;
-use super::format::Format;
-use super::input::{Apostrophes, ROW_LIMIT};
+use super::input::ROW_LIMIT;
 use super::mapping::Mapping;
 use super::pairing::Pairing;
-use super::row_file::{NamedFile, RowFile, UnopenedFile};
+use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::Pair;
 
@@ -130,7 +129,7 @@ impl DataReader {
     ) -> Result<Pairs, DataError> {
         let files = files
             .into_iter()
-            .map(|file| UnopenedFile::new(file.as_ref(), self.format))
+            .map(|file| RowSource::new(file.as_ref(), self.format))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(self.pairs(files))
     }
@@ -144,7 +143,7 @@ impl DataReader {
         &self,
         files: impl IntoIterator<Item = NamedFile<'f>>,
     ) -> Result<Pairs, DataError> {
-        let open = |file| UnopenedFile::new(file, self.format);
+        let open = |file| RowSource::new(file, self.format);
         Ok(self.pairs(files.into_iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 
@@ -165,30 +164,32 @@ impl DataReader {
         format: Format,
         reader: impl BufRead + Send + 'static,
     ) -> Pairs {
-        self.pairs(vec![UnopenedFile::from_reader(
-            name.as_ref(),
-            format,
-            reader,
-        )])
+        self.pairs(vec![RowSource::from_reader(name.as_ref(), format, reader)])
     }
 
-    fn pairs(&self, files: Vec<UnopenedFile>) -> Pairs {
-        let several = files.len() > 1;
-        let pairing = Pairing::new(several, self.mappings.clone(), self.selection.clone());
+    fn pairs(&self, files: Vec<RowSource>) -> Pairs {
+        let mut pairing = Pairing::new(files.len() > 1, self.mappings.clone(), false);
+        if let Some(selection) = &self.selection {
+            pairing.select(selection.clone());
+        }
         Pairs::new(files, pairing, self.row_limit)
     }
 
     /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row without its id if
     /// the row has neither `gold` nor `pred`.
     pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
-        let file = UnopenedFile::new(file, None)?;
-        Ok(Pairs::new(vec![file], Pairing::of_examples(), ROW_LIMIT))
+        let pairing = Pairing::new(false, Vec::new(), true);
+        Ok(Pairs::new(
+            vec![RowSource::new(file, None)?],
+            pairing,
+            ROW_LIMIT,
+        ))
     }
 }
 
 /// The pairs of one or more files, in order; returned by [`DataReader`].
 pub struct Pairs {
-    files: std::vec::IntoIter<UnopenedFile>,
+    files: std::vec::IntoIter<RowSource>,
     current: Option<RowFile>,
     pairing: Arc<Pairing>,
     row_limit: usize,
@@ -196,13 +197,13 @@ pub struct Pairs {
     records: DataFiles,
     /// Whether the content of the files is hashed.
     is_hashed: bool,
-    /// The rows of the current chunk.
+    /// The rows of the current batch.
     decoded: std::vec::IntoIter<Result<Pair, DataError>>,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl Pairs {
-    fn new(files: Vec<UnopenedFile>, pairing: Pairing, row_limit: usize) -> Self {
+    fn new(files: Vec<RowSource>, pairing: Pairing, row_limit: usize) -> Self {
         Self {
             files: files.into_iter(),
             current: None,
@@ -211,7 +212,7 @@ impl Pairs {
             records: DataFiles::default(),
             is_hashed: false,
             decoded: Vec::new().into_iter(),
-            ended: false,
+            has_ended: false,
         }
     }
 
@@ -242,28 +243,31 @@ impl Pairs {
 
     /// Returns whether reading may block for long, as for a pipe.
     pub(crate) fn may_block(&self) -> bool {
-        self.files.as_slice().iter().any(UnopenedFile::may_block)
+        self.files.as_slice().iter().any(RowSource::may_block)
     }
 
     pub(crate) fn pairing(&self) -> &Arc<Pairing> {
         &self.pairing
     }
 
-    /// Returns the next rows, which are decoded by the caller: the lines that are read at once, or one row of a format
-    /// without lines.
-    pub(crate) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
+    /// Returns the next rows, which are decoded by the caller. An error ends the rows.
+    pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         loop {
-            if let Some(rows) = self.current.as_mut().and_then(RowFile::next_chunk) {
-                return Some(rows);
+            if let Some(batch) = self.current.as_mut().and_then(RowFile::next_batch) {
+                return Some(batch);
             }
-            let file = self.files.next()?;
-            let (pairing, apostrophes) = (Some(&self.pairing), Apostrophes::Text);
-            match file.open(self.row_limit, apostrophes, pairing, self.is_hashed) {
+            let reading = Reading {
+                row_limit: self.row_limit,
+                has_escapes: false,
+                pairing: Some(&self.pairing),
+                is_hashed: self.is_hashed,
+            };
+            match self.files.next()?.open(&reading) {
                 Ok(file) => {
                     self.records.add(&file.record);
                     self.current = Some(file);
                 }
-                Err(error) => return Some(Err(error)),
+                Err(error) => return Some(Batch::failed(error)),
             }
         }
     }
@@ -273,24 +277,17 @@ impl Iterator for Pairs {
     type Item = Result<Pair, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let pair = loop {
-            match self.decoded.next() {
-                None => match self.next_chunk() {
-                    None => break None,
-                    Some(chunk) => {
-                        let mut rows = Vec::new();
-                        let add = |row: Result<Box<Pair>, _>| rows.push(row.map(|row| *row));
-                        self.pairing.decode(chunk, &mut Vec::new(), add);
-                        self.decoded = rows.into_iter();
-                    }
-                },
-                pair => break pair,
+        while !self.has_ended && self.decoded.as_slice().is_empty() {
+            match self.next_batch() {
+                Some(batch) => {
+                    let pairs = batch.decode(|row| self.pairing.pair(row));
+                    self.decoded = pairs.into_iter();
+                }
+                None => self.has_ended = true,
             }
-        };
-        self.ended = !matches!(pair, Some(Ok(_)));
+        }
+        let pair = self.decoded.next();
+        self.has_ended |= matches!(pair, Some(Err(_)));
         pair
     }
 }
@@ -299,7 +296,7 @@ impl std::fmt::Debug for Pairs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pairs")
             .field("pairing", &self.pairing)
-            .field("ended", &self.ended)
+            .field("has_ended", &self.has_ended)
             .finish_non_exhaustive()
     }
 }

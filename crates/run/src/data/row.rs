@@ -1,12 +1,11 @@
-//! One row of a file: its JSON shape, validation, mappings, and conversion to a [`Pair`].
+//! One row of a file: its shape, validation, mappings, and conversion to a [`Pair`].
 
 use serde::de::MapAccess;
 use serde_json::Value;
 
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
-use super::result_row::{Added, GOLD_HASH, PRED_HASH};
-use super::row_hash::{parse_hash, row_hash};
+use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
 use super::selection::FieldSelection;
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
@@ -14,29 +13,12 @@ use crate::core::spec::Side;
 use crate::json::describe::found;
 use crate::json::path;
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
+use crate::messages::escape;
 
 /// A row as it was read, of any shape.
 pub(super) type Row = Shape<RowObject>;
 
-/// A row as it was read, and where.
-pub(crate) struct LocatedRow {
-    pub(super) row: Row,
-    pub(super) at: Origin,
-    /// The number of the row among the rows of its file, from 1: the id of a row without one.
-    pub(super) number: u64,
-}
-
-impl LocatedRow {
-    /// Returns the string in a column, or under a key of a JSON row.
-    pub(super) fn string(&self, name: &str) -> Option<String> {
-        match &self.row {
-            Row::Map(row) => row.attributes.get(name)?.as_str().map(str::to_owned),
-            Row::Other(_) => None,
-        }
-    }
-}
-
-/// A row that is an object; `gold` and `pred` may have any shape.
+/// A row that is an object; `gold` and `pred` may have any shape. Mappings read from it and write to it.
 #[derive(Default)]
 pub(super) struct RowObject {
     pub(super) id: Option<Value>,
@@ -47,19 +29,22 @@ pub(super) struct RowObject {
     pub(super) score_names: Vec<String>,
     /// Whether the row is from a format with columns, where `gold.answer` is a field of `gold`.
     pub(super) is_flat: bool,
+    /// The results that a run added to the row of a result file.
+    pub(super) added: Option<Box<Added>>,
+    /// `true` if the id is that of a result row which had none.
+    pub(super) is_positional: bool,
 }
 
 /// Checks that no side is both an object and keys or columns of its fields, as `gold` and `gold.answer` are: one of them
 /// would be ignored.
 #[cfg(feature = "csv")]
 pub(super) fn check_sides<'n>(
-    names: impl Iterator<Item = &'n str>,
+    names: impl Iterator<Item = &'n str> + Clone,
     at: &Origin,
 ) -> Result<(), DataError> {
-    let names: Vec<_> = names.collect();
     [Side::Gold, Side::Pred].into_iter().try_for_each(|side| {
-        match names.contains(&side.to_string().as_str()) {
-            true => check_fields(side, names.iter().copied(), at),
+        match names.clone().any(|name| name == side.to_string()) {
+            true => check_fields(side, names.clone(), at),
             false => Ok(()),
         }
     })
@@ -77,304 +62,296 @@ fn check_fields<'n>(
     };
     match names.find(|name| is_field(name)) {
         None => Ok(()),
-        Some(field) => Err(DataError::FieldsTwice {
-            at: at.clone(),
-            side,
-            field: field.to_owned(),
-        }),
+        Some(field) => Err(DataError::invalid(
+            at,
+            format_args!(
+                "expected the fields of `{side}` in one place, found `{side}` and `{}`; rename or remove one",
+                escape::name(field)
+            ),
+        )),
     }
 }
 
-/// Validates a row that is scored: an object with `gold` or `pred`, unless mappings name its
-/// fields.
-pub(super) fn validated_row(
-    row: Row,
-    at: &Origin,
-    mappings: &[Mapping],
-    selection: Option<&FieldSelection>,
-) -> Result<ValidRow, DataError> {
-    let mut object = into_object(row, at)?;
-    let added = object.take_results(at, !mappings.is_empty())?;
-    if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
-        let present = object.attributes.keys().map(str::to_owned).collect();
-        let read = selection.map(FieldSelection::fields).unwrap_or_default();
-        return Err(DataError::NoFields {
-            at: at.clone(),
-            present,
-            read,
-        });
-    }
-    let row = object.validate(at, |side| {
-        let name = side.to_string();
-        mappings.iter().any(|mapping| mapping.path() == name)
-    })?;
-    let is_positional = added.as_ref().is_some_and(|added| added.is_positional());
-    Ok(ValidRow {
-        added,
-        is_positional,
-        ..row
-    })
-}
-
-/// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
-/// itself.
-pub(super) fn validated_example(row: Row, at: &Origin) -> Result<ValidRow, DataError> {
-    let mut object = into_object(row, at)?;
-    if object.gold.is_none() && object.pred.is_none() {
-        object.gold = Some(Shape::Map(std::mem::take(&mut object.attributes)));
-    }
-    object.validate(at, |_| false)
-}
-
-/// Validates only that the row is an object and that its id has the right type.
-pub(super) fn validated_object(row: Row, at: &Origin) -> Result<ValidRow, DataError> {
-    into_object(row, at)?.validate(at, |_| true)
-}
-
-fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError> {
+/// Returns the object of a row.
+pub(super) fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError> {
     match row {
         Row::Map(object) => Ok(object),
-        Row::Other(value) => {
-            let (at, found) = (at.clone(), found(&value));
-            Err(DataError::NotObject { at, found })
-        }
+        Row::Other(value) => Err(DataError::invalid(
+            at,
+            format_args!(
+                r#"expected a row such as {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {}"#,
+                found(&value)
+            ),
+        )),
     }
 }
 
 impl RowObject {
-    /// The value at a dotted path, as of the validated row.
-    #[cfg(feature = "parquet")]
-    pub(super) fn find(&self, path: &str) -> Option<&Value> {
-        path::find(path, |name| self.attributes.get(name)).or_else(|| {
-            let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-            let side = match first {
-                "gold" => &self.gold,
-                "pred" => &self.pred,
-                _ => return None,
-            };
-            match side.as_ref()? {
-                Shape::Map(fields) => path::find(rest, |name| fields.get(name)),
-                Shape::Other(value) => rest.is_empty().then_some(value),
+    /// Adds the cell of a column to a row of a format with columns.
+    #[cfg(feature = "csv")]
+    pub(super) fn add_cell(&mut self, column: &str, value: Value, is_string: bool) {
+        let (side, name) = match column.split_once('.') {
+            Some(("gold", name)) => (&mut self.gold, name),
+            Some(("pred", name)) => (&mut self.pred, name),
+            _ => {
+                match column {
+                    "id" => self.id = Some(value),
+                    "gold" if !self.attributes.textual => self.gold = Some(shape(value)),
+                    "pred" if !self.attributes.textual => self.pred = Some(shape(value)),
+                    _ => add(&mut self.attributes, column, value, is_string),
+                }
+                return;
             }
+        };
+        if !matches!(side, Some(Shape::Map(_))) {
+            *side = Some(Shape::Map(Fields::default()));
+        }
+        if let Some(Shape::Map(fields)) = side {
+            add(fields, name, value, is_string);
+        }
+    }
+
+    /// Validates a row that is scored: an object with `gold` or `pred`, unless mappings name its fields.
+    pub(super) fn validate_scored(
+        &mut self,
+        at: &Origin,
+        mappings: &[Mapping],
+        selection: Option<&FieldSelection>,
+    ) -> Result<(), DataError> {
+        self.added = self.take_results(at, !mappings.is_empty())?;
+        self.is_positional = self.added.as_ref().is_some_and(|it| it.is_positional());
+        if mappings.is_empty() && self.gold.is_none() && self.pred.is_none() {
+            return Err(self.no_fields(at, selection));
+        }
+        self.validate(at, |side| {
+            let name = side.to_string();
+            mappings.iter().any(|mapping| mapping.path() == name)
         })
+    }
+
+    fn no_fields(&self, at: &Origin, selection: Option<&FieldSelection>) -> DataError {
+        let present: Vec<_> = self.attributes.keys().collect();
+        let found = match &present[..] {
+            [] => "an empty row".to_owned(),
+            keys => format!("only {}", escape::names(keys.iter().copied())),
+        };
+        let read = selection.map(FieldSelection::fields).unwrap_or_default();
+        let of_the_run = match &read[..] {
+            [] => String::new(),
+            fields => {
+                let names = escape::names(fields.iter().map(String::as_str));
+                format!(" that the run reads, {names}")
+            }
+        };
+        let field = read.first().map_or("gold.FIELD", String::as_str);
+        let key = escape::name(present.first().unwrap_or(&"KEY"));
+        DataError::invalid(
+            at,
+            format_args!(
+                "expected `gold` or `pred`, found {found}; map the fields{of_the_run}, as in --map {field}={key}"
+            ),
+        )
+    }
+
+    /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
+    /// itself.
+    pub(super) fn validate_example(&mut self, at: &Origin) -> Result<(), DataError> {
+        if self.gold.is_none() && self.pred.is_none() {
+            self.gold = Some(Shape::Map(std::mem::take(&mut self.attributes)));
+        }
+        self.validate(at, |_| false)
     }
 
     /// `may_be_any_value` returns whether a side may be something other than an object of fields.
     fn validate(
-        self,
+        &self,
         at: &Origin,
         may_be_any_value: impl Fn(Side) -> bool,
-    ) -> Result<ValidRow, DataError> {
-        if !self.is_flat {
-            for (side, value) in [(Side::Gold, &self.gold), (Side::Pred, &self.pred)] {
-                if value.is_some() {
-                    check_fields(side, self.attributes.keys(), at)?;
-                }
+    ) -> Result<(), DataError> {
+        let sides = [(Side::Gold, &self.gold), (Side::Pred, &self.pred)];
+        for (side, value) in sides {
+            if value.is_some() && !self.is_flat {
+                check_fields(side, self.attributes.keys(), at)?;
             }
         }
-        let split = |side, value| split(side, value, at, may_be_any_value(side));
-        let (gold, whole_gold) = split(Side::Gold, self.gold)?;
-        let (pred, whole_pred) = split(Side::Pred, self.pred)?;
-        let mark_textual = |fields: Fields| match self.attributes.textual {
-            true => fields.textual(),
-            false => fields,
-        };
-        Ok(ValidRow {
-            id: self.id.map(|id| id_of(id, at)).transpose()?,
-            is_positional: false,
-            gold: mark_textual(gold),
-            pred: mark_textual(pred),
-            whole_gold,
-            whole_pred,
-            attributes: self.attributes,
-            score_names: self.score_names,
-            is_flat: self.is_flat,
-            added: None,
-        })
+        for (side, value) in sides {
+            if let Some(Shape::Other(value)) = value
+                && !may_be_any_value(side)
+            {
+                return Err(DataError::invalid(
+                    at,
+                    format_args!(
+                        "`{side}`: expected an object of fields, found {}; to score the value itself, write --map {side}.FIELD={side}",
+                        found(value)
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
-}
 
-/// Splits a row's `gold` or `pred` into its fields, or the whole value where any value is accepted.
-fn split(
-    side: Side,
-    value: Option<Shape<Fields>>,
-    at: &Origin,
-    may_be_any_value: bool,
-) -> Result<(Fields, Option<Value>), DataError> {
-    match value {
-        None => Ok((Fields::default(), None)),
-        Some(Shape::Map(fields)) => Ok((fields, None)),
-        Some(Shape::Other(value)) if may_be_any_value => Ok((Fields::default(), Some(value))),
-        Some(Shape::Other(value)) => Err(DataError::NotFields {
-            at: at.clone(),
-            side,
-            found: found(&value),
-        }),
+    /// Validates only that no side has its fields twice.
+    pub(super) fn validate_object(&self, at: &Origin) -> Result<(), DataError> {
+        self.validate(at, |_| true)
     }
-}
 
-/// A validated row; mappings read from it and write to it.
-pub(super) struct ValidRow {
-    id: Option<String>,
-    /// `true` if the id is that of a result row which had none.
-    is_positional: bool,
-    gold: Fields,
-    pred: Fields,
-    /// The value of `gold` if it is not an object; only a mapping can read it.
-    whole_gold: Option<Value>,
-    whole_pred: Option<Value>,
-    attributes: Fields,
-    score_names: Vec<String>,
-    is_flat: bool,
-    /// The results that a run added to the row of a result file.
-    added: Option<Box<Added>>,
-}
-
-impl ValidRow {
     /// The value at a dotted path.
     pub(super) fn find(&self, path: &str) -> Option<&Value> {
         if let Some(value) = path::find(path, |name| self.attributes.get(name)) {
             return Some(value);
         }
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-        match first {
-            "gold" => find_in_side(&self.gold, self.whole_gold.as_ref(), rest),
-            "pred" => find_in_side(&self.pred, self.whole_pred.as_ref(), rest),
-            _ => path::find(path, |name| self.added.as_ref()?.fields.get(name)),
+        let side = match first {
+            "gold" => &self.gold,
+            "pred" => &self.pred,
+            _ => return path::find(path, |name| self.added.as_ref()?.fields.get(name)),
+        };
+        match side.as_ref()? {
+            Shape::Map(fields) => path::find(rest, |name| fields.get(name)),
+            Shape::Other(value) => rest.is_empty().then_some(value),
         }
     }
 
     /// Returns `true` if the cell at a path is known to be a string.
-    pub(super) fn is_string(&self, path: &str) -> bool {
+    fn is_string(&self, path: &str) -> bool {
+        let added = self.added.as_ref().map(|added| &added.fields);
         let sides = [
-            ("gold.", &self.gold),
-            ("pred.", &self.pred),
-            ("", &self.attributes),
+            ("gold.", fields_of(self.gold.as_ref())),
+            ("pred.", fields_of(self.pred.as_ref())),
+            ("", Some(&self.attributes)),
+            ("", added),
         ];
-        let added = self.added.as_ref().map(|added| ("", &added.fields));
-        sides.into_iter().chain(added).any(|(prefix, fields)| {
-            path.strip_prefix(prefix)
-                .is_some_and(|name| fields.strings.iter().any(|it| it == name))
+        sides.into_iter().any(|(prefix, fields)| {
+            let name = path.strip_prefix(prefix);
+            name.zip(fields)
+                .is_some_and(|(name, fields)| fields.strings.iter().any(|it| it == name))
         })
-    }
-
-    /// Whether the row is from a format with columns.
-    pub(super) fn is_flat(&self) -> bool {
-        self.is_flat
-    }
-
-    pub(super) fn attributes(&self) -> &Fields {
-        &self.attributes
-    }
-
-    pub(super) fn take_score_names(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.score_names)
-    }
-
-    pub(super) fn take_id(&mut self) -> Option<String> {
-        self.id.take()
     }
 
     /// Returns the hashes of the gold row and of the prediction, if the row has them or their hashes.
     pub(super) fn hashes(&self) -> [Option<u64>; 2] {
-        let sides = [
-            (GOLD_HASH, &self.whole_gold, &self.gold),
-            (PRED_HASH, &self.whole_pred, &self.pred),
-        ];
-        sides.map(|(key, whole, fields)| {
-            let written = self
-                .attributes
-                .get(key)
-                .and_then(Value::as_str)
-                .and_then(parse_hash);
-            written.or_else(|| match whole {
-                Some(whole) => row_hash(whole),
-                None => row_hash(&fields.iter().map(|(k, v)| (k, v.clone())).collect()),
+        [(GOLD_HASH, &self.gold), (PRED_HASH, &self.pred)].map(|(key, side)| {
+            let written = self.attributes.get(key).and_then(Value::as_str);
+            written.and_then(parse_hash).or_else(|| match side {
+                Some(Shape::Other(whole)) => row_hash(whole),
+                Some(Shape::Map(fields)) => {
+                    row_hash(&fields.iter().map(|(k, v)| (k, v.clone())).collect())
+                }
+                None => None,
             })
         })
     }
 
     /// Makes `gold` and `pred` attributes where they are not objects.
     pub(super) fn keep_whole_sides(&mut self) {
-        let sides = [
-            (Side::Gold, self.whole_gold.take()),
-            (Side::Pred, self.whole_pred.take()),
-        ];
-        for (side, value) in sides {
-            value.map(|value| self.attributes.insert(side.to_string(), value));
-        }
-    }
-
-    /// Sets the field or id that the mapping names; `is_string` is that of its path. Without a value the field is removed,
-    /// since a field of the same name in the row has another meaning.
-    pub(super) fn set(
-        &mut self,
-        mapping: &Mapping,
-        value: Option<Value>,
-        is_string: bool,
-        at: &Origin,
-    ) -> Result<(), DataError> {
-        let (side, field) = match mapping.target() {
-            Target::Id => {
-                self.id = value.map(|id| id_of(id, at)).transpose()?;
-                self.is_positional = false;
-                return Ok(());
+        let is_whole = |side: &mut Shape<Fields>| matches!(side, Shape::Other(_));
+        for (name, side) in [("gold", &mut self.gold), ("pred", &mut self.pred)] {
+            if let Some(Shape::Other(value)) = side.take_if(is_whole) {
+                self.attributes.insert(name, value);
             }
-            Target::Field(Side::Gold, field) => (&mut self.gold, field),
-            Target::Field(Side::Pred, field) => (&mut self.pred, field),
-        };
-        side.strings.retain(|name| name != field);
-        if is_string {
-            side.strings.push(field.clone());
         }
-        match value {
-            Some(value) => side.insert(field, value),
-            None => side.remove(field),
-        };
-        Ok(())
     }
 
-    /// Returns the pair, with the id of the row or else an id that `default_id` derives from its
-    /// place.
-    pub(super) fn into_pair(
-        self,
-        origin: Origin,
-        default_id: impl FnOnce(&Origin) -> String,
-    ) -> Pair {
-        let is_positional = self.is_positional || self.id.is_none();
+    /// Sets the fields and ids that the mappings name. Mappings read the row as it is in the file. `used` is called with
+    /// the position of each mapping whose path the row has.
+    pub(super) fn map(&mut self, mappings: &[Mapping], used: impl Fn(usize)) {
+        let value = |mapping: &Mapping| {
+            let path = mapping.path();
+            (self.find(path).cloned(), self.is_string(path))
+        };
+        let values: Vec<_> = mappings.iter().map(value).collect();
+        for (position, (mapping, (value, is_string))) in mappings.iter().zip(values).enumerate() {
+            if value.is_some() {
+                used(position);
+            }
+            match mapping.target() {
+                Target::Id => {
+                    self.id = value;
+                    self.is_positional = false;
+                }
+                Target::Field(Side::Gold, name) => set(&mut self.gold, name, value, is_string),
+                Target::Field(Side::Pred, name) => set(&mut self.pred, name, value, is_string),
+            }
+        }
+    }
+
+    /// Returns the pair. The id of the row is not read.
+    pub(super) fn into_pair(self, origin: &Origin, id: String, is_positional: bool) -> Pair {
+        let is_textual = self.attributes.textual;
+        let fields = |side: Option<Shape<Fields>>| {
+            let mut fields = match side {
+                Some(Shape::Map(fields)) => fields,
+                _ => Fields::default(),
+            };
+            fields.textual |= is_textual;
+            fields
+        };
         Pair {
-            id: self.id.unwrap_or_else(|| default_id(&origin)),
+            id,
             is_positional,
-            gold: self.gold.into(),
-            pred: self.pred.into(),
+            gold: fields(self.gold).into(),
+            pred: fields(self.pred).into(),
             attributes: self.attributes,
-            origin: Some(origin),
+            origin: Some(origin.clone()),
             run: self.added.and_then(|added| added.run),
         }
     }
 }
 
-fn find_in_side<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Option<&'a Value> {
-    match path {
-        "" => whole,
-        path => path::find(path, |name| fields.get(name)),
+fn fields_of(side: Option<&Shape<Fields>>) -> Option<&Fields> {
+    match side {
+        Some(Shape::Map(fields)) => Some(fields),
+        _ => None,
     }
 }
 
-fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
-    match id {
-        // CSV has no empty id, so it could not be written.
-        Value::String(id) if id.is_empty() => Err(DataError::InvalidId {
-            at: at.clone(),
-            found: "an empty string".to_owned(),
-        }),
-        Value::String(id) => Ok(id),
-        Value::Number(id) => Ok(id.to_string()),
-        other => Err(DataError::InvalidId {
-            at: at.clone(),
-            found: found(&other),
-        }),
+#[cfg(feature = "csv")]
+fn add(fields: &mut Fields, name: &str, value: Value, is_string: bool) {
+    fields.insert(name, value);
+    if is_string {
+        fields.strings.push(name.to_owned());
     }
+}
+
+#[cfg(feature = "csv")]
+fn shape(value: Value) -> Shape<Fields> {
+    match value {
+        Value::Object(fields) => Shape::Map(Fields::from_iter(fields)),
+        other => Shape::Other(other),
+    }
+}
+
+/// Sets a field of a side. Without a value the field is removed, since a field of the same name in the row has another
+/// meaning.
+fn set(side: &mut Option<Shape<Fields>>, name: &str, value: Option<Value>, is_string: bool) {
+    if !matches!(side, Some(Shape::Map(_))) {
+        *side = Some(Shape::Map(Fields::default()));
+    }
+    let Some(Shape::Map(fields)) = side else {
+        return;
+    };
+    fields.strings.retain(|other| other != name);
+    if is_string {
+        fields.strings.push(name.to_owned());
+    }
+    match value {
+        Some(value) => fields.insert(name, value),
+        None => fields.remove(name),
+    };
+}
+
+pub(super) fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
+    let found = match id {
+        // CSV has no empty id, so it could not be written.
+        Value::String(id) if id.is_empty() => "an empty string".to_owned(),
+        Value::String(id) => return Ok(id),
+        Value::Number(id) => return Ok(id.to_string()),
+        other => found(&other),
+    };
+    Err(DataError::invalid(
+        at,
+        format_args!("`id`: expected a string or a number, found {found}"),
+    ))
 }
 
 impl FromMap for RowObject {

@@ -8,19 +8,16 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::chunk::{ChunkRows, ROWS_AT_ONCE, RowChunk};
+use super::batch::{Batch, BatchRows, Read};
 #[cfg(feature = "csv")]
-use super::csv::CsvRecords;
-use super::data_file::{DataFileRecord, Recorded};
-use super::error::DataError;
-use super::format::Format;
-use super::input::{Apostrophes, Input};
-use super::json_array::JsonArray;
-use super::json_lines::JsonLines;
+use super::csv::CsvFile;
+use super::data_file::{DataFileRecord, RecordedFile};
+use super::error::{DataError, DataErrorKind};
+use super::input::Input;
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
-use super::parquet::ParquetRows;
-use super::whole_file::WholeFile;
+use super::parquet::ParquetFile;
+use super::text::{JsonArray, JsonLines};
 
 /// A Parquet file on a stream may be as long as this number of the longest rows.
 #[cfg(feature = "parquet")]
@@ -46,20 +43,32 @@ impl<'a, F: AsRef<Path> + ?Sized> From<&'a F> for NamedFile<'a> {
 }
 
 /// A file that is not open yet.
-pub(super) struct UnopenedFile {
+pub(super) struct RowSource {
     name: PathBuf,
     format: Format,
-    source: Source,
+    content: Content,
 }
 
-enum Source {
+enum Content {
     /// A file with this path.
     File(PathBuf),
     StandardInput,
     Reader(Box<dyn BufRead + Send>),
 }
 
-impl UnopenedFile {
+/// How a file is read.
+pub(super) struct Reading<'p> {
+    pub(super) row_limit: usize,
+    /// Whether an apostrophe before a formula in a CSV file is an escape, since the file is derived from a result file. In
+    /// a result file it always is.
+    pub(super) has_escapes: bool,
+    /// Selects the columns that are decoded; without it, all are.
+    pub(super) pairing: Option<&'p Arc<Pairing>>,
+    /// Whether the record of the file has its hash.
+    pub(super) is_hashed: bool,
+}
+
+impl RowSource {
     /// Checks that the file exists and has a format; `-` is standard input.
     pub(super) fn new<'f>(
         file: impl Into<NamedFile<'f>>,
@@ -70,33 +79,42 @@ impl UnopenedFile {
             return Ok(Self {
                 name: "<stdin>".into(),
                 format: format.unwrap_or(Format::Jsonl),
-                source: Source::StandardInput,
+                content: Content::StandardInput,
             });
         }
-        let name = name.to_path_buf();
+        let unreadable = |message: String| {
+            let message = format!("{}: {message}", name.display());
+            DataError::new(DataErrorKind::Unreadable, message)
+        };
         match fs::metadata(file) {
-            Err(reason) => return Err(DataError::Unreadable { file: name, reason }),
-            Ok(metadata) if metadata.is_dir() => return Err(DataError::Directory { file: name }),
+            Err(reason) => return Err(DataError::unreadable(name, &reason)),
+            Ok(metadata) if metadata.is_dir() => {
+                let message = "expected a file, found a directory; name the files in it";
+                return Err(unreadable(message.to_owned()));
+            }
             Ok(_) => {}
         }
         let Some(format) = format.or_else(|| Format::of(file)) else {
             return Err(match Format::compression_of(file) {
-                Some(found) => DataError::Compressed { file: name, found },
-                None => DataError::UnknownFormat { file: name },
+                Some(found) => DataError::compressed(name, found),
+                None => unreadable(format!(
+                    "unknown extension; expected {}; rename the file or set --format",
+                    Format::EXTENSIONS
+                )),
             });
         };
         Ok(Self {
-            name,
+            name: name.to_path_buf(),
             format,
-            source: Source::File(file.to_path_buf()),
+            content: Content::File(file.to_path_buf()),
         })
     }
 
     /// Returns whether reading may block for long.
     pub(super) fn may_block(&self) -> bool {
-        match &self.source {
-            Source::File(path) => !fs::metadata(path).is_ok_and(|it| it.is_file()),
-            Source::StandardInput | Source::Reader(_) => true,
+        match &self.content {
+            Content::File(path) => !fs::metadata(path).is_ok_and(|it| it.is_file()),
+            Content::StandardInput | Content::Reader(_) => true,
         }
     }
 
@@ -109,166 +127,209 @@ impl UnopenedFile {
         Self {
             name: name.into(),
             format,
-            source: Source::Reader(Box::new(reader)),
+            content: Content::Reader(Box::new(reader)),
         }
     }
 
-    /// `pairing` selects the columns that are decoded; without it, all are. `is_hashed` is whether the record of the file has
-    /// its hash.
-    pub(super) fn open(
-        self,
-        row_limit: usize,
-        apostrophes: Apostrophes,
-        pairing: Option<&Arc<Pairing>>,
-        is_hashed: bool,
-    ) -> Result<RowFile, DataError> {
-        #[cfg(not(feature = "csv"))]
-        let _ = (apostrophes, pairing);
+    pub(super) fn open(self, reading: &Reading<'_>) -> Result<RowFile, DataError> {
         // A row of a stream does not wait for the next one.
         let is_stream = self.may_block();
-        let Self {
-            name,
-            format,
-            source,
-        } = self;
-        let name: Arc<Path> = name.into();
-        let record = Arc::new(DataFileRecord::new(&name, is_hashed));
-        let unreadable = |reason| DataError::Unreadable {
-            file: name.to_path_buf(),
-            reason,
-        };
-        let input = |source: Source| {
-            let reader = source
-                .reader(&name, &record, is_hashed)
-                .map_err(unreadable)?;
+        let name: Arc<Path> = self.name.into();
+        let record = Arc::new(DataFileRecord::new(&name, reading.is_hashed));
+        let unreadable = |reason| DataError::unreadable(&name, &reason);
+        let row_limit = reading.row_limit;
+        let input = |content: Content| {
+            let reader = content.reader(&name, &record).map_err(unreadable)?;
             Input::new(Arc::clone(&name), reader, row_limit)
         };
-        let rows: Chunks = match format {
+        let rows: Rows = match self.format {
             Format::Jsonl => {
-                let mut lines = JsonLines::new(input(source)?);
-                Box::new(iter::from_fn(move || {
-                    Some(lines.next_chunk()?.map(ChunkRows::Lines))
-                }))
+                let mut lines = JsonLines::new(input(self.content)?);
+                all(move || lines.next(), BatchRows::Text)
             }
             Format::Json => {
-                let mut rows = JsonArray::new(input(source)?);
-                let most = if is_stream { 1 } else { ROWS_AT_ONCE };
-                Box::new(iter::from_fn(move || {
-                    Some(Ok(ChunkRows::Rows(rows.next_chunk(most)?)))
-                }))
+                let mut array = JsonArray::new(input(self.content)?, is_stream);
+                all(move || array.next(), BatchRows::Text)
             }
             #[cfg(feature = "csv")]
             Format::Csv => {
-                let pairing = pairing.map(|pairing| &**pairing);
-                let most = if is_stream { 1 } else { usize::MAX };
-                let mut records = CsvRecords::new(input(source)?, apostrophes, pairing, most)?;
-                Box::new(iter::from_fn(move || {
-                    Some(Ok(ChunkRows::Records(records.next_chunk()?)))
-                }))
+                let pairing = reading.pairing.map(|pairing| &**pairing);
+                let input = input(self.content)?;
+                let mut file = CsvFile::new(input, reading.has_escapes, pairing, is_stream)?;
+                all(move || file.next(), BatchRows::Csv)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                let (file, pairing) = (Arc::clone(&name), pairing.cloned());
-                match source {
-                    Source::File(path) => {
+                let (file, pairing) = (Arc::clone(&name), reading.pairing.cloned());
+                let mut file = match self.content {
+                    Content::File(path) => {
+                        record.hash_all(&path).map_err(unreadable)?;
                         let reader = fs::File::open(&path).map_err(unreadable)?;
-                        if is_hashed {
-                            let file = fs::File::open(&path).map_err(unreadable)?;
-                            record.add_all(file).map_err(unreadable)?;
-                        }
-                        let open = move || reader.try_clone();
-                        let mut rows = ParquetRows::new(file, open, row_limit, pairing)?;
-                        Box::new(iter::from_fn(move || rows.next_chunk()))
+                        let reopen = move || reader.try_clone();
+                        ParquetFile::new(file, reopen, row_limit, pairing)?
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
-                        let reader = stream
-                            .reader(&name, &record, is_hashed)
-                            .map_err(unreadable)?;
-                        let limit = (row_limit.max(1 << 20) as u64).saturating_mul(STREAM_ROWS);
-                        let (mut reader, mut bytes) =
-                            (reader.take(limit.saturating_add(1)), Vec::new());
-                        reader.read_to_end(&mut bytes).map_err(unreadable)?;
-                        if bytes.len() as u64 > limit {
-                            return Err(DataError::LongStream {
-                                file: name.to_path_buf(),
-                                limit,
-                            });
-                        }
-                        let bytes = bytes::Bytes::from(bytes);
-                        let open = move || Ok(bytes.clone());
-                        let mut rows = ParquetRows::new(file, open, row_limit, pairing)?;
-                        Box::new(iter::from_fn(move || rows.next_chunk()))
+                        let reader = stream.reader(&name, &record).map_err(unreadable)?;
+                        let bytes = bytes::Bytes::from(whole(reader, &name, row_limit)?);
+                        ParquetFile::new(file, move || Ok(bytes.clone()), row_limit, pairing)?
                     }
-                }
+                };
+                all(move || file.next(), BatchRows::Columns)
             }
         };
         Ok(RowFile {
             name,
             rows,
-            has_rows: false,
+            rows_before: 0,
             record,
         })
     }
 }
 
-impl Source {
+type Rows = Box<dyn Iterator<Item = Read<BatchRows>> + Send>;
+
+fn all<R: 'static>(
+    next: impl FnMut() -> Option<Read<R>> + Send + 'static,
+    rows_of: fn(R) -> BatchRows,
+) -> Rows {
+    Box::new(iter::from_fn(next).map(move |(rows, error)| (rows_of(rows), error)))
+}
+
+/// Reads a whole stream, which has a limit.
+#[cfg(feature = "parquet")]
+fn whole(reader: impl io::Read, name: &Path, row_limit: usize) -> Result<Vec<u8>, DataError> {
+    let limit = (row_limit.max(1 << 20) as u64).saturating_mul(STREAM_ROWS);
+    let mut bytes = Vec::new();
+    reader
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|reason| DataError::unreadable(name, &reason))?;
+    match bytes.len() as u64 > limit {
+        false => Ok(bytes),
+        true => Err(DataError::new(
+            DataErrorKind::TooLarge,
+            format!(
+                "{}: expected at most {limit} bytes of Parquet on a stream, found more; save it as a file first",
+                name.display()
+            ),
+        )),
+    }
+}
+
+impl Content {
     fn reader(
         self,
         name: &Path,
         record: &Arc<DataFileRecord>,
-        is_hashed: bool,
     ) -> io::Result<Box<dyn BufRead + Send>> {
         const BUFFER: usize = 1 << 16;
-        if let Self::File(path) = &self
-            && path != name
-        {
-            // The record is of the file that this one was converted from.
-            if is_hashed {
-                record.add_all(fs::File::open(name)?)?;
+        let recorded = Some(Arc::clone(record));
+        let (reader, length, recorded): (Box<dyn io::Read + Send>, _, _) = match self {
+            Self::Reader(reader) => (Box::new(reader), 0, recorded),
+            Self::StandardInput => (Box::new(io::stdin()), 0, recorded),
+            Self::File(path) => {
+                let file = fs::File::open(&path)?;
+                let length = file.metadata()?.len();
+                let is_converted = path != name;
+                if is_converted {
+                    // The record is of the file that this one was converted from.
+                    record.hash_all(name)?;
+                }
+                (Box::new(file), length, recorded.filter(|_| !is_converted))
             }
-            return Ok(Box::new(BufReader::with_capacity(
-                BUFFER,
-                WholeFile::open(path)?,
-            )));
-        }
-        let reader: Box<dyn io::Read + Send> = match self {
-            Self::Reader(reader) => Box::new(reader),
-            Self::StandardInput => Box::new(io::stdin()),
-            Self::File(path) => Box::new(WholeFile::open(&path)?),
         };
-        Ok(Box::new(BufReader::with_capacity(
-            BUFFER,
-            Recorded::new(reader, record),
-        )))
+        let reader = RecordedFile::new(reader, length, recorded);
+        Ok(Box::new(BufReader::with_capacity(BUFFER, reader)))
     }
 }
-
-type Chunks = Box<dyn Iterator<Item = Result<ChunkRows, DataError>> + Send>;
 
 /// The rows of an open file. A file without rows is an error.
 pub(super) struct RowFile {
     name: Arc<Path>,
-    rows: Chunks,
-    /// Whether any row was read.
-    has_rows: bool,
+    rows: Rows,
+    /// The number of rows that were read.
+    rows_before: u64,
     pub(super) record: Arc<DataFileRecord>,
 }
 
 impl RowFile {
     /// Reads the next rows.
-    pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
-        let Some(rows) = self.rows.next() else {
-            if self.has_rows {
-                self.record.end();
+    pub(super) fn next_batch(&mut self) -> Option<Batch> {
+        let Some((rows, error)) = self.rows.next() else {
+            if self.rows_before > 0 {
+                self.record.end(self.rows_before);
                 return None;
             }
-            return Some(Err(DataError::Empty {
-                file: self.name.to_path_buf(),
-            }));
+            let message = format!(
+                "{}: expected at least one row, found none; add rows",
+                self.name.display()
+            );
+            return Some(Batch::failed(DataError::new(DataErrorKind::Empty, message)));
         };
-        self.has_rows |= rows.as_ref().is_ok_and(ChunkRows::has_rows);
-        let file = Arc::clone(&self.record);
-        Some(rows.map(|rows| RowChunk { rows, file }))
+        let batch = Batch {
+            file: Arc::clone(&self.name),
+            rows_before: self.rows_before,
+            rows,
+            error,
+        };
+        self.rows_before += batch.rows.len() as u64;
+        Some(batch)
+    }
+}
+
+/// A format of row files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// One JSON object per line.
+    Jsonl,
+    /// One JSON array of objects.
+    Json,
+    /// A header of column names, then one record per row.
+    #[cfg(feature = "csv")]
+    Csv,
+    /// Typed columns, with the names of CSV columns.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl Format {
+    /// The extensions of this build's formats, for messages.
+    #[doc(hidden)]
+    pub const EXTENSIONS: &'static str = match (cfg!(feature = "csv"), cfg!(feature = "parquet")) {
+        (_, true) => ".jsonl, .json, .csv or .parquet",
+        (true, false) => ".jsonl, .json or .csv",
+        (false, false) => ".jsonl or .json",
+    };
+
+    /// The compression that a file's extension names.
+    fn compression_of(file: &Path) -> Option<&'static str> {
+        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
+        [".gz", ".zst", ".xz", ".bz2", ".zip"]
+            .into_iter()
+            .find(|name| name[1..] == extension)
+    }
+
+    /// Returns the format that a file's extension names: `jsonl` or `ndjson`, `json`, `csv`, and with the feature
+    /// `parquet` also `parquet`.
+    ///
+    /// ```
+    /// use dsrs_metrics::data::Format;
+    ///
+    /// assert_eq!(Format::of("runs/answers.JSONL".as_ref()), Some(Format::Jsonl));
+    /// assert_eq!(Format::of("answers.txt".as_ref()), None);
+    /// ```
+    pub fn of(file: &Path) -> Option<Self> {
+        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "jsonl" | "ndjson" => Some(Self::Jsonl),
+            "json" => Some(Self::Json),
+            #[cfg(feature = "csv")]
+            "csv" => Some(Self::Csv),
+            #[cfg(feature = "parquet")]
+            "parquet" => Some(Self::Parquet),
+            _ => None,
+        }
     }
 }

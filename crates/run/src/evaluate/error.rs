@@ -7,6 +7,7 @@ use crate::core::declared::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};
 use crate::core::rows::pair::Origin;
 use crate::core::score::error::MetricError;
+use crate::data::DataError;
 use crate::lm::LmError;
 use crate::messages::escape;
 
@@ -211,6 +212,12 @@ impl EvaluateError {
         Self::Threads {
             reason: reason.to_string(),
         }
+    }
+}
+
+impl From<DataError> for EvaluateError {
+    fn from(error: DataError) -> Self {
+        Self::input(error.to_string())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::EvaluateError;
-use super::input::{Input, Source, inputs};
+use super::input::{Input, Source, check_rows};
 use super::options::Options;
 use super::report::ProgressDisplay;
 use super::row::{MetricEntry, Plan, RowOptions};
@@ -113,11 +113,11 @@ pub trait Evaluator: Module {
                 None,
                 options.concurrency,
             );
-            inputs::check_rows(examples.iter(), None)?;
+            check_rows(examples.iter(), None)?;
             let rows = examples
                 .into_iter()
                 .map(|row| Ok(Input::to_predict(row.into())));
-            let source = Source::iterator(Box::new(rows));
+            let source = Source::iterator(rows);
             let program = self;
             run::run_in_task(plan, source, &program, &options).await
         }

@@ -48,7 +48,7 @@ use self::report::{Render, score_line};
 use self::row::{Plan, Predicted};
 use crate::core::program::{Fallible, Program};
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::pair::{Pair, SpareRows};
+use crate::core::rows::pair::Pair;
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one
 /// metric or several: DSPy's `Evaluate`.
@@ -185,7 +185,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
         let rows = rows.into_iter().map(|row| to_input(row));
-        let source = Source::iterator(Box::new(rows.fuse()));
+        let source = Source::iterator(rows);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
@@ -220,7 +220,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
         let chunks = chunks.into_iter().fuse().map(|decode| {
-            let decode = move |_: &mut SpareRows<G, P>| {
+            let decode = move || {
                 decode()
                     .into_iter()
                     .map(|row| pair(row).map(Box::new))

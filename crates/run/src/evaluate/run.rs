@@ -307,9 +307,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     /// Borrows the run, since a worker that could not be cancelled may still use it.
     fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
-        self.source.check_ids();
         for rows in &*lock(&self.thread_rows) {
-            self.record(|collector| lock(rows).add_to(collector, drop));
+            self.record(|collector| lock(rows).add_to(collector));
         }
         let mut collector = lock(&self.collector);
         self.end_budget(&mut collector, stopped);

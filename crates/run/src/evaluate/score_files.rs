@@ -8,8 +8,8 @@ use super::row::{Plan, Predicted};
 use super::summary::Ending;
 use super::{Evaluate, Running};
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::pair::{Pair, SpareRows};
-use crate::data::{DataError, FieldSelection, Pairs};
+use crate::core::rows::pair::Pair;
+use crate::data::{DataError, FieldSelection, Pairs, RawRow};
 
 impl Evaluate {
     /// Scores the rows of files, whose predictions are given. It has the same result as [`score`](Self::score) with these
@@ -59,7 +59,7 @@ impl Evaluate {
         let source = if waits && rows.may_block() {
             read_on_thread(rows.map(move |row| checked(row.map(Box::new), &check)))
         } else {
-            Ok(Source::files(Box::new(chunks(rows, check))))
+            Ok(Source::chunks(Box::new(chunks(rows, check))))
         };
         let render = self.render_scored();
         Box::pin(async move {
@@ -107,19 +107,15 @@ fn chunks(
     check: Check,
 ) -> impl Iterator<Item = Chunk<'static, Example, Prediction>> {
     let pairing = Arc::clone(rows.pairing());
-    std::iter::from_fn(move || rows.next_chunk()).map(move |chunk| {
+    std::iter::from_fn(move || rows.next_batch()).map(move |batch| {
         let (pairing, check) = (Arc::clone(&pairing), check.clone());
-        let decode = move |spare: &mut SpareRows| {
-            let mut rows = Vec::new();
-            pairing.decode(chunk, spare, |row| rows.push(checked(row, &check)));
-            rows
-        };
-        Box::new(decode) as Chunk<'_, _, _>
+        let pair = move |row: &RawRow<'_>| checked(pairing.pair(row).map(Box::new), &check);
+        Box::new(move || batch.decode(pair)) as Chunk<'_, _, _>
     })
 }
 
 fn checked(row: Result<Box<Pair>, DataError>, check: &Check) -> Result<Box<Pair>, EvaluateError> {
-    let row = row.map_err(|error| EvaluateError::input(format!("{error:#}")))?;
+    let row = row?;
     let at = row.origin.as_ref();
     let error = check
         .as_ref()

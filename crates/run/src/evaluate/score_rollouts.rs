@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::input::{Input, Source, inputs};
+use super::input::{Input, Source, check_row};
 use super::report::score_line;
 use super::row::{Gate, Predicted, ScoredRollouts};
 use super::{Evaluate, Running};
@@ -40,7 +40,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         rows: impl Iterator<Item = (G, Vec<P>)> + Send + 'static,
     ) -> Running<'_, G, P> {
         let rows = rows.map(|(gold, preds)| Ok(Input::Rollouts(Arc::new(gold), preds)));
-        let source = Source::iterator(Box::new(rows.fuse()));
+        let source = Source::iterator(rows);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
@@ -52,10 +52,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let inputs = self.settings.inputs.clone();
         let rows = (1..).zip(golds).map(move |(row, gold)| {
-            inputs::check_row(row, &gold, inputs.as_deref())?;
+            check_row(row, &gold, inputs.as_deref())?;
             Ok(Input::to_predict(Arc::new(gold)))
         });
-        let source = Source::iterator(Box::new(rows.fuse()));
+        let source = Source::iterator(rows);
         let render = self.settings.options.render_pair.unwrap_or(score_line);
         Box::pin(self.start(source, program, render))
     }

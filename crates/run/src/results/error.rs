@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::core::rows::pair::Origin;
-use crate::data::DataError;
+use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
@@ -126,14 +126,11 @@ pub enum ResultsError {
     },
     /// A JSON file contains no array, such as the output of `score --json`.
     #[error(
-        "{}: expected an array of rows, found {found}; write it with `score --out`, since the output of `score --json` \
-         has no rows; if each line is a row, name the file .jsonl",
-        file.display()
+        "{found}; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name \
+         the file .jsonl"
     )]
     NotArray {
-        /// The file.
-        file: PathBuf,
-        /// What was found.
+        /// The file, what was expected and what was found.
         found: String,
     },
     /// An evaluation without rows: none was evaluated, or they were not kept.
@@ -152,13 +149,15 @@ dsrs_metrics_values::debug_as_display!(ResultsError);
 impl ResultsError {
     /// Names the interruption, which a parser reports as the end of its input.
     pub(super) fn of_row(error: DataError, complete: u64) -> Self {
-        match error {
-            DataError::Syntax { at, reason, .. } if reason.starts_with("EOF") => {
-                Self::CutOff { at, complete }
-            }
-            DataError::UnclosedQuote { at } => Self::CutOff { at, complete },
-            DataError::NotArray { file, found } => Self::NotArray { file, found },
-            error => Self::Data(error),
+        match (error.kind(), error.origin()) {
+            (DataErrorKind::CutOff, Some(at)) => Self::CutOff {
+                at: at.clone(),
+                complete,
+            },
+            (DataErrorKind::NotArray, _) => Self::NotArray {
+                found: error.reason().to_owned(),
+            },
+            _ => Self::Data(error),
         }
     }
 

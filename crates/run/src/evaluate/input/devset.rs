@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_128;
 
-use super::inputs;
-use super::seen_ids::SeenIds;
+use super::numbering::SeenIds;
 use super::source::{Listed, RowId, Source, SourceData};
 use super::source_row::{Input, ListedRow, RowDetails};
 use crate::core::panic::{self, Panic};
 use crate::core::rows::dynamic::Example;
+use crate::core::rows::inputs::{self, as_example};
 use crate::core::rows::pair::Pair;
 use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::EvaluateError;
@@ -97,8 +98,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         if rows.is_empty() {
             return Err(EvaluateError::NoRows);
         }
-        // The rows are in memory, too.
-        let mut seen = SeenIds::in_memory();
+        let mut seen = SeenIds::default();
         for (number, row) in rows.iter().enumerate() {
             let panicked = |panic: Panic| {
                 let message = panic.message;
@@ -126,7 +126,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
             Self::None => Err(EvaluateError::NoDevset),
             Self::Unreadable(error) => Err(error.clone()),
             Self::List(rows, files) => {
-                inputs::check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
+                check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
                 let data = SourceData::Read(Arc::clone(files));
                 Ok(Source::list(Arc::clone(rows), row_id).with_data(data))
             }
@@ -135,7 +135,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
                 let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?.enumerate();
                 let rows = rows.map(move |(number, row)| {
                     let row = row.map_err(EvaluateError::input)?;
-                    inputs::check_row(number as u64 + 1, &*row, inputs_of_run.as_deref())?;
+                    check_row(number as u64 + 1, &*row, inputs_of_run.as_deref())?;
                     Ok(Input::to_predict(row))
                 });
                 Ok(Source::stream(rows.boxed(), row_id))
@@ -255,4 +255,44 @@ fn listed(row: Pair) -> ListedRow<Example> {
         gold: Arc::new(gold),
         details: Some(Box::new(details)),
     }
+}
+
+/// Checks that the inputs of a row are declared, by the row or by the run. Rows are numbered from 1.
+pub(crate) fn check_row<G: 'static>(
+    row: u64,
+    gold: &G,
+    of_run: Option<&[String]>,
+) -> Result<(), EvaluateError> {
+    let declared = as_example(gold).map_or(Ok(()), |example| example.input_names(of_run).map(drop));
+    declared.map_err(|error| EvaluateError::Inputs { row, error })
+}
+
+/// Checks a list of rows before the first one is run: each row declares its inputs, and each input is a field of at least
+/// one of the rows that declare it.
+pub(crate) fn check_rows<'a, G: 'static>(
+    rows: impl Iterator<Item = &'a G>,
+    of_run: Option<&[String]>,
+) -> Result<(), EvaluateError> {
+    // Each input, with the first row that declares it, until a row has it.
+    let mut unknown: IndexMap<&str, Option<&Example>> = IndexMap::new();
+    for (row, example) in (1..).zip(rows.map_while(as_example)) {
+        let names = example.input_names(of_run);
+        for name in names.map_err(|error| EvaluateError::Inputs { row, error })? {
+            let first = unknown.entry(name).or_insert(Some(example));
+            if example.data.contains_key(name) {
+                *first = None;
+            }
+        }
+    }
+    let unknown = unknown
+        .iter()
+        .find_map(|(name, row)| Some((*name, (*row)?)));
+    unknown.map_or(Ok(()), |(name, row)| {
+        let (name, nearest) = (name.to_owned(), inputs::nearest(name, row));
+        Err(EvaluateError::UnknownInput {
+            name,
+            nearest,
+            present: inputs::names_of(row),
+        })
+    })
 }

@@ -6,27 +6,26 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream};
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 
-use super::chunked::{ChunkedRows, Chunks};
-use super::numbering::{
-    NextRow, Numbered, Numbering, OwnRows, check_ids_of, has_positional, input_panicked,
-};
+use super::chunks::{ChunkedRows, Chunks};
+use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional, input_panicked};
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
 use crate::core::panic;
-use crate::core::rows::pair::SpareRows;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::pair::Pair;
 use crate::data::{DataFile, DataFiles};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 
-pub(crate) type Inputs<'a, G, P> =
-    Box<dyn Iterator<Item = Result<Input<G, P>, EvaluateError>> + Send + 'a>;
 pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, EvaluateError>>;
 
 /// The rows of a devset that is a list.
@@ -43,9 +42,9 @@ pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
 enum Rows<'a, G, P> {
     List(Listed<G>, AtomicUsize),
-    Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
-    /// `None` once the stream has ended or panicked, since it must not be polled again.
-    Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>),
+    /// `None` once the stream has ended or panicked, since it must not be polled again. The flag is whether the stream is never
+    /// pending.
+    Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, bool),
     Chunks(ChunkedRows<'a, G, P>),
 }
 
@@ -65,8 +64,6 @@ pub(crate) enum SourceData {
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
-    /// Whether the memory of rows that are only counted is used for other rows.
-    pub(crate) reuses_rows: bool,
     data: SourceData,
     error: Mutex<Option<EvaluateError>>,
     /// The position of the row that the error is about: no row from there on is evaluated.
@@ -92,31 +89,30 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    pub(crate) fn iterator(rows: Inputs<'a, G, P>) -> Self {
-        Self::new(Rows::Iterator(Mutex::new(Numbering::new(rows))), None)
+    pub(crate) fn iterator(
+        rows: impl Iterator<Item = Result<Input<G, P>, EvaluateError>> + Send + 'a,
+    ) -> Self
+    where
+        G: 'a,
+        P: 'a,
+    {
+        let rows = Numbering::new(Some(stream::iter(rows).boxed()));
+        Self::new(Rows::Stream(Mutex::new(rows), true), None)
     }
 
     pub(crate) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
-        Self::new(Rows::Stream(Mutex::new(Numbering::new(Some(rows)))), row_id)
+        let rows = Mutex::new(Numbering::new(Some(rows)));
+        Self::new(Rows::Stream(rows, false), row_id)
     }
 
     pub(crate) fn chunks(chunks: Chunks<'a, G, P>) -> Self {
         Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
     }
 
-    /// As [`chunks`](Self::chunks), for chunks that are decoded in the memory of other rows.
-    pub(crate) fn files(chunks: Chunks<'a, G, P>) -> Self {
-        Self {
-            reuses_rows: true,
-            ..Self::chunks(chunks)
-        }
-    }
-
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
         Self {
             rows,
             row_id,
-            reuses_rows: false,
             data: SourceData::default(),
             error: Mutex::default(),
             error_at: AtomicU64::new(u64::MAX),
@@ -127,8 +123,7 @@ impl<'a, G, P> Source<'a, G, P> {
     pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.rows {
             Rows::List(rows, _) => (rows.len(), Some(rows.len())),
-            Rows::Iterator(rows) => lock(rows).rows.size_hint(),
-            Rows::Stream(rows) => lock(rows)
+            Rows::Stream(rows, _) => lock(rows)
                 .rows
                 .as_ref()
                 .map_or((0, Some(0)), |rows| rows.size_hint()),
@@ -159,35 +154,20 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error_at.load(Ordering::SeqCst)
     }
 
-    /// Completes the detection of duplicate ids, which for many rows is possible only at the end.
-    pub(crate) fn check_ids(&self) {
-        let checked = match &self.rows {
-            Rows::List(..) => Ok(()),
-            Rows::Iterator(rows) => check_ids_of(rows),
-            Rows::Stream(rows) => check_ids_of(rows),
-            Rows::Chunks(rows) => check_ids_of(&rows.decoded),
-        };
-        if let Err(error) = checked {
-            // The first error is reported.
-            self.fail(u64::MAX - 1, error);
-        }
-    }
-
     /// Returns `true` if a row that was read has no id of its own.
     pub(crate) fn has_positional(&self) -> bool {
         match &self.rows {
             Rows::List(rows, _) => {
                 self.row_id.is_none() && rows.iter().any(ListedRow::is_positional)
             }
-            Rows::Iterator(rows) => has_positional(rows),
-            Rows::Stream(rows) => has_positional(rows),
+            Rows::Stream(rows, _) => has_positional(rows),
             Rows::Chunks(rows) => has_positional(&rows.decoded),
         }
     }
 
     /// Returns the next row, or `None` if no rows are left. Waits for a row of a stream.
     pub(crate) async fn next(&self, stop: &Stop) -> Option<Numbered<G, P>> {
-        let Rows::Stream(rows) = &self.rows else {
+        let Rows::Stream(rows, false) = &self.rows else {
             return self.take(stop);
         };
         tokio::select! {
@@ -204,62 +184,58 @@ impl<'a, G, P> Source<'a, G, P> {
         }
         let row = match &self.rows {
             Rows::List(rows, next) => return self.take_listed(rows, next),
-            Rows::Iterator(rows) => next_of(&mut lock(rows)),
+            Rows::Stream(rows, true) => {
+                let mut context = Context::from_waker(Waker::noop());
+                match self.poll_stream(&mut lock(rows), &mut context) {
+                    Poll::Ready(row) => row,
+                    Poll::Pending => None,
+                }
+            }
+            Rows::Stream(_, false) => None,
             Rows::Chunks(rows) => rows.take(),
-            Rows::Stream(_) => None,
         };
         self.unless_error(row?)
     }
 
     /// Moves up to this number of rows to the rows of a thread, and blocks the thread until a row is read. Returns whether
-    /// the thread has rows. It gets none at the end of the source, and none from a list. `spare` is memory for rows.
-    pub(crate) fn take_several(
-        &self,
-        number: usize,
-        stop: &Stop,
-        own: &OwnRows<G, P>,
-        spare: &mut SpareRows<G, P>,
-    ) -> bool {
+    /// the thread has rows. It gets none at the end of the source, and none from a list.
+    pub(crate) fn take_several(&self, number: usize, stop: &Stop, own: &OwnRows<G, P>) -> bool {
         if stop.is_set() || self.failed() {
             return false;
         }
         // Added while the source is locked: a thread that finds the source empty must find these rows.
         match &self.rows {
             Rows::List(..) => {}
-            Rows::Iterator(rows) => {
-                let (mut rows, mut own) = (lock(rows), lock(own));
-                let (start, mut taken) = (Instant::now(), 0_usize);
-                let rows = std::iter::from_fn(|| {
-                    // After the first row and each 16 others, since reading the clock takes as long as many a row.
-                    let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
-                    taken += 1;
-                    (!is_slow && !stop.is_set()).then(|| next_of(&mut rows))?
-                });
-                own.extend(rows.take(number).map_while(|row| self.unless_error(row)));
-            }
             Rows::Chunks(rows) => {
-                if let Err((at, error)) = rows.take_several(number, spare, own) {
+                if let Err((at, error)) = rows.take_several(number, own) {
                     self.fail(at, error);
                 }
             }
-            Rows::Stream(rows) => {
-                let mut rows = lock(rows);
+            Rows::Stream(rows, is_ready) => {
+                let (mut rows, start) = (lock(rows), Instant::now());
                 let mut stopped = pin!(stop.wait());
                 let mut has_rows = false;
-                Handle::current().block_on(poll_fn(|context| {
-                    for _ in 0..number {
-                        if stopped.as_mut().poll(context).is_ready() {
+                let mut take = |context: &mut Context<'_>| {
+                    for taken in 0..number {
+                        // After the first row and each 16 others, since reading the clock takes as long as many a row.
+                        let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
+                        if is_slow || stop.is_set() {
                             break;
                         }
                         let row = match self.poll_stream(&mut rows, context) {
-                            Poll::Pending if !has_rows => return Poll::Pending,
+                            Poll::Pending if !has_rows => return stopped.as_mut().poll(context),
                             Poll::Ready(Some(row)) => self.unless_error(row),
                             _ => break,
                         };
                         has_rows = row.map(|row| lock(own).push_back(row)).is_some();
                     }
                     Poll::Ready(())
-                }));
+                };
+                match is_ready {
+                    // The iterator may itself block on a runtime.
+                    true => _ = take(&mut Context::from_waker(Waker::noop())),
+                    false => Handle::current().block_on(poll_fn(take)),
+                }
             }
         }
         !lock(own).is_empty()
@@ -310,10 +286,53 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 }
 
-fn next_of<G, P>(rows: &mut Numbering<Inputs<'_, G, P>>) -> Option<NextRow<G, P>> {
-    let row = match panic::catch(false, || rows.rows.next()) {
-        Ok(row) => row?,
-        Err(panic) => Err(input_panicked(panic)),
+/// Reads rows on a separate thread, a few of them ahead, since reading a pipe may block.
+pub(crate) fn read_on_thread(
+    rows: impl Iterator<Item = Result<Box<Pair>, EvaluateError>> + Send + 'static,
+) -> Result<Source<'static, Example, Prediction>, EvaluateError> {
+    const AHEAD: usize = 8;
+    let (send, receive) = mpsc::channel(AHEAD);
+    let read = move || {
+        let result = panic::catch(false, || {
+            for row in rows {
+                if send.blocking_send(row.map(Input::Predicted)).is_err() {
+                    // The run has ended.
+                    break;
+                }
+            }
+        });
+        if let Err(panic) = result {
+            // Without an error, the closed channel would look like the end of the rows.
+            let _ = send.blocking_send(Err(input_panicked(panic)));
+        }
     };
-    Some(rows.number(row))
+    thread::Builder::new()
+        .name("rows".to_owned())
+        .spawn(read)
+        .map_err(EvaluateError::no_thread)?;
+    let rows = stream::unfold(receive, |mut receive| async {
+        receive.recv().await.map(|row| (row, receive))
+    });
+    Ok(Source::stream(rows.boxed(), None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::input::Stop;
+
+    #[test]
+    fn a_panic_of_the_reader_is_an_error_and_not_the_end_of_the_rows() {
+        let source = read_on_thread(std::iter::from_fn(|| panic!("out of paper"))).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let row = runtime.block_on(source.next(&Stop::default()));
+        let error = source.error().map(|error| error.to_string());
+        assert_eq!((row.is_none(), source.error_at()), (true, 0));
+        assert_eq!(
+            error.as_deref(),
+            Some("reading the rows panicked: out of paper")
+        );
+    }
 }

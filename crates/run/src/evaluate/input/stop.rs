@@ -1,121 +1,104 @@
-//! The stop flag shared by all threads and tasks: once it is set, no more rows are taken.
+//! How far a run is stopped, which all threads and tasks share.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::watch;
 
-use tokio::sync::Notify;
-
-#[derive(Default)]
-pub(crate) struct Stop {
-    set: AtomicBool,
-    /// Whether the stop was requested from outside the run.
-    requested: AtomicBool,
-    changed: Notify,
-    stop_requested: Notify,
-    abandoned: Notify,
-    given_up: Notify,
-    is_abandoned: AtomicBool,
-    has_given_up: AtomicBool,
+/// How far a run is stopped. It never becomes less.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    #[default]
+    Running,
+    /// Rows in progress are finished, and no other row is taken.
+    Stopped,
+    /// As `Stopped`, from outside of the run.
+    Requested,
+    /// The rows in progress are abandoned.
+    Abandoned,
+    /// The run ends without abandoned rows that cannot be cancelled.
+    GivenUp,
 }
 
-/// The effect of a Ctrl-C.
-#[cfg(feature = "ctrl-c")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Interrupt {
-    /// No more rows are taken, and those in progress are finished.
-    Finish,
-    /// The rows in progress are abandoned.
-    Abandon,
-    /// The process ends at once.
-    Exit,
+/// The stop of a run.
+pub(crate) struct Stop(watch::Sender<Level>);
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self(watch::Sender::default())
+    }
 }
 
 impl Stop {
-    /// Sets the flag: rows in progress are finished, and no other row is taken.
+    fn raise(&self, to: Level) {
+        self.0.send_if_modified(|level| {
+            let is_higher = to > *level;
+            *level = to.max(*level);
+            is_higher
+        });
+    }
+
+    fn is_at(&self, level: Level) -> bool {
+        *self.0.borrow() >= level
+    }
+
+    async fn reached(&self, level: Level) {
+        // There is a sender as long as the stop exists.
+        let _ = self.0.subscribe().wait_for(|it| *it >= level).await;
+    }
+
+    /// Takes no more rows. Rows in progress are finished.
     pub(crate) fn set(&self) {
-        self.set.store(true, Ordering::SeqCst);
-        self.changed.notify_waiters();
+        self.raise(Level::Stopped);
     }
 
     pub(crate) fn is_set(&self) -> bool {
-        self.set.load(Ordering::SeqCst)
+        self.is_at(Level::Stopped)
+    }
+
+    /// Waits until no more rows are taken.
+    pub(crate) async fn wait(&self) {
+        self.reached(Level::Stopped).await;
     }
 
     /// As [`set`](Self::set), on the user's request.
     pub(crate) fn request(&self) {
-        self.requested.store(true, Ordering::SeqCst);
-        self.set();
-        self.stop_requested.notify_one();
-    }
-
-    /// Waits until a stop was requested. Only one task may wait, and is notified once.
-    pub(crate) async fn requested(&self) {
-        self.stop_requested.notified().await;
+        self.raise(Level::Requested);
     }
 
     pub(crate) fn is_requested(&self) -> bool {
-        self.requested.load(Ordering::SeqCst)
+        self.is_at(Level::Requested)
     }
 
-    /// Returns the effect of the next Ctrl-C.
-    #[cfg(feature = "ctrl-c")]
-    pub(crate) fn next_interrupt(&self) -> Interrupt {
-        match (self.is_requested(), self.is_abandoned()) {
-            (false, _) => Interrupt::Finish,
-            (true, false) => Interrupt::Abandon,
-            (true, true) => Interrupt::Exit,
-        }
-    }
-
-    /// Handles one Ctrl-C: the first requests a stop, a later one abandons the rows in progress.
-    #[cfg(feature = "ctrl-c")]
-    pub(crate) fn interrupt(&self) {
-        if self.is_requested() {
-            self.abandon();
-        } else {
-            self.request();
-        }
+    /// Waits until a stop was requested.
+    pub(crate) async fn requested(&self) {
+        self.reached(Level::Requested).await;
     }
 
     /// Abandons the rows in progress.
     pub(crate) fn abandon(&self) {
-        self.is_abandoned.store(true, Ordering::SeqCst);
-        self.abandoned.notify_one();
+        self.raise(Level::Abandoned);
     }
 
-    /// Whether the rows in progress were abandoned.
     pub(crate) fn is_abandoned(&self) -> bool {
-        self.is_abandoned.load(Ordering::SeqCst)
+        self.is_at(Level::Abandoned)
     }
 
     /// Waits until the rows in progress are to be abandoned.
     pub(crate) async fn abandoned(&self) {
-        self.abandoned.notified().await;
+        self.reached(Level::Abandoned).await;
     }
 
     /// Ends the run without abandoned rows that cannot be cancelled.
     pub(crate) fn give_up(&self) {
-        self.has_given_up.store(true, Ordering::SeqCst);
-        self.given_up.notify_one();
+        self.raise(Level::GivenUp);
     }
 
     /// Whether rows that cannot be cancelled may still be in progress.
     #[cfg(feature = "ctrl-c")]
     pub(crate) fn has_given_up(&self) -> bool {
-        self.has_given_up.load(Ordering::SeqCst)
+        self.is_at(Level::GivenUp)
     }
 
     /// Waits until the run is to end without the rows that cannot be cancelled.
     pub(crate) async fn given_up(&self) {
-        self.given_up.notified().await;
-    }
-
-    /// Waits until the flag is set.
-    pub(crate) async fn wait(&self) {
-        let mut changed = std::pin::pin!(self.changed.notified());
-        // Registers before reading the flag, so that no notification is missed in between.
-        changed.as_mut().enable();
-        if !self.is_set() {
-            changed.await;
-        }
+        self.reached(Level::GivenUp).await;
     }
 }

@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use tokio::time::Instant;
 
-use super::options::RowOptions;
+use super::plan::RowOptions;
 use crate::core::panic::{self, Panic};
 use crate::core::score::error::{MetricError, MetricErrorKind};
 use crate::core::score::row_answer::RowAnswer;

@@ -4,12 +4,20 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+
 use super::kept::{KeptRepeat, KeptRow, RunStore};
 use super::plan::Plan;
 use super::row_result::RowResult;
+use crate::core::metric::Metric;
+use crate::core::metric::call::MetricCall;
 use crate::core::metric::repeat::RepeatNumber;
 use crate::core::metric::settings::Settings;
+use crate::core::panic;
 use crate::core::program::Program;
+use crate::core::rows::pair::Origin;
+use crate::core::score::error::MetricError;
+use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Input;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
@@ -123,4 +131,47 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             (row.outcomes, row.traceback) = scored.await;
         }
     }
+}
+
+impl<G: Sync, P: Sync> Plan<'_, G, P> {
+    /// Returns why a metric cannot read a row of a file, if that ends the run.
+    pub(crate) fn unreadable(
+        &self,
+        gold: &G,
+        pred: &P,
+        at: Option<&Origin>,
+    ) -> Option<EvaluateError> {
+        let at = at.filter(|_| self.options.rejects_unreadable)?;
+        self.metrics.iter().find_map(|entry| {
+            // Reading a field may run code of the metric's author.
+            let error = panic::catch(false, || read_error(entry.metric(), gold, pred));
+            let panicked = |panic: panic::Panic| {
+                Some(MetricError::panicked(entry.name.clone(), panic.message))
+            };
+            let error = Box::new(error.unwrap_or_else(panicked)?);
+            Some(EvaluateError::UnreadableRow {
+                at: at.clone(),
+                error,
+            })
+        })
+    }
+}
+
+/// Returns why the metric cannot read the row; `None` if it can.
+fn read_error<G: Sync, P: Sync>(
+    metric: &dyn Metric<G, P>,
+    gold: &G,
+    pred: &P,
+) -> Option<MetricError> {
+    if metric.can_evaluate(gold, pred) {
+        return None;
+    }
+    // `can_evaluate` returns no reason. A call returns it before it awaits anything.
+    let call = MetricCall::new(gold, pred);
+    let error = metric
+        .answer(call)
+        .into_future()
+        .now_or_never()
+        .and_then(Result::err);
+    Some(error.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
 }

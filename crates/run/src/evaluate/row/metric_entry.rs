@@ -1,8 +1,8 @@
 //! A metric of a run.
 
-use crate::core::declared::requirements::Requirement;
 use std::sync::Arc;
 
+use crate::core::declared::requirements::{self, NotReady, Requirement};
 use crate::core::dedup::key::Key;
 use crate::core::dedup::memo::Sharing;
 use crate::core::metric::Metric;
@@ -176,4 +176,29 @@ pub(crate) fn requirements<G: Sync, P: Sync>(
         .iter()
         .for_each(|entry| entry.metric.requirements(&mut all));
     all
+}
+
+/// The requirements of the metrics of a run.
+pub(crate) struct Preflight(Vec<Requirement>);
+
+impl Preflight {
+    /// Collects the requirements, with the models of the current scope.
+    ///
+    /// # Errors
+    /// The first metric that cannot score any row, as far as that is known without a call.
+    pub(crate) fn new<G: Sync, P: Sync>(
+        metrics: &[MetricEntry<'_, G, P>],
+    ) -> Result<Self, NotReady> {
+        let all = requirements(metrics);
+        requirements::check(&all)?;
+        Ok(Self(all))
+    }
+
+    /// Probes the models and runs the checks.
+    ///
+    /// # Errors
+    /// The first metric that cannot score any row.
+    pub(crate) async fn check(&self) -> Result<(), NotReady> {
+        requirements::probe(self.0.clone()).await
+    }
 }

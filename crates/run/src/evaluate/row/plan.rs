@@ -1,6 +1,7 @@
 //! The plan of a run: its metrics, and how each row is evaluated.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use tokio::sync::Semaphore;
@@ -8,7 +9,6 @@ use tokio::time::Instant;
 
 use super::gate::Gate;
 use super::metric_entry::MetricEntry;
-use super::options::RowOptions;
 use super::prediction::ProgramFailure;
 use super::repeats;
 use super::repeats::Repeat;
@@ -124,4 +124,20 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         };
         vec![outcome; self.metrics.len()]
     }
+}
+
+/// The settings of the evaluation of one row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RowOptions {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) resubmit_after: Option<Duration>,
+    pub(crate) traceback: bool,
+    /// How often a row is evaluated, if that is set; 1 differs from `None` only in the reported figures.
+    pub(crate) repeats: Option<u32>,
+    /// The score of a repeat that failed.
+    pub(crate) failure_score: f64,
+    /// Whether a row of a file that a metric cannot read ends the run.
+    pub(crate) rejects_unreadable: bool,
+    /// Whether details and feedback of the scores are read.
+    pub(crate) is_explained: bool,
 }

@@ -6,7 +6,7 @@ use super::attempt::Failure;
 use super::kept::KeptRepeat;
 use super::plan::Plan;
 use crate::core::program::Program;
-use crate::core::program_run::ProgramRun;
+use crate::core::program_run::{ProgramOutput, ProgramRun};
 use crate::core::program_run_error::ProgramRunError;
 
 /// The prediction of a program with the record of its run, or the reason why it returned no prediction.
@@ -81,5 +81,18 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             kept.keep_output(&predicted);
         }
         predicted
+    }
+}
+
+/// The program of rows that already have predictions; it is never called.
+pub(crate) struct Predicted;
+
+impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
+    async fn output(
+        &self,
+        _: &G,
+        _: Option<&[String]>,
+    ) -> Result<ProgramOutput<P>, ProgramRunError> {
+        Err("the row has no prediction".to_owned().into())
     }
 }

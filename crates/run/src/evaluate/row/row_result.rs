@@ -1,14 +1,14 @@
 //! One row of a result: the row, its prediction and the outcomes.
 
-use crate::core::score::outcome::Outcome;
 use std::sync::Arc;
 
+use super::budget::Spending;
 use super::repeats::{Repeat, RepeatPred};
-use super::spending::Spending;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::input::{Input, ListedRow, RowDetails};
 
 /// One row of a result.
@@ -170,30 +170,6 @@ impl<G, P> RowResult<G, P> {
             interrupted,
             spending,
             traceback: self.traceback,
-        })
-    }
-
-    /// Returns the row as it was read, if nothing else refers to it.
-    pub(crate) fn into_pair(self) -> Option<Pair<G, P>> {
-        let Self {
-            id,
-            is_positional,
-            gold,
-            pred,
-            attributes,
-            origin,
-            run,
-            ..
-        } = self;
-        let gold = Arc::into_inner(gold)?;
-        Some(Pair {
-            id,
-            is_positional,
-            gold,
-            pred: pred?,
-            attributes,
-            origin,
-            run,
         })
     }
 

@@ -13,9 +13,8 @@ pub(crate) struct Collector<G, P> {
     pub(crate) rows: u64,
     failed_rows: u64,
     program: ProgramTotals,
-    /// Rows in the order in which they finished, and the position of each in the input.
-    results: Vec<RowResult<G, P>>,
-    positions: Vec<u64>,
+    /// Rows in the order in which they finished, with the position of each in the input.
+    results: Vec<(u64, RowResult<G, P>)>,
     options: CollectorOptions<G, P>,
     first_error: Option<(u64, String)>,
     pub(crate) too_many_errors: bool,
@@ -45,7 +44,6 @@ impl<G, P> Collector<G, P> {
             failed_rows: 0,
             program: ProgramTotals::default(),
             results: Vec::with_capacity(kept),
-            positions: Vec::with_capacity(kept),
             options,
             first_error: None,
             too_many_errors: false,
@@ -53,8 +51,8 @@ impl<G, P> Collector<G, P> {
         }
     }
 
-    /// Records a finished row, and returns it unless it is kept.
-    pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) -> Option<RowResult<G, P>> {
+    /// Records a finished row.
+    pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) {
         self.rows += 1;
         let group = self
             .options
@@ -77,12 +75,9 @@ impl<G, P> Collector<G, P> {
             self.record_failure(index, &row);
         }
         self.row_done();
-        if index >= self.options.keep_below {
-            return Some(row);
+        if index < self.options.keep_below {
+            self.results.push((index, row));
         }
-        self.results.push(row);
-        self.positions.push(index);
-        None
     }
 
     /// Adds rows that were only counted, and empties their tallies.
@@ -157,10 +152,10 @@ impl<G, P> Collector<G, P> {
             .progress
             .finish(self.rows, || running_score(tally, failed));
         let mut results = std::mem::take(&mut self.results);
-        sort_by_position(&mut results, &self.positions);
+        results.sort_unstable_by_key(|(position, _)| *position);
         let summaries = self.tallies.iter().map(Tally::summaries);
         Finished {
-            results,
+            results: results.into_iter().map(|(_, row)| row).collect(),
             summaries: summaries.collect(),
             failed_rows: self.failed_rows,
             program: self.program,
@@ -191,47 +186,5 @@ fn running_score(tally: &Tally, failed_rows: u64) -> String {
     match others {
         0 => summary.to_string(),
         others => format!("{summary} +{others} failed elsewhere"),
-    }
-}
-
-/// Sorts the rows by position in place, without allocating a second list of rows.
-fn sort_by_position<T>(rows: &mut [T], positions: &[u64]) {
-    if positions.is_sorted() {
-        return;
-    }
-    let mut by_position: Vec<usize> = (0..rows.len()).collect();
-    by_position.sort_unstable_by_key(|row| positions[*row]);
-    let mut place = vec![0; rows.len()];
-    for (rank, row) in by_position.into_iter().enumerate() {
-        place[row] = rank;
-    }
-    for row in 0..rows.len() {
-        while place[row] != row {
-            let right = place[row];
-            rows.swap(row, right);
-            place.swap(row, right);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sort_by_position;
-
-    #[test]
-    fn rows_are_sorted_with_and_without_gaps() {
-        for positions in [
-            &[][..],
-            &[7],
-            &[0, 1, 5],
-            &[3, 0, 2, 1],
-            &[9, 4, 0, 5, 2, 100, 50],
-        ] {
-            let mut rows = positions.to_vec();
-            sort_by_position(&mut rows, positions);
-            let mut sorted = positions.to_vec();
-            sorted.sort_unstable();
-            assert_eq!(rows, sorted);
-        }
     }
 }

@@ -2,7 +2,7 @@
 //! runtime would otherwise delay it.
 //!
 //! SIGTERM (`docker stop`, schedulers) and SIGHUP (a closed terminal) are handled as Ctrl-C. The
-//! first signal lets the rows in progress finish within the grace period (`grace_period.rs`), the second one
+//! first signal lets the rows in progress finish within the grace period (`state.rs`), the second one
 //! abandons them, and the third one ends the process, whatever its other threads compute. How the
 //! run reacts is in `input/stop.rs` and `tasks.rs`.
 
@@ -15,8 +15,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::grace_period::CANCELLATION;
-use crate::evaluate::input::{Interrupt, Stop};
+use super::state::CANCELLATION;
+use crate::evaluate::input::Stop;
 
 /// The exit code that shells use for a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
@@ -113,21 +113,19 @@ impl Listener {
     }
 
     fn forward(&mut self) {
-        match self.stop.next_interrupt() {
-            Interrupt::Finish => print(format!(
+        if !self.stop.is_requested() {
+            print(format!(
                 "stopping: the rows in progress have {:?} to finish; press Ctrl-C again to abandon them",
                 self.grace_period
-            )),
-            Interrupt::Abandon => {
-                print(
-                    "abandoning the rows in progress; press Ctrl-C again to exit at once"
-                        .to_owned(),
-                );
-                self.give_up_at = Some(Instant::now() + CANCELLATION);
-            }
-            Interrupt::Exit => exit(),
+            ));
+            self.stop.request();
+        } else if !self.stop.is_abandoned() {
+            print("abandoning the rows in progress; press Ctrl-C again to exit at once".to_owned());
+            self.give_up_at = Some(Instant::now() + CANCELLATION);
+            self.stop.abandon();
+        } else {
+            exit();
         }
-        self.stop.interrupt();
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
 use super::state::{Run, stop_signal};
 use super::threads::number_of_threads;
-use super::wake_up::WakeUp;
 use crate::core::metric::settings::Settings;
 use crate::core::panic;
 use crate::core::program::Program;
@@ -115,11 +116,47 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
             self.observers.notify(|observer| observer.on_row(&row));
             self.record(|collector| {
                 collector.write(&mut line);
-                drop(collector.record(index, row));
+                collector.record(index, row);
             });
             // Rows that happen not to wait let other tasks run, too.
             tokio::task::consume_budget().await;
             next = self.source.take(&self.stop);
         }
+    }
+}
+
+/// The time until the first empty task.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+/// The longest time between two empty tasks.
+const LONGEST_PAUSE: Duration = Duration::from_millis(64);
+
+/// A guard: until it is dropped, a thread spawns an empty task from time to time, which wakes a sleeping thread.
+struct WakeUp {
+    _until_dropped: mpsc::Sender<()>,
+}
+
+impl WakeUp {
+    /// Starts the thread if the runtime has several threads. Without it, a row that blocks may delay others.
+    fn start(runtime: &Handle) -> Option<Self> {
+        let is_multi_thread = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+        if !is_multi_thread || runtime.metrics().num_workers() < 2 {
+            return None;
+        }
+        let runtime = runtime.clone();
+        let (until_dropped, dropped) = mpsc::channel::<()>();
+        let wake = move || {
+            let mut pause = FIRST_PAUSE;
+            while dropped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                drop(runtime.spawn(async {}));
+                pause = (2 * pause).min(LONGEST_PAUSE);
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("wake-up".to_owned())
+            .spawn(wake);
+        thread.is_ok().then_some(Self {
+            _until_dropped: until_dropped,
+        })
     }
 }

@@ -3,7 +3,6 @@
 //! They are not the threads of the runtime, so that a metric that computes for long or blocks delays neither timers nor
 //! tasks. A thread may take the rows of another thread that is blocked.
 
-use crate::core::score::outcome::Outcome;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,15 +12,18 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
+use super::collector::Collector;
 use super::state::{Run, stop_signal};
-use super::thread_rows::{SharedRows, are_simple};
 use crate::core::metric::settings::Settings;
 use crate::core::panic;
-use crate::core::rows::pair::{Pair, SpareRows};
+use crate::core::score::Scored;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Input, Numbered, OwnRows, Stop};
 use crate::evaluate::lock::lock;
+use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
+use crate::evaluate::summary::{PlainTally, Tally};
 
 /// The most rows that a thread takes at once.
 const MAX_ROWS_AT_ONCE: usize = 512;
@@ -31,9 +33,6 @@ const SHORT: Duration = Duration::from_micros(100);
 
 /// How often the counted rows of a thread are added to the rows of the run, for its progress.
 const ADDED_EVERY: Duration = Duration::from_millis(5);
-
-/// The most rows whose memory a thread keeps for the next rows.
-const MAX_SPARE: usize = 512;
 
 /// The threads of a run.
 pub(crate) struct Threads<G, P> {
@@ -138,10 +137,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
             run,
             rows: run.add_thread(),
             outcomes: Vec::new(),
-            spare: Vec::new(),
         };
         let (mut rows_at_once, mut last_added) = (1, Instant::now());
-        while self.take(own, rows_at_once, &mut worker) {
+        while self.take(own, rows_at_once, run) {
             let Some(_busy) = self.begin(run) else { return };
             let start = Instant::now();
             // Unlocked before the row is evaluated.
@@ -167,9 +165,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
     }
 
     /// Takes rows of the source, or else a row of another thread. Returns whether it took a row.
-    fn take(&self, own: usize, number: usize, worker: &mut Worker<'_, G, P>) -> bool {
-        let Run { source, stop, .. } = worker.run;
-        if source.take_several(number, stop, &self.rows[own], &mut worker.spare) {
+    fn take(&self, own: usize, number: usize, run: &Run<'static, G, P>) -> bool {
+        let Run { source, stop, .. } = run;
+        if source.take_several(number, stop, &self.rows[own]) {
             return true;
         }
         let other = self.rows.iter().find_map(|rows| lock(rows).pop_front());
@@ -233,7 +231,6 @@ struct Worker<'r, G, P> {
     run: &'r Run<'static, G, P>,
     rows: SharedRows<G, P>,
     outcomes: Vec<Outcome>,
-    spare: SpareRows<G, P>,
 }
 
 impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
@@ -258,8 +255,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         }
         let may_count = run.may_count(index) && pair.run.is_none();
         if run.render.is_none() && may_count && are_simple {
-            lock(rows).count(outcomes);
-            return self.reuse(pair);
+            return lock(rows).count(outcomes);
         }
         let row = RowResult::begin(index, Input::Predicted(pair));
         let row = RowResult {
@@ -289,13 +285,11 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         // Tokens and cost of a program are counted with the whole row.
         if run.may_count(index) && row.run.is_none() && are_simple(&row.outcomes) {
             rows.count(&row.outcomes);
-            drop(rows);
             self.outcomes = std::mem::take(&mut row.outcomes);
-            self.reuse_row(row);
         } else {
             rows.push(index, row);
-            drop(rows);
         }
+        drop(rows);
         if is_full {
             self.record_rows();
         }
@@ -303,22 +297,76 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
 
     /// Adds the rows of the thread to the rows of the run.
     fn record_rows(&mut self) {
-        let rows = Arc::clone(&self.rows);
-        let run = self.run;
-        run.record(|collector| {
-            lock(&rows).add_to(collector, |row| self.reuse_row(row));
-        });
+        self.run
+            .record(|collector| lock(&self.rows).add_to(collector));
     }
+}
 
-    fn reuse_row(&mut self, row: RowResult<G, P>) {
-        if let Some(pair) = row.into_pair() {
-            self.reuse(Box::new(pair));
+/// The most finished rows of a thread.
+const MAX_FINISHED: usize = 64;
+
+/// A thread with this many bytes of lines adds its rows to the rows of the run.
+const MAX_TEXT: usize = 1 << 16;
+
+/// Only the thread locks its rows, until the run ends, so that rows of a thread that is blocked are not lost.
+pub(crate) type SharedRows<G, P> = Arc<Mutex<ThreadRows<G, P>>>;
+
+pub(crate) struct ThreadRows<G, P> {
+    counted: u64,
+    tallies: Vec<PlainTally>,
+    finished: Vec<(u64, RowResult<G, P>)>,
+    /// The lines of the rows, if rows are written.
+    pub(crate) lines: Lines,
+}
+
+impl<G, P> ThreadRows<G, P> {
+    pub(crate) fn new(tallies: &[Tally]) -> Self {
+        let tallies = tallies.iter().map(Tally::plain).collect();
+        Self {
+            counted: 0,
+            tallies,
+            finished: Vec::new(),
+            lines: Lines::default(),
         }
     }
 
-    fn reuse(&mut self, row: Box<Pair<G, P>>) {
-        if self.spare.len() < MAX_SPARE && self.run.source.reuses_rows {
-            self.spare.push(row);
+    /// Counts a row whose outcomes are simple.
+    pub(crate) fn count(&mut self, outcomes: &[Outcome]) {
+        self.counted += 1;
+        for (tally, scored) in self
+            .tallies
+            .iter_mut()
+            .zip(outcomes.iter().filter_map(Outcome::scored))
+        {
+            tally.record(scored);
         }
     }
+
+    /// Adds a row that is not only counted.
+    pub(crate) fn push(&mut self, index: u64, row: RowResult<G, P>) {
+        self.finished.push((index, row));
+    }
+
+    /// Returns whether it is time to add the rows to the rows of the run.
+    pub(crate) fn is_full(&self) -> bool {
+        self.finished.len() >= MAX_FINISHED || self.lines.text.len() >= MAX_TEXT
+    }
+
+    /// Adds the rows to the rows of the run.
+    pub(crate) fn add_to(&mut self, collector: &mut Collector<G, P>) {
+        if self.counted > 0 {
+            collector.add(std::mem::take(&mut self.counted), &mut self.tallies);
+        }
+        for (index, row) in self.finished.drain(..) {
+            collector.record(index, row);
+        }
+        collector.write(&mut self.lines);
+    }
+}
+
+/// Returns whether all outcomes are scores without components, named scores or other data.
+fn are_simple(outcomes: &[Outcome]) -> bool {
+    outcomes
+        .iter()
+        .all(|outcome| outcome.scored().is_some_and(Scored::is_simple))
 }

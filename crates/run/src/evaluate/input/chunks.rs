@@ -1,60 +1,46 @@
 //! Rows in chunks: threads decode chunks side by side, and rows are delivered in input order.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::numbering::{NextRow, Numbering, OwnRows, input_panicked};
 use super::source_row::Input;
 use crate::core::panic;
-use crate::core::rows::pair::{Pair, SpareRows};
+use crate::core::rows::pair::Pair;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 
-/// Decodes the rows of a chunk, in the memory of spare rows, up to the first error.
+/// Decodes the rows of a chunk, up to the first error.
 pub(crate) type Chunk<'a, G, P> =
-    Box<dyn FnOnce(&mut SpareRows<G, P>) -> DecodedRows<G, P> + Send + 'a>;
+    Box<dyn FnOnce() -> Vec<Result<Box<Pair<G, P>>, EvaluateError>> + Send + 'a>;
 
 pub(crate) type Chunks<'a, G, P> = Box<dyn Iterator<Item = Chunk<'a, G, P>> + Send + 'a>;
 
-/// The most decoded chunks that wait for an earlier one, whose thread may be suspended.
-const MAX_WAITING: usize = 8;
-
-/// The rows of a chunk in order; an error is the last one.
-pub(crate) type DecodedRows<G, P> = Vec<Result<Box<Pair<G, P>>, EvaluateError>>;
-
 /// Chunks of rows, shared by the threads.
 pub(crate) struct ChunkedRows<'a, G, P> {
-    chunks: Mutex<Undecoded<'a, G, P>>,
+    /// The chunks, with the number of those that were taken.
+    chunks: Mutex<(Chunks<'a, G, P>, u64)>,
     pub(crate) decoded: Mutex<Numbering<Decoded<G, P>>>,
-    /// Notified when chunks stop waiting.
+    /// Notified when a chunk was delivered.
     delivered: Condvar,
-}
-
-struct Undecoded<'a, G, P> {
-    chunks: Chunks<'a, G, P>,
-    taken: u64,
 }
 
 pub(crate) struct Decoded<G, P> {
     ready: VecDeque<NextRow<G, P>>,
-    /// Chunks that were decoded before an earlier one, by their number.
-    waiting: BTreeMap<u64, DecodedRows<G, P>>,
-    /// The number of chunks that became ready.
-    delivered: u64,
+    /// The number of chunks that were delivered.
+    chunks: u64,
     has_failed: bool,
 }
 
 impl<'a, G, P> ChunkedRows<'a, G, P> {
     pub(crate) fn new(chunks: Chunks<'a, G, P>) -> Self {
-        let (ready, waiting) = (VecDeque::new(), BTreeMap::new());
         let decoded = Decoded {
-            ready,
-            waiting,
-            delivered: 0,
+            ready: VecDeque::new(),
+            chunks: 0,
             has_failed: false,
         };
         Self {
-            chunks: Mutex::new(Undecoded { chunks, taken: 0 }),
+            chunks: Mutex::new((chunks, 0)),
             decoded: Mutex::new(Numbering::new(decoded)),
             delivered: Condvar::new(),
         }
@@ -66,18 +52,16 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             if let Some(row) = lock(&self.decoded).rows.ready.pop_front() {
                 return Some(row);
             }
-            if !self.decode(&mut Vec::new(), None) && !self.wait_for_rows() {
+            if !self.decode() {
                 return None;
             }
         }
     }
 
-    /// Moves up to this number of rows to the rows of a thread. If no row is ready, decodes a chunk and moves all of its rows,
-    /// which are in the cache of this thread. Returns the error of a row, after the rows before it.
+    /// Moves up to this number of rows to the rows of a thread. Returns the error of a row, after the rows before it.
     pub(crate) fn take_several(
         &self,
         number: usize,
-        spare: &mut SpareRows<G, P>,
         own: &OwnRows<G, P>,
     ) -> Result<(), (u64, EvaluateError)> {
         loop {
@@ -92,99 +76,53 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
                 return Ok(());
             }
             drop(decoded);
-            let has_rows = match self.decode(spare, Some(own)) {
-                true => !lock(own).is_empty(),
-                false if self.wait_for_rows() => false,
-                false => true,
-            };
-            if has_rows {
+            if !self.decode() {
                 return Ok(());
             }
         }
     }
 
-    /// Waits for the chunks that other threads decode. Returns whether any row is ready.
-    fn wait_for_rows(&self) -> bool {
-        let taken = lock(&self.chunks).taken;
-        let is_decoding = |decoded: &mut Numbering<Decoded<G, P>>| {
-            let Decoded {
-                ready,
-                delivered,
-                has_failed,
-                ..
-            } = &decoded.rows;
-            ready.is_empty() && *delivered < taken && !has_failed
-        };
-        let decoded = self.delivered.wait_while(lock(&self.decoded), is_decoding);
-        !decoded
-            .unwrap_or_else(PoisonError::into_inner)
-            .rows
-            .ready
-            .is_empty()
-    }
-
-    /// Decodes and delivers the next chunk. Its rows become ready, unless they become a thread's own. Returns whether there was
-    /// a chunk.
-    fn decode(&self, spare: &mut SpareRows<G, P>, own: Option<&OwnRows<G, P>>) -> bool {
-        let Some((number, chunk)) = self.next_chunk() else {
+    /// Decodes and delivers a chunk, or waits until another thread does. Returns `false` after the last row.
+    fn decode(&self) -> bool {
+        if lock(&self.decoded).rows.has_failed {
             return false;
-        };
-        let rows = panic::catch(false, || chunk(spare));
-        self.deliver(
-            number,
-            rows.unwrap_or_else(|panic| vec![Err(input_panicked(panic))]),
-            own,
-        );
-        true
-    }
-
-    fn next_chunk(&self) -> Option<(u64, Chunk<'a, G, P>)> {
-        let is_full = |decoded: &mut Numbering<Decoded<G, P>>| {
-            decoded.rows.waiting.len() >= MAX_WAITING && !decoded.rows.has_failed
-        };
-        // Blocks only while another thread decodes a chunk.
-        let decoded = self.delivered.wait_while(lock(&self.decoded), is_full);
-        if decoded.is_ok_and(|decoded| decoded.rows.has_failed) {
-            return None;
         }
-        let mut undecoded = lock(&self.chunks);
-        let chunk = match panic::catch(false, || undecoded.chunks.next()) {
-            Ok(chunk) => chunk?,
-            Err(panic) => {
+        let (number, chunk) = {
+            let mut chunks = lock(&self.chunks);
+            let next = panic::catch(false, || chunks.0.next());
+            let chunk = next.unwrap_or_else(|panic| {
                 let error = input_panicked(panic);
-                Box::new(move |_: &mut SpareRows<_, _>| vec![Err(error)])
-            }
+                Some(Box::new(|| vec![Err(error)]))
+            });
+            let number = chunks.1;
+            chunks.1 += u64::from(chunk.is_some());
+            (number, chunk)
         };
-        undecoded.taken += 1;
-        Some((undecoded.taken - 1, chunk))
-    }
-
-    /// Adds the rows of the chunk to the rows of a thread, or makes them ready. Then makes the rows of the chunks that waited
-    /// for this chunk ready, up to the first error.
-    fn deliver(&self, number: u64, rows: DecodedRows<G, P>, own: Option<&OwnRows<G, P>>) {
-        let mut decoded = lock(&self.decoded);
-        let mut own = own.map(lock);
-        decoded.rows.waiting.insert(number, rows);
-        loop {
-            let next = decoded.rows.delivered;
-            let Some(rows) = decoded.rows.waiting.remove(&next) else {
+        let rows = chunk.map(|chunk| {
+            let rows = panic::catch(false, chunk);
+            rows.unwrap_or_else(|panic| vec![Err(input_panicked(panic))])
+        });
+        // The chunks before this one, or all.
+        let is_waiting = |decoded: &mut Numbering<Decoded<G, P>>| {
+            let Decoded { ready, chunks, .. } = &decoded.rows;
+            *chunks < number && (rows.is_some() || ready.is_empty())
+        };
+        let decoded = self.delivered.wait_while(lock(&self.decoded), is_waiting);
+        let mut decoded = decoded.unwrap_or_else(PoisonError::into_inner);
+        let Some(rows) = rows else {
+            return !decoded.rows.ready.is_empty();
+        };
+        for row in rows {
+            if decoded.rows.has_failed {
                 break;
-            };
-            decoded.rows.delivered += 1;
-            for row in rows {
-                if decoded.rows.has_failed {
-                    break;
-                }
-                match (decoded.number(row.map(Input::Predicted)), &mut own) {
-                    (Ok(row), Some(own)) if next == number => own.push_back(row),
-                    (row, _) => {
-                        decoded.rows.has_failed = row.is_err();
-                        decoded.rows.ready.push_back(row);
-                    }
-                }
             }
+            let row = decoded.number(row.map(Input::Predicted));
+            decoded.rows.has_failed = row.is_err();
+            decoded.rows.ready.push_back(row);
         }
+        decoded.rows.chunks += 1;
         self.delivered.notify_all();
+        true
     }
 }
 
@@ -201,7 +139,7 @@ mod tests {
     }
 
     /// Ten rows whose ids are their numbers.
-    fn ten_rows(chunk: u64) -> DecodedRows<u64, u64> {
+    fn ten_rows(chunk: u64) -> Vec<Result<Box<Pair<u64, u64>>, EvaluateError>> {
         (10 * chunk..10 * chunk + 10)
             .map(|number| row(&number.to_string(), number))
             .collect()
@@ -215,7 +153,7 @@ mod tests {
     }
 
     fn chunk(number: u64) -> Chunk<'static, u64, u64> {
-        Box::new(move |_| ten_rows(number))
+        Box::new(move || ten_rows(number))
     }
 
     fn chunks(
@@ -241,7 +179,7 @@ mod tests {
         let barrier = Arc::new(Barrier::new(2));
         let rows = chunks((0..50_u64).map(move |number| {
             let barrier = Arc::clone(&barrier);
-            let decode = move |_: &mut SpareRows<u64, u64>| {
+            let decode = move || {
                 match number {
                     0 => {
                         // Decoded after the second one.
@@ -275,7 +213,7 @@ mod tests {
     fn a_thread_without_chunks_waits_for_the_rows_of_others() {
         let barrier = Arc::new(Barrier::new(2));
         let decoding = Arc::clone(&barrier);
-        let rows = chunks([Box::new(move |_: &mut SpareRows<u64, u64>| {
+        let rows = chunks([Box::new(move || {
             decoding.wait();
             std::thread::sleep(Duration::from_millis(20));
             ten_rows(0)
@@ -292,7 +230,7 @@ mod tests {
     #[test]
     fn the_first_error_is_the_last_row() {
         let failing = chunks((0..3).map(|number| {
-            let decode = move |_: &mut SpareRows<u64, u64>| {
+            let decode = move || {
                 if number == 1 {
                     vec![
                         row("x", 0),
@@ -312,7 +250,7 @@ mod tests {
     #[test]
     fn a_panic_and_a_duplicate_id_are_errors() {
         let panicking: [Chunk<'static, u64, u64>; 2] =
-            [chunk(0), Box::new(|_| panic!("out of paper"))];
+            [chunk(0), Box::new(|| panic!("out of paper"))];
         let found = pulled(&chunks(panicking));
         assert_eq!(found[10..], ["reading the rows panicked: out of paper"]);
         let found = pulled(&chunks([0, 1, 0].map(chunk)));

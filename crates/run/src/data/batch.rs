@@ -1,0 +1,127 @@
+//! Rows of a file that are read together, and decoded later, on any thread.
+
+use std::path::Path;
+use std::sync::Arc;
+
+#[cfg(feature = "csv")]
+use super::csv::CsvRows;
+use super::error::DataError;
+#[cfg(feature = "parquet")]
+use super::parquet::ColumnRows;
+use super::row::Row;
+use super::selection::FieldSelection;
+use super::text::TextRows;
+use crate::core::rows::pair::Origin;
+
+/// Rows of a format, and the error after them.
+pub(super) type Read<R> = (R, Option<DataError>);
+
+/// Rows of a file that are read together.
+pub(crate) struct Batch {
+    pub(super) file: Arc<Path>,
+    pub(super) rows: BatchRows,
+    /// The number of rows of the file before these.
+    pub(super) rows_before: u64,
+    /// The error after the rows.
+    pub(super) error: Option<DataError>,
+}
+
+pub(super) enum BatchRows {
+    Text(TextRows),
+    #[cfg(feature = "csv")]
+    Csv(CsvRows),
+    #[cfg(feature = "parquet")]
+    Columns(ColumnRows),
+}
+
+/// A row that is not decoded yet.
+pub(crate) struct RawRow<'b> {
+    rows: &'b BatchRows,
+    index: usize,
+    /// Its file and line.
+    pub(crate) at: Origin,
+    /// Its number among the rows of its file, from 1: the id of a row without one. It is the same in every format.
+    pub(super) number: u64,
+}
+
+impl BatchRows {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Text(rows) => rows.len(),
+            #[cfg(feature = "csv")]
+            Self::Csv(rows) => rows.len(),
+            #[cfg(feature = "parquet")]
+            Self::Columns(rows) => rows.len(),
+        }
+    }
+}
+
+impl Batch {
+    /// A file that cannot be read.
+    pub(super) fn failed(error: DataError) -> Self {
+        Self {
+            file: Arc::from(Path::new("")),
+            rows: BatchRows::Text(TextRows::default()),
+            rows_before: 0,
+            error: Some(error),
+        }
+    }
+
+    fn row(&self, index: usize) -> RawRow<'_> {
+        let number = self.rows_before + 1 + index as u64;
+        let line = match &self.rows {
+            BatchRows::Text(rows) => rows.line(index),
+            #[cfg(feature = "csv")]
+            BatchRows::Csv(rows) => rows.line(index),
+            #[cfg(feature = "parquet")]
+            BatchRows::Columns(_) => number,
+        };
+        RawRow {
+            rows: &self.rows,
+            index,
+            at: Origin {
+                file: Arc::clone(&self.file),
+                line,
+            },
+            number,
+        }
+    }
+
+    /// Decodes the rows. An error is the last item.
+    pub(crate) fn decode<T, E: From<DataError>>(
+        mut self,
+        mut decode: impl FnMut(&RawRow<'_>) -> Result<T, E>,
+    ) -> Vec<Result<T, E>> {
+        let mut decoded = Vec::with_capacity(self.rows.len());
+        for index in 0..self.rows.len() {
+            decoded.push(decode(&self.row(index)));
+            if decoded.last().is_some_and(Result::is_err) {
+                return decoded;
+            }
+        }
+        decoded.extend(self.error.take().map(|error| Err(error.into())));
+        decoded
+    }
+}
+
+impl RawRow<'_> {
+    /// Decodes the row. With a selection, other fields may be missing.
+    pub(super) fn read(&self, selection: Option<&FieldSelection>) -> Result<Row, DataError> {
+        match self.rows {
+            BatchRows::Text(rows) => rows.read(self.index, &self.at, selection),
+            #[cfg(feature = "csv")]
+            BatchRows::Csv(rows) => rows.read(self.index, &self.at, selection),
+            #[cfg(feature = "parquet")]
+            BatchRows::Columns(rows) => rows.read(self.index, &self.at),
+        }
+    }
+
+    /// The row as a text of JSON, if it is one and not longer than a row may be.
+    pub(super) fn json(&self) -> Option<&str> {
+        match self.rows {
+            BatchRows::Text(rows) => rows.text(self.index),
+            #[cfg(feature = "csv")]
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! One row of JSON text: from bytes to a [`Row`], with errors that name line and byte within the
+//! file.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::error::DataError;
+use super::row::{Row, RowObject};
+use super::selection::FieldSelection;
+use crate::core::rows::named_values::Fields;
+use crate::core::rows::pair::Origin;
+use crate::core::spec::Side;
+use crate::json::numbers::{is_long_integer, is_underflow, numbers};
+use crate::json::size::is_too_large;
+use crate::json::unique_keys::{Shape, UniqueKeys};
+
+/// 2^64: from this value on, `serde_json` reads an integer as a float.
+const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;
+
+/// Where a row starts: its line, and the byte in the line, counted from 1.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) at: &'a Origin,
+    pub(super) column: usize,
+}
+
+/// Parses a row.
+pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Result<Row, DataError> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let (at, byte) = start.position_of(bytes, error.valid_up_to());
+        let found = bytes[error.valid_up_to()];
+        DataError::invalid(
+            &at,
+            format_args!("invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8"),
+        )
+    })?;
+    if is_too_large(text, value_limit) {
+        return Err(DataError::too_many_values(start.at, value_limit));
+    }
+    let mut row = serde_json::from_str(text).map_err(|error| invalid(&error, start))?;
+    if has_suspicious_number(&row) {
+        check_numbers(text, start)?;
+    }
+    keep_id_as_written(&mut row, text);
+    Ok(row)
+}
+
+/// Parses only the selected fields of a row; `None` if the row is not a common one, or may be invalid.
+pub(super) fn parse_selected(
+    bytes: &[u8],
+    selection: &FieldSelection,
+    value_limit: usize,
+) -> Option<Row> {
+    let text = str::from_utf8(bytes).ok()?;
+    if is_too_large(text, value_limit) {
+        return None;
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let row = (&mut deserializer).deserialize_map(SelectedRow(selection));
+    let mut row = Row::Map(row.ok()?);
+    deserializer.end().ok()?;
+    if has_suspicious_number(&row) {
+        return None;
+    }
+    keep_id_as_written(&mut row, text);
+    Some(row)
+}
+
+fn invalid(error: &serde_json::Error, start: Start<'_>) -> DataError {
+    let message = error.to_string();
+    let (at, column) = start.position(error.line(), error.column());
+    if message.starts_with("recursion limit exceeded") {
+        return DataError::too_large(
+            &at,
+            "lists and objects are nested deeper than 127 levels; flatten them or write the deep part as a string",
+        );
+    }
+    let reason = match message.rfind(" at line ") {
+        Some(end) => &message[..end],
+        None => &message,
+    };
+    match LONE_SURROGATE.contains(&reason) {
+        true => DataError::syntax(&at, column, LONE_SURROGATE_REASON),
+        false => DataError::syntax(&at, column, reason),
+    }
+}
+
+/// The errors of `serde_json` for an escape of half a surrogate pair.
+const LONE_SURROGATE: [&str; 2] = [
+    "unexpected end of hex escape",
+    "lone leading surrogate in hex escape",
+];
+
+const LONE_SURROGATE_REASON: &str = "lone surrogate: an escape from \\ud800 to \\udfff is half a character; write the whole pair, or \\ufffd";
+
+impl Start<'_> {
+    /// The position in the file of the byte at an offset into the row.
+    fn position_of(self, bytes: &[u8], offset: usize) -> (Origin, usize) {
+        let before = &bytes[..offset];
+        let lines = before.split(|byte| *byte == b'\n').count();
+        let in_line = before.rsplit(|byte| *byte == b'\n').next();
+        self.position(lines, in_line.map_or(0, <[u8]>::len) + 1)
+    }
+
+    /// The position in the file of a line and a byte of the row, each counted from 1.
+    fn position(self, line: usize, byte: usize) -> (Origin, usize) {
+        let lines_after = line.saturating_sub(1);
+        let byte = match lines_after {
+            0 => self.column - 1 + byte,
+            _ => byte,
+        };
+        let at = Origin {
+            file: self.at.file.clone(),
+            line: self.at.line + lines_after as u64,
+        };
+        (at, byte)
+    }
+}
+
+/// Rejects numbers that `serde_json` does not read as they are written: integers that do not fit into 64 bits become
+/// floats, so two that differ only in their last digits would compare equal without notice, and numbers below the
+/// smallest float become 0.
+fn check_numbers(text: &str, start: Start<'_>) -> Result<(), DataError> {
+    for number in numbers(text) {
+        if is_long_integer(number.text) {
+            let (at, column) = start.position_of(text.as_bytes(), number.offset);
+            return Err(DataError::at(
+                &at,
+                super::error::DataErrorKind::Invalid,
+                format_args!(
+                    ":{column}: expected an integer of at most 64 bits, found a longer one; write it as a string"
+                ),
+            ));
+        }
+        if is_underflow(number.text) {
+            // The reason and the place that `serde_json` returns for a number that is too large.
+            let last = number.offset + number.text.len() - 1;
+            let (at, column) = start.position_of(text.as_bytes(), last);
+            return Err(DataError::syntax(&at, column, "number out of range"));
+        }
+    }
+    Ok(())
+}
+
+/// Replaces an id that is a float by its text: `1.50` and `1e2` are ids, not numbers.
+fn keep_id_as_written(row: &mut Row, text: &str) {
+    let Shape::Map(RowObject { id: Some(id), .. }) = row else {
+        return;
+    };
+    if !id.is_f64() {
+        return;
+    }
+    if let Some(number) = numbers(text).find(|number| number.key == Some("\"id\"")) {
+        *id = number.text.into();
+    }
+}
+
+/// Only the text of rows with very large numbers or a float of 0 is scanned.
+fn has_suspicious_number(row: &Row) -> bool {
+    let any = |fields: &Fields| fields.iter().any(|(_, value)| is_suspicious(value));
+    let row = match row {
+        Shape::Other(value) => return is_suspicious(value),
+        Shape::Map(row) => row,
+    };
+    let any_in_side = |side: &Option<Shape<Fields>>| match side {
+        None => false,
+        Some(Shape::Other(value)) => is_suspicious(value),
+        Some(Shape::Map(fields)) => any(fields),
+    };
+    row.id.as_ref().is_some_and(is_suspicious)
+        || any_in_side(&row.gold)
+        || any_in_side(&row.pred)
+        || any(&row.attributes)
+}
+
+/// Whether the value contains a float that a 64-bit integer could have been rounded to (negative
+/// ones start at 2^63), or a float of 0.
+fn is_suspicious(value: &Value) -> bool {
+    match value {
+        Value::Number(number) if number.is_f64() => number
+            .as_f64()
+            .is_some_and(|float| float == 0.0 || float.abs() >= FIRST_FLOAT / 2.0),
+        Value::Array(list) => list.iter().any(is_suspicious),
+        Value::Object(object) => object.values().any(is_suspicious),
+        _ => false,
+    }
+}
+
+/// Visits a row in its common shape.
+struct SelectedRow<'s>(&'s FieldSelection);
+
+impl<'de> Visitor<'de> for SelectedRow<'_> {
+    type Value = RowObject;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a row")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RowObject, A::Error> {
+        let mut row = RowObject::default();
+        let names = self.0.attribute_names();
+        while let Some(key) = map.next_key_seed(Key(names, true))? {
+            let Some(key) = key else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let is_duplicate = match &*key {
+                "id" => row.id.replace(map.next_value()?).is_some(),
+                "gold" => {
+                    let fields = map.next_value_seed(SelectedFields(self.0.names(Side::Gold)))?;
+                    row.gold.replace(Shape::Map(fields)).is_some()
+                }
+                "pred" => {
+                    let fields = map.next_value_seed(SelectedFields(self.0.names(Side::Pred)))?;
+                    row.pred.replace(Shape::Map(fields)).is_some()
+                }
+                _ => insert(&mut row.attributes, key, map.next_value::<UniqueKeys>()?.0),
+            };
+            if is_duplicate {
+                return Err(A::Error::custom("a duplicate key"));
+            }
+        }
+        Ok(row)
+    }
+}
+
+/// Reads the fields with these names, or all.
+struct SelectedFields<'s>(Option<&'s [&'static str]>);
+
+impl<'de> DeserializeSeed<'de> for SelectedFields<'_> {
+    type Value = Fields;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Fields, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for SelectedFields<'_> {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of fields")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = Fields::default();
+        while let Some(key) = map.next_key_seed(Key(self.0, false))? {
+            match key {
+                None => _ = map.next_value::<IgnoredAny>()?,
+                Some(key) => {
+                    if insert(&mut fields, key, map.next_value::<UniqueKeys>()?.0) {
+                        return Err(A::Error::custom("a duplicate key"));
+                    }
+                }
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// Returns whether there was a value.
+fn insert(fields: &mut Fields, name: Cow<'static, str>, value: Value) -> bool {
+    match name {
+        Cow::Borrowed(name) => fields.insert_static(name, value).is_some(),
+        Cow::Owned(name) => fields.insert(name, value).is_some(),
+    }
+}
+
+/// Reads a key: one of these names, or any. Returns `None` for another one. The flag is whether it is a key of a row.
+struct Key<'s>(Option<&'s [&'static str]>, bool);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Option<Cow<'static, str>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Option<Cow<'static, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
+        let Self(names, is_of_row) = self;
+        if is_of_row {
+            match key {
+                "id" => return Ok(Some("id".into())),
+                "gold" => return Ok(Some("gold".into())),
+                "pred" => return Ok(Some("pred".into())),
+                // The row may be of a result file, or have a field twice.
+                _ if key == "scores" || key.starts_with("gold.") || key.starts_with("pred.") => {
+                    return Err(E::custom("an unusual row"));
+                }
+                _ => {}
+            }
+        }
+        Ok(match names {
+            None => Some(Cow::Owned(key.to_owned())),
+            Some(names) => names
+                .iter()
+                .find(|name| **name == key)
+                .map(|name| Cow::Borrowed(*name)),
+        })
+    }
+}
