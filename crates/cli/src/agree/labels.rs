@@ -38,12 +38,6 @@ impl Labels {
         }
     }
 
-    /// Adds the labels of more rows.
-    pub(crate) fn append(&mut self, mut more: Self) {
-        self.labels.append(&mut more.labels);
-        self.known.extend(more.known);
-    }
-
     /// Checks that at least one row has a label.
     pub(crate) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
         if self.labels.iter().any(|label| *label != Label::Missing) {

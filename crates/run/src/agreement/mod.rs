@@ -7,21 +7,38 @@
 //! files are read in `cli/agree/`.
 
 mod builder;
-mod closeness;
 mod compare;
-mod error;
 mod figure;
 mod labelled;
-mod options;
 mod rating;
 mod scale;
 mod statistics;
 mod table;
 
-pub use builder::AgreementBuilder;
-pub use closeness::Closeness;
-pub use error::AgreementError;
+pub use builder::{AgreementBuilder, Closeness};
 pub use figure::{Figure, Note};
 pub use labelled::{LabelSample, LabelledRows};
 pub use rating::{Label, Rating};
 pub use statistics::Agreement;
+
+/// Why ratings and labels cannot be compared.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct AgreementError {
+    row: Option<usize>,
+    message: String,
+}
+
+dsrs_metrics_values::debug_as_display!(AgreementError);
+
+impl AgreementError {
+    fn at(row: usize, message: String) -> Self {
+        let row = Some(row);
+        Self { row, message }
+    }
+
+    /// Returns the position of the row that caused the error, counted from 0, if one did.
+    pub fn row(&self) -> Option<usize> {
+        self.row
+    }
+}

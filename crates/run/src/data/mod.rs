@@ -53,4 +53,4 @@ pub(crate) use result_row::{
 #[doc(hidden)]
 pub use row_file::NamedFile;
 pub(crate) use row_hash::{parse_hash, row_hash};
-pub(crate) use selection::{FieldSelection, id_into, may_be_field_twice};
+pub(crate) use selection::FieldSelection;

@@ -90,46 +90,44 @@ impl ObjectRow {
     }
 }
 
-/// Reads a file in blocks of rows, which are made on all threads, and calls `each` with the blocks in order. A block ends at its
-/// first error, and is the last one. Rows in lines for which `is_read` returns false are skipped. `scan` adds a line of JSON
-/// and returns true, or returns false; `add` adds every row that `scan` did not.
-pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError>>(
+/// Reads the rows of a file on all threads, and calls `each` with them in order; the first error is the last call. Rows in lines for
+/// which `is_read` returns false are skipped. `of_line` makes a row of a line of JSON; if it returns `None`, `of_object` does.
+pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
-    new: impl Fn() -> B + Sync,
-    scan: impl Fn(&mut B, &str, &dyn Fn() -> Origin) -> Result<bool, D> + Sync,
-    add: impl Fn(&mut B, ObjectRow) -> Result<(), D> + Sync,
-    mut each: impl FnMut(B, Option<D>) -> Result<(), E>,
+    of_line: impl Fn(&str, &dyn Fn() -> Origin) -> Option<R> + Sync,
+    of_object: impl Fn(ObjectRow) -> Result<R, D> + Sync,
+    mut each: impl FnMut(Result<R, D>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut file = open(file, None)?;
-    let add_row = |block: &mut B, row: ChunkRow<'_>| {
-        if !is_read(row.line()) {
-            return Ok(());
-        }
+    let mut file = match open(file, None) {
+        Ok(file) => file,
+        Err(error) => return each(Err(error.into())),
+    };
+    let read = |row: ChunkRow<'_>| {
         if let ChunkRow::Undecoded(row) = &row
-            && let Some(line) = row.json()
-            && scan(block, line, &|| row.at())?
+            && let Some(made) = row.json().and_then(|line| of_line(line, &|| row.at()))
         {
-            return Ok(());
+            return Ok(made);
         }
-        add(block, ObjectRow::new(row.row()?)?)
+        of_object(ObjectRow::new(row.row()?)?)
     };
     in_order(
         |chunk: Result<RowChunk, DataError>| {
-            let (mut block, mut error) = (new(), None);
-            match chunk {
-                Err(unreadable) => error = Some(unreadable.into()),
-                Ok(chunk) => chunk.rows.each(|row| {
-                    error = row
-                        .map_err(D::from)
-                        .and_then(|row| add_row(&mut block, row))
-                        .err();
-                    error.is_none()
-                }),
-            }
-            (block, error)
+            let chunk = match chunk {
+                Err(unreadable) => return vec![Err(unreadable.into())],
+                Ok(chunk) => chunk,
+            };
+            let mut rows = Vec::new();
+            chunk.rows.each(|row| {
+                if row.as_ref().is_ok_and(|row| !is_read(row.line())) {
+                    return true;
+                }
+                rows.push(row.map_err(D::from).and_then(&read));
+                rows.last().is_some_and(Result::is_ok)
+            });
+            rows
         },
-        |(block, error)| each(block, error),
+        |rows| rows.into_iter().try_for_each(&mut each),
         |pass| iter::from_fn(|| file.next_chunk()).try_for_each(pass),
     )
 }

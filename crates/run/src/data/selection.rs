@@ -217,7 +217,7 @@ impl<'m> Extend<&'m Mapping> for FieldSelection {
 }
 
 /// Whether a row that has `gold` or `pred` too is invalid.
-pub(crate) fn may_be_field_twice(key: &str) -> bool {
+fn may_be_field_twice(key: &str) -> bool {
     key.starts_with("gold.") || key.starts_with("pred.")
 }
 
@@ -228,7 +228,7 @@ fn id(scanner: &mut Scanner<'_>) -> Option<Value> {
 }
 
 /// As [`id`], in the memory of another one.
-pub(crate) fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
+fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
     if scanner.peek()? == b'"' {
         scanner.string_into(text)?;
         return (!text.is_empty()).then_some(());

@@ -17,7 +17,7 @@ use super::findings::{
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
-use crate::results::{CompareError, Comparison, MetricComparison, Results, other_code};
+use crate::results::{Comparison, MetricComparison, Results, other_code};
 use crate::stats::holm;
 
 /// The largest number of groups in the sentence of a gate.
@@ -282,27 +282,33 @@ impl Decider<'_> {
             .metrics([metric])
             .only_paired(true)
             .seed(self.seed);
-        builder = builder.listed_rows(0).places(["in the baseline", "now"]);
+        let places = ["in the baseline", "now"];
+        builder = builder.listed_rows(0).places(places);
         builder = builder.strict_identity(self.is_strict);
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }
         let undecided = |reason: String| Finding(GateVerdict::Undecided, reason);
-        let comparison = builder.of(old, new).map_err(|error| {
-            undecided(match error {
-                CompareError::NoMetric { .. } => {
-                    format!("the baseline has no score of `{}`", escape::name(metric))
+        let name = metric.split_once('.').map_or(metric, |(name, _)| name);
+        if old.metrics().all(|known| known != name) {
+            let metric = escape::name(metric);
+            return Err(undecided(format!(
+                "the baseline has no score of `{metric}`"
+            )));
+        }
+        let different = old.identity_differences(new, metric, self.is_strict, places);
+        if !different.is_empty() {
+            let advice = match self.has_other_code(metric) {
+                true => {
+                    "; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline"
                 }
-                CompareError::DifferentIdentities { identity } => {
-                    let advice = match self.has_other_code(metric) {
-                        true => "; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline",
-                        false => "",
-                    };
-                    identity.sentences().join("; ") + advice
-                }
-                error => error.to_string(),
-            })
-        })?;
+                false => "",
+            };
+            return Err(undecided(different.join("; ") + advice));
+        }
+        let comparison = builder
+            .of(old, new)
+            .map_err(|error| undecided(error.to_string()))?;
         let found = comparison.metrics.into_iter().next();
         found
             .map(Box::new)

@@ -20,6 +20,7 @@ use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
 };
 use crate::json::describe::{found, text};
+use crate::messages::escape;
 
 /// A row of any format, before its fields are checked.
 pub(super) struct UncheckedRow {
@@ -194,11 +195,15 @@ impl UncheckedRow {
     }
 
     fn not_results(&self) -> ResultsError {
-        let keys = self.fields.keys().map(str::to_owned).collect();
-        ResultsError::NotResults {
-            at: self.at.clone(),
-            keys,
-        }
+        let keys: Vec<_> = self.fields.keys().collect();
+        let only = match &*keys {
+            [] => String::new(),
+            keys => format!(", only {}", escape::names(keys.iter().copied())),
+        };
+        ResultsError::read(format!(
+            "{}: no `scores` in the row{only}; expected a file written by `score --out`",
+            self.at
+        ))
     }
 }
 
@@ -338,7 +343,7 @@ impl<'a> Keys<'a> {
     }
 
     fn invalid(&self, key: &str, expected: &'static str, value: &Value) -> ResultsError {
-        ResultsError::invalid(self.at, self.name(key), expected, found(value))
+        ResultsError::invalid(self.at, &self.name(key), expected, &found(value))
     }
 }
 
@@ -357,7 +362,7 @@ fn typed<T>(
     if value.is_null() {
         return Ok(None);
     }
-    let invalid = || ResultsError::invalid(at, field.to_owned(), expected, found(value));
+    let invalid = || ResultsError::invalid(at, field, expected, &found(value));
     read(value).map(Some).ok_or_else(invalid)
 }
 
@@ -368,9 +373,9 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
         Value::Object(object) => Ok(object),
         other => Err(ResultsError::invalid(
             at,
-            field.to_owned(),
+            field,
             "an object",
-            found(&other),
+            &found(&other),
         )),
     }
 }

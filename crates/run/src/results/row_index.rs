@@ -27,10 +27,16 @@ pub struct RowIndex {
 }
 
 impl RowIndex {
-    /// Adds a row to a block, whose ids are not compared.
-    pub fn add(&mut self, row: &ResultRow) {
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`ResultsError`] if an earlier row has the same id.
+    pub fn add(&mut self, row: &ResultRow) -> Result<(), ResultsError> {
         let place = self.ids.len();
-        self.ids.push(&row.id);
+        if let Err(first) = self.ids.push_unique(&row.id) {
+            let first = self.lines.get(first);
+            return Err(ResultsError::duplicate_id(&row.at(), &row.id, first));
+        }
         if let Some(origin) = &row.origin {
             self.file.get_or_insert_with(|| Arc::clone(&origin.file));
         }
@@ -40,28 +46,6 @@ impl RowIndex {
             set(&mut self.gold, place, row.gold_hash);
         }
         self.has_positional |= row.is_positional;
-    }
-
-    /// Adds the rows of a block.
-    ///
-    /// # Errors
-    /// [`ResultsError::DuplicateId`].
-    pub fn append(&mut self, block: Self) -> Result<(), ResultsError> {
-        let first = self.len();
-        for row in 0..block.len() {
-            if let Err(first) = self.ids.push_unique(block.id(row)) {
-                let (at, id) = (block.at(row), block.id(row).to_owned());
-                return Err(ResultsError::DuplicateId {
-                    at,
-                    id,
-                    first: self.lines.get(first),
-                });
-            }
-            self.lines.push(first + row, block.lines.get(row));
-        }
-        self.file = self.file.take().or(block.file);
-        self.has_positional |= block.has_positional;
-        append(&mut self.gold, first, block.gold);
         Ok(())
     }
 
@@ -117,14 +101,6 @@ impl RowIndex {
 pub(super) fn set<T: Clone + Default>(column: &mut Vec<T>, row: usize, value: T) {
     column.resize(row, T::default());
     column.push(value);
-}
-
-/// Adds the values of more rows to a column that may lack the rows before.
-pub(super) fn append<T: Clone + Default>(column: &mut Vec<T>, first: usize, more: Vec<T>) {
-    if !more.is_empty() {
-        column.resize(first, T::default());
-        column.extend(more);
-    }
 }
 
 /// The ids of rows.

@@ -4,7 +4,6 @@ use indexmap::IndexMap;
 
 use super::error::{MAX_METRICS, ResultsError};
 use crate::core::metric::identity::MetricIdentity;
-use crate::core::rows::pair::Origin;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
@@ -63,16 +62,6 @@ impl KnownMetric {
             _ => Some(kind),
         };
     }
-
-    fn merge(&mut self, other: Self) {
-        self.has_numbers |= other.has_numbers;
-        self.is_counted |= other.is_counted;
-        self.has_corpus |= other.has_corpus;
-        self.has_corpus_part |= other.has_corpus_part;
-        if let Some(kind) = other.kind {
-            self.add_kind(kind);
-        }
-    }
 }
 
 /// Returns the value of a key, which is at this place in most rows.
@@ -116,24 +105,8 @@ impl Run {
         for (place, (name, score)) in row.scores.iter().enumerate() {
             entry(&mut self.metrics, place, name).add(score);
         }
-        self.check_number(|| row.at())
-    }
-
-    /// Adds the metrics of more rows.
-    pub(super) fn merge(
-        &mut self,
-        more: Self,
-        at: impl FnOnce() -> Origin,
-    ) -> Result<(), ResultsError> {
-        for (name, known) in more.metrics {
-            self.metrics.entry(name).or_default().merge(known);
-        }
-        self.check_number(at)
-    }
-
-    fn check_number(&self, at: impl FnOnce() -> Origin) -> Result<(), ResultsError> {
         match self.metrics.len() > MAX_METRICS {
-            true => Err(ResultsError::too_many_metrics(&at())),
+            true => Err(ResultsError::too_many_metrics(&row.at())),
             false => Ok(()),
         }
     }
@@ -169,11 +142,10 @@ impl Run {
 
     /// Checks that the identity is known.
     pub(super) fn require_identity(&self) -> Result<(), ResultsError> {
-        let (file, reason) = match &self.manifest {
-            Ok(_) => return Ok(()),
-            Err(reason) => (self.name.clone(), reason.clone()),
-        };
-        Err(ResultsError::UnknownIdentity { file, reason })
+        match &self.manifest {
+            Ok(_) => Ok(()),
+            Err(reason) => Err(ResultsError::unknown_identity(&self.name, reason)),
+        }
     }
 
     /// Returns the identity of a metric, which the manifest contains.

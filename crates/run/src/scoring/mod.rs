@@ -125,7 +125,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// the budget, which counts the cost of metrics.
     ///
     /// # Errors
-    /// [`ScorerError::NotReady`], which names the metric and what to set.
+    /// [`ScorerError::Run`], which names the metric and what to set.
     pub async fn probe(&self) -> Result<(), ScorerError> {
         let mut required = Vec::new();
         let metrics = self.inner.set.all();

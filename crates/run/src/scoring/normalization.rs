@@ -14,9 +14,10 @@ impl Normalization {
     /// Returns the normalization of a metric. Its range must have a finite width above 0.
     pub(super) fn of(spec: &MetricSpec<'_>) -> Result<Self, ScorerError> {
         if spec.kind == ScoreKind::Corpus {
-            return Err(ScorerError::CorpusMetric {
-                metric: spec.name.to_owned(),
-            });
+            let metric = spec.name;
+            return Err(ScorerError::setup(format!(
+                "`{metric}` scores all rows together and no single row; run it with `Evaluate`"
+            )));
         }
         let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;
         if spec.strict && has_verdict {
@@ -27,10 +28,13 @@ impl Normalization {
             });
         }
         let higher_is_better = spec.direction == Direction::HigherIsBetter;
-        let metric = || spec.name.to_owned();
-        let range = spec
-            .range
-            .ok_or_else(|| ScorerError::NoRange { metric: metric() })?;
+        let metric = spec.name;
+        let Some(range) = spec.range else {
+            return Err(ScorerError::setup(format!(
+                "`{metric}` declares no range, which is required to average it with other metrics; \
+                 declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
+            )));
+        };
         let width = range.max - range.min;
         if width.is_finite() && width > 0.0 {
             Ok(Self {
@@ -38,10 +42,9 @@ impl Normalization {
                 higher_is_better,
             })
         } else {
-            Err(ScorerError::UnusableRange {
-                metric: metric(),
-                range,
-            })
+            Err(ScorerError::setup(format!(
+                "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare one of finite width above 0"
+            )))
         }
     }
 
@@ -83,22 +86,15 @@ mod tests {
 
     #[test]
     fn a_metric_of_rows_with_a_range_of_some_width_can_be_normalized() {
-        let refused = |spec: MetricSpec<'_>| Normalization::of(&spec).unwrap_err();
-        let metric = || "it".to_owned();
+        let refused = |spec: MetricSpec<'_>| Normalization::of(&spec).unwrap_err().to_string();
         let it = MetricSpec::new("it");
-        assert_eq!(refused(it), ScorerError::NoRange { metric: metric() });
+        assert!(refused(it).starts_with("`it` declares no range"));
         let corpus = it.with_range(0.0, 1.0).with_kind(ScoreKind::Corpus);
-        assert_eq!(
-            refused(corpus),
-            ScorerError::CorpusMetric { metric: metric() }
-        );
+        assert!(refused(corpus).starts_with("`it` scores all rows together"));
         for (min, max) in [(1.0, 1.0), (0.0, f64::INFINITY)] {
             let range = ScoreRange { min, max };
-            let expected = ScorerError::UnusableRange {
-                metric: metric(),
-                range,
-            };
-            assert_eq!(refused(it.with_range(min, max)), expected);
+            let expected = format!("the range {range} of `it` cannot be normalized");
+            assert!(refused(it.with_range(min, max)).starts_with(&expected));
         }
     }
 }

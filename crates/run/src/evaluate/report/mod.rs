@@ -1,8 +1,6 @@
 //! The output of an evaluation: progress on standard error, a table, result files.
 
 #[cfg(feature = "csv")]
-mod cells;
-#[cfg(feature = "csv")]
 mod columns;
 #[cfg(feature = "csv")]
 mod csv;

@@ -9,6 +9,7 @@ use std::hash::Hash;
 use std::path::Path;
 
 use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -23,6 +24,7 @@ use crate::core::score::{OFFLINE_JUDGE, Scored};
 use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 use crate::json::path;
+use crate::json::unique_keys::unique_entries;
 
 /// One row of a result file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,7 +69,8 @@ pub struct ResultRow {
 /// The result of one metric, or of one component of a composite, on one row.
 ///
 /// With serde, it has the form of a result file. `S` is the type of its strings, which a writer of files borrows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "S: DeserializeOwned"))]
 #[non_exhaustive]
 pub struct ResultScore<S: Eq + Hash = String> {
     /// Whether there is a score, and if not, why.
@@ -83,9 +86,10 @@ pub struct ResultScore<S: Eq + Hash = String> {
     /// The feedback for an optimizer.
     pub feedback: Option<S>,
     /// The cost of the call, in millisatoshis.
+    #[serde(default)]
     pub cost_msats: u64,
     /// The fields that the metric reads and the prediction lacks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<S>,
     /// The error of a failed row.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,13 +101,25 @@ pub struct ResultScore<S: Eq + Hash = String> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
     /// Named scores, such as `precision`.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "unique_entries",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub parts: IndexMap<S, f64>,
     /// Values of any type that the metric returned, such as the reasoning of a judge.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "unique_entries",
+        skip_serializing_if = "Map::is_empty"
+    )]
     pub metadata: Map<String, Value>,
     /// The results of the components of a composite.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "unique_entries",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub components: IndexMap<S, ResultScore<S>>,
     /// The contribution to the score of all rows, which only a metric has, and no component.
     #[serde(skip)]
@@ -111,8 +127,8 @@ pub struct ResultScore<S: Eq + Hash = String> {
     /// The same as a file contains it, from which `compare` computes the score again. Only of a score that is written.
     #[serde(rename = "corpus", skip_serializing_if = "Option::is_none")]
     pub(crate) written_corpus: Option<Value>,
-    /// Whether the value is the mean of repeats that are all pass or fail.
-    #[serde(skip)]
+    /// Whether the value is the mean of repeats that are all pass or fail. A baseline has it in place of the repeats.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
     /// Whether the offline judge, not a model, rated the row for this metric or a component.
     #[serde(skip)]
@@ -268,11 +284,15 @@ pub(super) fn not_json(error: &serde_json::Error) -> String {
 
 /// Latency, tokens and cost that the program returned. A latency that the harness measured is not part of it, so that the same rows
 /// give the same file.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct RunRecord {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) latency_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cost_msats: Option<u64>,
 }
 

@@ -21,6 +21,6 @@ pub use self::metric_summary::MetricSummary;
 pub(super) use self::plain_tally::PlainTally;
 pub use self::repeats::RepeatSummary;
 pub use self::result::{Ending, EvaluationResult};
-pub(crate) use self::sample::{IntervalOptions, Place};
+pub(crate) use self::sample::{IntervalOptions, Place, Sample};
 pub(crate) use self::tally::{Tally, TallyOptions};
 pub use self::totals::ProgramTotals;

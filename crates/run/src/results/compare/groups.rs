@@ -2,8 +2,10 @@
 
 use indexmap::IndexSet;
 
-use super::error::CompareError;
 use super::pairs::{Pair, Pairs};
+use super::text::hint;
+use crate::messages::escape;
+use crate::results::error::ResultsError;
 
 /// The group of every pair. A row without one is a group of its own, as in the evaluation of a run.
 pub(super) struct Groups {
@@ -14,7 +16,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn of(field: &str, pairs: &Pairs<'_>) -> Result<Self, CompareError> {
+    pub(super) fn of(field: &str, pairs: &Pairs<'_>) -> Result<Self, ResultsError> {
         let mut names = IndexSet::new();
         let mut of_pair = Vec::with_capacity(pairs.pairs.len());
         for pair in &pairs.pairs {
@@ -25,12 +27,12 @@ impl Groups {
             }));
         }
         if names.is_empty() {
-            let (file, field) = (pairs.a.run.name().to_owned(), field.to_owned());
-            return Err(CompareError::NoGroup {
-                file,
-                field,
-                known: pairs.a.known_fields(),
-            });
+            let (file, known) = (pairs.a.run.name(), pairs.a.known_fields());
+            let hint = hint(field, known.iter().map(String::as_str));
+            let field = escape::name(field);
+            return Err(ResultsError::rows(format!(
+                "{file}: no row has `{field}`{hint}"
+            )));
         }
         let mut next = names.len();
         let mut number = |group: Option<usize>| {
@@ -53,17 +55,13 @@ fn group<'a>(
     field: &str,
     pair: Pair,
     Pairs { a, b, .. }: &Pairs<'a>,
-) -> Result<Option<&'a str>, CompareError> {
+) -> Result<Option<&'a str>, ResultsError> {
     match (a.group(pair.a), b.group(pair.b)) {
         (Some(of_a), Some(of_b)) if of_a != of_b => {
-            let (id, field) = (a.rows.id(pair.a).to_owned(), field.to_owned());
-            let (of_a, of_b) = (format!("{of_a:?}"), format!("{of_b:?}"));
-            Err(CompareError::DifferentGroups {
-                id,
-                field,
-                of_a,
-                of_b,
-            })
+            let (id, field) = (escape::name(a.rows.id(pair.a)), escape::name(field));
+            Err(ResultsError::rows(format!(
+                "row `{id}`: `{field}` is {of_a:?} in one run and {of_b:?} in the other; group by a field of the data"
+            )))
         }
         (of_a, of_b) => Ok(of_a.or(of_b)),
     }

@@ -6,12 +6,13 @@ use std::fmt;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::error::CompareError;
 use super::reported_models::ReportedModels;
 use super::sides::Sides;
+use super::text::hint;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
 use crate::messages::escape;
+use crate::results::error::ResultsError;
 use crate::results::run::Run;
 
 /// What two runs measured, compared by their [manifests](crate::results::Manifest).
@@ -45,7 +46,7 @@ pub struct MetricDifference {
 
 /// What the runs are called in the sentences about metrics that differ.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::results) struct Places(pub(super) [&'static str; 2]);
+pub(crate) struct Places(pub(crate) [&'static str; 2]);
 
 impl Places {
     /// The first run, as a sentence says since when something changed.
@@ -152,7 +153,7 @@ impl IdentityComparison {
     }
 
     /// Returns whether a metric, or a part of it, is compared.
-    pub(in crate::results) fn is_compared(&self, name: &str) -> bool {
+    pub(crate) fn is_compared(&self, name: &str) -> bool {
         self.different
             .get(metric_of(name))
             .is_none_or(|metric| metric.is_compared)
@@ -196,16 +197,14 @@ pub(in crate::results) fn check_allowed(
     a: &Run,
     b: &Run,
     allowed: &IndexSet<String>,
-) -> Result<(), CompareError> {
+) -> Result<(), ResultsError> {
     let known: IndexSet<&str> = a.metrics().chain(b.metrics()).collect();
     match allowed.iter().find(|name| !known.contains(&***name)) {
         None => Ok(()),
         Some(metric) => {
-            let known = known.into_iter().map(str::to_owned).collect();
-            Err(CompareError::NoDifferentMetric {
-                metric: metric.clone(),
-                known,
-            })
+            let (name, hint) = (escape::name(metric), hint(metric, known));
+            let message = format!("`{name}` may differ, and no run has this metric{hint}");
+            Err(ResultsError::setting("allow_different", message))
         }
     }
 }

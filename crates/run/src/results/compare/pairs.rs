@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::error::CompareError;
+use super::text::first_ids;
+use crate::messages::escape;
+use crate::results::error::ResultsError;
 use crate::results::run_scores::RunScores;
 use crate::results::selected::{Score, Selected};
 use crate::stats::score_difference;
@@ -31,7 +33,7 @@ impl<'a> Pairs<'a> {
         a: &'a RunScores,
         b: &'a RunScores,
         only_paired: bool,
-    ) -> Result<Self, CompareError> {
+    ) -> Result<Self, ResultsError> {
         let pair = |row| {
             Some(Pair {
                 a: row,
@@ -45,36 +47,29 @@ impl<'a> Pairs<'a> {
             rows.map(|row| of.id(row).to_owned()).collect::<Vec<_>>()
         };
         let (only_in_a, only_in_b) = (only(a, b), only(b, a));
-        let (name_a, name_b) = (a.run.name().to_owned(), b.run.name().to_owned());
+        let (name_a, name_b) = (a.run.name(), b.run.name());
         if pairs.is_empty() {
-            let id = |ids: Vec<String>| ids.into_iter().next().unwrap_or_default();
-            let (of_a, of_b) = (id(only_in_a), id(only_in_b));
-            return Err(CompareError::NoCommonRows {
-                a: name_a,
-                b: name_b,
-                of_a,
-                of_b,
-            });
+            let [of_a, of_b] = [&only_in_a, &only_in_b]
+                .map(|ids| escape::name(ids.first().map_or("", String::as_str)));
+            return Err(ResultsError::rows(format!(
+                "no id of {name_a} is in {name_b}: found ids such as `{of_a}` and `{of_b}`; compare runs over the same rows"
+            )));
         }
         let by_position = a.rows.has_positional() || b.rows.has_positional();
         if !only_paired && (!only_in_a.is_empty() || !only_in_b.is_empty()) {
-            let paired = pairs.len() as u64;
-            let (a, b) = (name_a, name_b);
-            return Err(match by_position {
-                true => CompareError::DifferentPositions {
-                    a,
-                    b,
-                    only_in_a,
-                    only_in_b,
-                },
-                false => CompareError::DifferentRows {
-                    a,
-                    b,
-                    paired,
-                    only_in_a,
-                    only_in_b,
-                },
-            });
+            let (paired, only_a, only_b) = (
+                pairs.len(),
+                only_in(&only_in_a, name_a),
+                only_in(&only_in_b, name_b),
+            );
+            return Err(ResultsError::rows(match by_position {
+                true => format!(
+                    "expected as many rows in both runs, which have no ids and are paired by position, found {only_a} and {only_b}; score both with --map id=COLUMN, a column that differs in each row"
+                ),
+                false => format!(
+                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, write --only-paired (in code, `only_paired(true)`)"
+                ),
+            }));
         }
         let pairs = Self {
             a,
@@ -89,7 +84,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// Different data can have the same ids. Rows without ids are pairs only if both are known to be of the same gold row.
-    fn check_gold(&self) -> Result<(), CompareError> {
+    fn check_gold(&self) -> Result<(), ResultsError> {
         let Self {
             a,
             b,
@@ -102,19 +97,24 @@ impl<'a> Pairs<'a> {
         let is_unknown = |pair: &&Pair| !matches!(gold(pair), (Some(_), Some(_)));
         if let Some(first) = pairs.iter().find(is_different) {
             let different = pairs.iter().filter(is_different);
-            let ids = different.map(|pair| a.rows.id(pair.a).to_owned()).collect();
-            let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
-            return Err(CompareError::DifferentGold {
-                ids,
-                a,
-                b,
-                by_position: *by_position,
-            });
+            let ids: Vec<_> = different.map(|pair| a.rows.id(pair.a).to_owned()).collect();
+            let (ids, a, b) = (first_ids(&ids), a.rows.at(first.a), b.rows.at(first.b));
+            let advice = match by_position {
+                true => {
+                    "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row"
+                }
+                false => "compare runs over the same data",
+            };
+            return Err(ResultsError::rows(format!(
+                "the gold rows of {ids} differ: the first is at {a} and {b}; {advice}"
+            )));
         }
         match pairs.iter().find(is_unknown) {
             Some(first) if *by_position => {
                 let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
-                Err(CompareError::UnknownGold { a, b })
+                Err(ResultsError::rows(format!(
+                    "expected a `gold_hash` in {a} and {b}, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column names the rows"
+                )))
             }
             _ => Ok(()),
         }
@@ -237,5 +237,13 @@ impl ComparedRows {
         self.rows
             .iter()
             .all(|row| is_verdict(row.a) && is_verdict(row.b))
+    }
+}
+
+/// `` 2 only in a.jsonl (`x`, `y`) ``
+fn only_in(ids: &[String], file: &str) -> String {
+    match ids.len() {
+        0 => format!("0 only in {file}"),
+        count => format!("{count} only in {file} ({})", first_ids(ids)),
     }
 }
