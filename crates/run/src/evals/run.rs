@@ -9,15 +9,15 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::Baseline;
-use super::checks::{check_gates, explained};
+use super::condition::{check_gates, explained};
 use super::decide::{GateResult, Verdicts, decide};
+use super::environment::claim_name;
 use super::environment::{Environment, Update};
 use super::eval::{Eval, Source};
 use super::figures::{Finished, complete};
 use super::findings::GateVerdict;
 use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
-use super::owner::claim_name;
 use super::pending::Pending;
 use super::{github, pending};
 use crate::core::program::Program;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::compare::{IdentityComparison, Places};
 use super::error::ResultsError;
-use super::file_manifest::read_manifest;
+use super::read_rows::read_manifest;
 use super::read_rows::{check_has_id, read_rows};
 use super::run::{Run, name_of};
 use crate::core::spec::ScoreKind;

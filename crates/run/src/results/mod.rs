@@ -5,12 +5,10 @@
 //! in a file. `read_rows.rs` reads rows: `json_row.rs` decodes lines of JSON, and `parse.rs` all other rows. `run_scores.rs` and
 //! `row_index.rs` have columns in place of rows. [`Comparison`] compares two runs. `html/` has the HTML report.
 
-mod cell;
 mod compare;
 mod error;
 mod figures;
 mod file;
-mod file_manifest;
 mod foreign_rows;
 mod github;
 #[cfg(feature = "html")]
@@ -28,8 +26,6 @@ mod selected;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
-#[doc(hidden)]
-pub use cell::parse_cell;
 pub use compare::{
     Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, IdentityComparison,
     MetricComparison, MetricDifference, PairedDifference, RunTotals, Sides, Verdict,
@@ -42,18 +38,21 @@ pub use error::{ResultsError, ResultsErrorKind};
 pub use figures::{Counts, MetricFigures};
 pub use file::Results;
 #[doc(hidden)]
-pub use file_manifest::{manifest_of, read_manifest};
-#[doc(hidden)]
 pub use foreign_rows::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 pub use github::Annotation;
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};
 pub(crate) use json_row::JsonRow;
 pub use markdown::markdown;
+pub(crate) use markdown::table as markdown_table;
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[doc(hidden)]
+pub use parse::parse_cell;
+#[doc(hidden)]
 pub use read_rows::read_rows;
+#[doc(hidden)]
+pub use read_rows::{manifest_of, read_manifest};
 #[doc(hidden)]
 pub use row_index::RowIndex;
 pub use run_scores::RunScores;

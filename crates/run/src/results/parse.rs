@@ -5,7 +5,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::cell::parse_cell;
 use super::error::{MAX_METRICS, ResultsError};
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
@@ -20,6 +19,7 @@ use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
 };
 use crate::json::describe::{found, text};
+use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::messages::escape;
 
 /// A row of any format, before its fields are checked.
@@ -377,5 +377,24 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
             "an object",
             &found(&other),
         )),
+    }
+}
+
+/// The value of a CSV cell: null if it is empty, a bool (also as Python and spreadsheets write it),
+/// a number, list or object as JSON, and otherwise a string, as is a list of more values than the limit of a row.
+#[doc(hidden)]
+pub fn parse_cell(cell: &Value) -> Value {
+    let Value::String(text) = cell else {
+        return cell.clone();
+    };
+    match text.trim() {
+        "" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        trimmed if is_too_large(trimmed, MAX_VALUES) => cell.clone(),
+        trimmed => match serde_json::from_str(trimmed) {
+            Ok(value @ (Value::Number(_) | Value::Array(_) | Value::Object(_))) => value,
+            _ => cell.clone(),
+        },
     }
 }

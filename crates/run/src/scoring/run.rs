@@ -7,7 +7,7 @@ use std::fmt;
 use super::combine::combine;
 use super::error::ScorerError;
 use super::row::RowScore;
-use super::row_status::RowStatus;
+use super::row::RowStatus;
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
 use crate::core::panic;

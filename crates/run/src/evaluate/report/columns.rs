@@ -15,7 +15,6 @@ use std::io;
 use std::ops::Range;
 
 use indexmap::{Equivalent, IndexMap};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -67,41 +66,6 @@ impl Kind {
 }
 
 type Fields<'l> = IndexMap<String, &'l RawValue>;
-
-/// A line, whose values are not decoded.
-#[derive(Deserialize)]
-struct Line<'l> {
-    #[serde(borrow)]
-    id: Option<&'l RawValue>,
-    #[serde(borrow)]
-    gold: Option<&'l RawValue>,
-    #[serde(borrow)]
-    pred: Option<&'l RawValue>,
-    #[serde(borrow)]
-    latency_s: Option<&'l RawValue>,
-    #[serde(borrow)]
-    input_tokens: Option<&'l RawValue>,
-    #[serde(borrow)]
-    output_tokens: Option<&'l RawValue>,
-    #[serde(borrow)]
-    cost_msats: Option<&'l RawValue>,
-    #[serde(borrow, default)]
-    attributes: Fields<'l>,
-    #[serde(borrow)]
-    scores: IndexMap<String, Fields<'l>>,
-    #[serde(borrow)]
-    repeats: Option<&'l RawValue>,
-    #[serde(borrow)]
-    gold_hash: Option<&'l RawValue>,
-    #[serde(borrow)]
-    pred_hash: Option<&'l RawValue>,
-    #[serde(borrow)]
-    positional: Option<&'l RawValue>,
-    #[serde(borrow)]
-    manifest: Option<&'l RawValue>,
-    #[serde(borrow)]
-    traceback: Option<&'l RawValue>,
-}
 
 /// The columns of fixed names, and of fields after a dot, in the order of a file. The scores have no name.
 const ORDER: [&str; 17] = [
@@ -156,54 +120,49 @@ impl Group<String> {
 /// Something for each column, by its group and its field.
 type ByColumn<T> = IndexMap<Group<String>, IndexMap<String, T>>;
 
-impl<'l> Line<'l> {
-    fn parse(line: &'l str) -> io::Result<Self> {
-        Ok(serde_json::from_str(line)?)
-    }
-
-    /// Calls a function with each cell: its group, its field and its value as JSON.
-    fn each_cell(&self, mut each: impl FnMut(Group<&str>, &str, &'l str)) {
-        let whole = [
-            ("id", self.id),
-            ("latency_s", self.latency_s),
-            ("input_tokens", self.input_tokens),
-            ("output_tokens", self.output_tokens),
-            ("cost_msats", self.cost_msats),
-            ("repeats", self.repeats),
-            ("gold_hash", self.gold_hash),
-            ("pred_hash", self.pred_hash),
-            ("positional", self.positional),
-            ("manifest", self.manifest),
-            ("traceback", self.traceback),
-        ];
-        let mut cell = |name, field: &str, value: &'l RawValue| {
+/// Calls a function with each cell of a line: its group, its field and its value as JSON.
+fn each_cell<'l>(
+    line: &'l str,
+    mut each: impl FnMut(Group<&str>, &str, &'l str),
+) -> io::Result<()> {
+    for (key, value) in &serde_json::from_str::<Fields<'l>>(line)? {
+        let (key, value) = (&**key, value.get());
+        let mut cell = |name, field: &str, value: &'l str| {
             let is_score = false;
-            each(Group { is_score, name }, field, value.get());
+            each(Group { is_score, name }, field, value);
         };
-        for (name, value) in whole {
-            if let Some(value) = value {
-                cell(name, "", value);
+        match key {
+            "scores" => {
+                let scores: IndexMap<String, Fields<'l>> = serde_json::from_str(value)?;
+                scores
+                    .iter()
+                    .for_each(|(name, it)| each_of_score(name, it, &mut each));
             }
-        }
-        for (name, fields, side) in [("gold", "gold.", self.gold), ("pred", "pred.", self.pred)] {
-            let Some(side) = side else { continue };
-            match serde_json::from_str::<Fields<'l>>(side.get()) {
-                Ok(all) => all.iter().for_each(|(field, it)| cell(fields, field, it)),
-                Err(_) => cell(name, "", side),
+            "gold" | "pred" | "attributes" if value.starts_with('{') => {
+                let group = ORDER.iter().find(|it| it.strip_suffix('.') == Some(key));
+                let fields: Fields<'l> = serde_json::from_str(value)?;
+                for (field, value) in &fields {
+                    cell(group.unwrap_or(&key), field, value.get());
+                }
             }
+            key if value != "null" && ORDER.contains(&key) => cell(key, "", value),
+            _ => {}
         }
-        for (field, value) in &self.attributes {
-            cell("attributes.", field, value);
-        }
-        for (name, score) in &self.scores {
-            let is_score = true;
-            // The value comes first, also where a row has none.
-            let value = score.get("value").map_or("null", |it| it.get());
-            each(Group { is_score, name }, "value", value);
-            for (key, value) in score.iter().filter(|(key, _)| *key != "value") {
-                each(Group { is_score, name }, key, value.get());
-            }
-        }
+    }
+    Ok(())
+}
+
+fn each_of_score<'l>(
+    name: &str,
+    score: &Fields<'l>,
+    each: &mut impl FnMut(Group<&str>, &str, &'l str),
+) {
+    let is_score = true;
+    // The value comes first, also where a row has none.
+    let value = score.get("value").map_or("null", |it| it.get());
+    each(Group { is_score, name }, "value", value);
+    for (key, value) in score.iter().filter(|(key, _)| *key != "value") {
+        each(Group { is_score, name }, key, value.get());
     }
 }
 
@@ -222,9 +181,9 @@ impl Columns {
         let mut columns = Self::default();
         for place in lines {
             columns.rows += 1;
-            Line::parse(&text[place])?.each_cell(|group, field, value| {
+            each_cell(&text[place], |group, field, value| {
                 columns.add(group, field, Kind::of(value), 1);
-            });
+            })?;
         }
         Ok(columns)
     }
@@ -329,7 +288,7 @@ impl Layout {
         for place in lines {
             row.fill(None);
             let mut packed: IndexMap<usize, Map<String, Value>> = IndexMap::new();
-            Line::parse(&text[place.clone()])?.each_cell(|group, field, value| {
+            each_cell(&text[place.clone()], |group, field, value| {
                 if let Some(place) = self.places.get(&group).and_then(|it| it.get(field)) {
                     row[*place] = (value != "null").then_some(value.into());
                 } else if let Some(place) = self.packed.get(group.name) {
@@ -337,7 +296,7 @@ impl Layout {
                     let fields = packed.entry(*place).or_default();
                     fields.insert(field.to_owned(), value);
                 }
-            });
+            })?;
             for (place, fields) in packed {
                 row[place] = Some(Value::Object(fields).to_string().into());
             }
@@ -375,10 +334,10 @@ mod tests {
     /// The columns and values of a line.
     fn cells(line: &str) -> io::Result<Vec<(String, String)>> {
         let mut cells = Vec::new();
-        Line::parse(line)?.each_cell(|Group { is_score, name }, field, value| {
+        each_cell(line, |Group { is_score, name }, field, value| {
             let name = name.to_owned();
             cells.push((Group { is_score, name }.column(field), value.to_owned()));
-        });
+        })?;
         Ok(cells)
     }
 
@@ -387,19 +346,19 @@ mod tests {
         let line = r#"{"id":"a\"b","gold":{"q":"\\","n":[1,{"x":"]}"}],"e\u0301":{}},"pred":"Paris","latency_s":0.5,"attributes":{"r":null},"scores":{"f1":{"outcome":"scored","value":1.0,"details":"\"{\""},"x\"y":{"outcome":"abstained"}},"traceback":"t\n","manifest":"1-0"}"#;
         let expected = [
             ("id", r#""a\"b""#),
-            ("latency_s", "0.5"),
-            ("manifest", "\"1-0\""),
-            ("traceback", r#""t\n""#),
             ("gold.q", r#""\\""#),
             ("gold.n", r#"[1,{"x":"]}"}]"#),
             ("gold.e\u{301}", "{}"),
             ("pred", "\"Paris\""),
+            ("latency_s", "0.5"),
             ("attributes.r", "null"),
             ("f1", "1.0"),
             ("f1.outcome", "\"scored\""),
             ("f1.details", r#""\"{\"""#),
             ("x\"y", "null"),
             ("x\"y.outcome", "\"abstained\""),
+            ("traceback", r#""t\n""#),
+            ("manifest", "\"1-0\""),
         ];
         let expected = expected.map(|(column, value)| (column.to_owned(), value.to_owned()));
         assert_eq!(cells(line).unwrap(), expected);

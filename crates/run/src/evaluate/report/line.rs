@@ -1,8 +1,5 @@
 //! One row of a result as a line of JSON, the format in which rows are stored on disk and exported.
 
-use std::borrow::Cow;
-use std::hash::Hash;
-
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -97,7 +94,7 @@ struct Scores<'r> {
 impl Serialize for Scores<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let scores = self.metrics.iter().zip(self.outcomes);
-        to.collect_map(scores.map(|(name, it)| (name, written_score::<Cow<'_, str>>(it))))
+        to.collect_map(scores.map(|(name, it)| (name, written_score(it))))
     }
 }
 
@@ -148,9 +145,7 @@ impl<'r> Line<'r> {
 }
 
 /// Returns the score of a metric, with its contribution to a score of all rows.
-pub(crate) fn written_score<'a, S: Eq + Hash + From<Cow<'a, str>>>(
-    outcome: &'a Outcome,
-) -> ResultScore<S> {
+pub(crate) fn written_score(outcome: &Outcome) -> ResultScore {
     let mut score = ResultScore::of(outcome);
     score.written_corpus = match outcome {
         Outcome::Counted(counted) => counted.record(),

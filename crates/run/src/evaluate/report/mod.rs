@@ -5,7 +5,6 @@ mod columns;
 #[cfg(feature = "csv")]
 mod csv;
 mod line;
-mod line_index;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod progress;

@@ -5,11 +5,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::Hash;
 use std::path::Path;
 
 use indexmap::IndexMap;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -68,11 +66,10 @@ pub struct ResultRow {
 
 /// The result of one metric, or of one component of a composite, on one row.
 ///
-/// With serde, it has the form of a result file. `S` is the type of its strings, which a writer of files borrows.
+/// With serde, it has the form of a result file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(bound(deserialize = "S: DeserializeOwned"))]
 #[non_exhaustive]
-pub struct ResultScore<S: Eq + Hash = String> {
+pub struct ResultScore {
     /// Whether there is a score, and if not, why.
     pub outcome: ResultOutcome,
     /// The score; finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
@@ -82,21 +79,21 @@ pub struct ResultScore<S: Eq + Hash = String> {
     /// The metric's confidence in [0, 1].
     pub confidence: Option<f64>,
     /// The explanation that the metric returned with the score.
-    pub details: Option<S>,
+    pub details: Option<String>,
     /// The feedback for an optimizer.
-    pub feedback: Option<S>,
+    pub feedback: Option<String>,
     /// The cost of the call, in millisatoshis.
     #[serde(default)]
     pub cost_msats: u64,
     /// The fields that the metric reads and the prediction lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<S>,
+    pub missing: Vec<String>,
     /// The error of a failed row.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<S>,
+    pub error: Option<String>,
     /// The metric that rejected a gated row.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gated_by: Option<S>,
+    pub gated_by: Option<String>,
     /// The budget that did not cover a skipped row, in millisatoshis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
@@ -106,7 +103,7 @@ pub struct ResultScore<S: Eq + Hash = String> {
         deserialize_with = "unique_entries",
         skip_serializing_if = "IndexMap::is_empty"
     )]
-    pub parts: IndexMap<S, f64>,
+    pub parts: IndexMap<String, f64>,
     /// Values of any type that the metric returned, such as the reasoning of a judge.
     #[serde(
         default,
@@ -120,7 +117,7 @@ pub struct ResultScore<S: Eq + Hash = String> {
         deserialize_with = "unique_entries",
         skip_serializing_if = "IndexMap::is_empty"
     )]
-    pub components: IndexMap<S, ResultScore<S>>,
+    pub components: IndexMap<String, ResultScore>,
     /// The contribution to the score of all rows, which only a metric has, and no component.
     #[serde(skip)]
     pub(crate) corpus: Option<Counted>,
@@ -316,9 +313,7 @@ impl ResultScore {
             .or(self.details.as_deref())
             .or(self.feedback.as_deref())
     }
-}
 
-impl<S: Eq + Hash> ResultScore<S> {
     /// Returns the models that replied to the judges of the metric, or of its components, as
     /// [`Scored::replied_by`] does. A file of an earlier version has none.
     ///
@@ -342,74 +337,54 @@ impl<S: Eq + Hash> ResultScore<S> {
         own.into_iter().chain(of_components).collect()
     }
 
-    /// Creates the record of an outcome, without its contribution to a score of all rows. A line borrows the strings.
+    /// Creates the record of an outcome, without its contribution to a score of all rows.
     #[doc(hidden)]
-    pub fn of<'a>(outcome: &'a Outcome) -> Self
-    where
-        S: From<Cow<'a, str>>,
-    {
-        let text = |text: &'a str| S::from(text.into());
+    pub fn of(outcome: &Outcome) -> Self {
         let scored = outcome.scored();
-        // Most scores have none of these.
-        let noted = scored.filter(|scored| !scored.is_simple());
-        let metadata = noted
-            .and_then(Scored::metadata)
-            .cloned()
-            .unwrap_or_default();
-        let components = noted.map(|scored| scored.components().map(Self::of_component).collect());
-        let components: IndexMap<_, _> = components.unwrap_or_default();
-        let parts = |scored: &'a Scored| scored.parts().iter().map(|it| (text(&it.name), it.value));
-        Self {
+        let mut record = Self {
             outcome: outcome.into(),
             value: outcome.value(),
             passed: scored.and_then(|scored| scored.passed),
             confidence: scored.map(|scored| scored.score.confidence),
-            details: scored.and_then(Scored::own_details).map(text),
-            feedback: scored.and_then(Scored::feedback).map(S::from),
+            details: scored.and_then(Scored::own_details).map(str::to_owned),
+            feedback: scored.and_then(Scored::feedback).map(Cow::into_owned),
             cost_msats: outcome.cost_msats(),
-            missing: noted
-                .into_iter()
-                .flat_map(Scored::missing_fields)
-                .map(text)
-                .collect(),
-            error: outcome.error().map(|error| Cow::<str>::Owned(error).into()),
+            missing: Vec::new(),
+            error: outcome.error(),
             gated_by: match outcome {
-                Outcome::Gated { by } => Some(text(by)),
+                Outcome::Gated { by } => Some(by.clone()),
                 _ => None,
             },
             budget_msats: match outcome {
                 Outcome::Skipped { budget, .. } => Some(*budget),
                 _ => None,
             },
-            parts: noted
-                .map(|scored| parts(scored).collect())
-                .unwrap_or_default(),
-            is_judged_offline: is_judged_offline(&metadata, &components),
-            metadata,
-            components,
+            parts: IndexMap::new(),
+            metadata: Map::new(),
+            components: IndexMap::new(),
             corpus: None,
             written_corpus: None,
             is_share: false,
+            is_judged_offline: false,
+        };
+        // Most scores have none of these.
+        if let Some(noted) = scored.filter(|scored| !scored.is_simple()) {
+            record.missing = noted
+                .missing_fields()
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+            let parts = noted.parts().iter();
+            record.parts = parts.map(|it| (it.name.to_string(), it.value)).collect();
+            record.metadata = noted.metadata().cloned().unwrap_or_default();
+            record.components = noted.components().map(Self::of_component).collect();
+            record.is_judged_offline = is_judged_offline(&record.metadata, &record.components);
         }
+        record
     }
 
-    fn of_component<'a>(Component { name, outcome }: Component<'a>) -> (S, Self)
-    where
-        S: From<Cow<'a, str>>,
-    {
-        let record = match outcome {
-            Cow::Borrowed(outcome) => Self::of(outcome),
-            // Only a component that returned more than numbers has an outcome of its own.
-            Cow::Owned(outcome) => Self {
-                outcome: (&outcome).into(),
-                value: outcome.value(),
-                passed: outcome.scored().and_then(|scored| scored.passed),
-                confidence: outcome.scored().map(|scored| scored.score.confidence),
-                cost_msats: outcome.cost_msats(),
-                ..Self::of(&Outcome::Abstained)
-            },
-        };
-        (Cow::Borrowed(name).into(), record)
+    fn of_component(Component { name, outcome }: Component<'_>) -> (String, Self) {
+        (name.to_owned(), Self::of(&outcome))
     }
 
     /// Whether the value is the verdict: 1 for pass and 0 for fail.
@@ -440,9 +415,9 @@ pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bo
 }
 
 /// Returns whether the metadata of a score, or a component of it, contains the label of the offline judge.
-pub(crate) fn is_judged_offline<S: Eq + Hash>(
+pub(crate) fn is_judged_offline(
     metadata: &Map<String, Value>,
-    components: &IndexMap<S, ResultScore<S>>,
+    components: &IndexMap<String, ResultScore>,
 ) -> bool {
     has_offline_label(metadata) || components.values().any(|it| it.is_judged_offline)
 }

@@ -7,9 +7,9 @@ use indexmap::IndexSet;
 use super::Comparison;
 use super::corpus::CorpusRows;
 use super::difference::Testing;
-use super::groups::Groups;
 use super::identity::{IdentityComparison, Places, check_allowed};
 use super::metric::{MetricComparison, adjust};
+use super::pairs::Groups;
 use super::pairs::{ComparedRows, Pairs};
 use super::runs::RunTotals;
 use super::text::{hint, suggestion};
@@ -133,7 +133,7 @@ impl ComparisonBuilder {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads the ids, outcomes and values in a result file that this comparison needs. A row takes about 40 bytes of memory, and
+    /// Reads the ids, outcomes and values in a result file that this comparison needs. A row takes about 100 bytes of memory, and
     /// 10 more for each metric.
     ///
     /// ```

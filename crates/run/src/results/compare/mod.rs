@@ -1,21 +1,17 @@
 //! The comparison of two runs over the same rows.
 //!
-//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
-//! `groups.rs` their groups, `identity.rs` compares what the runs measured, `reported_models.rs` the models that replied to
-//! their judges. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
+//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores
+//! and groups, `identity.rs` compares what the runs measured, and the models that replied to their judges. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
 
 mod builder;
 mod closer;
 mod corpus;
 mod difference;
-mod groups;
 mod identity;
 mod markdown;
 mod metric;
 mod pairs;
-mod reported_models;
 mod runs;
-mod sides;
 mod text;
 
 use std::path::Path;
@@ -37,7 +33,7 @@ pub use identity::{IdentityComparison, MetricDifference};
 pub(crate) use identity::{Places, other_code};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
-pub use sides::Sides;
+pub use runs::Sides;
 pub(crate) use text::{Unit, about, p_equals};
 
 /// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.

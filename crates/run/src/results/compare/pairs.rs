@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::text::first_ids;
+use indexmap::IndexSet;
+
+use super::text::{first_ids, hint};
 use crate::messages::escape;
 use crate::results::error::ResultsError;
 use crate::results::run_scores::RunScores;
@@ -37,13 +39,13 @@ impl<'a> Pairs<'a> {
         let pair = |row| {
             Some(Pair {
                 a: row,
-                b: b.rows.find(a.rows.id(row), row)?,
+                b: b.rows.find(a.rows.id(row))?,
             })
         };
         let pairs: Vec<Pair> = (0..a.len()).filter_map(pair).collect();
         let only = |of: &RunScores, other: &RunScores| {
             let (of, other) = (&of.rows, &other.rows);
-            let rows = (0..of.len()).filter(|row| other.find(of.id(*row), *row).is_none());
+            let rows = (0..of.len()).filter(|row| other.find(of.id(*row)).is_none());
             rows.map(|row| of.id(row).to_owned()).collect::<Vec<_>>()
         };
         let (only_in_a, only_in_b) = (only(a, b), only(b, a));
@@ -245,5 +247,65 @@ fn only_in(ids: &[String], file: &str) -> String {
     match ids.len() {
         0 => format!("0 only in {file}"),
         count => format!("{count} only in {file} ({})", first_ids(ids)),
+    }
+}
+
+/// The group of every pair. A row without one is a group of its own, as in the evaluation of a run.
+pub(super) struct Groups {
+    pub(super) names: IndexSet<String>,
+    /// The number of each pair's group: the position of its name. A pair without a group has a larger number of its own.
+    pub(super) of_pair: Vec<usize>,
+    pub(super) rows_without: u64,
+}
+
+impl Groups {
+    pub(super) fn of(field: &str, pairs: &Pairs<'_>) -> Result<Self, ResultsError> {
+        let mut names = IndexSet::new();
+        let mut of_pair = Vec::with_capacity(pairs.pairs.len());
+        for pair in &pairs.pairs {
+            let group = group(field, *pair, pairs)?;
+            of_pair.push(group.map(|group| match names.get_index_of(group) {
+                Some(place) => place,
+                None => names.insert_full(group.to_owned()).0,
+            }));
+        }
+        if names.is_empty() {
+            let (file, known) = (pairs.a.run.name(), pairs.a.known_fields());
+            let hint = hint(field, known.iter().map(String::as_str));
+            let field = escape::name(field);
+            return Err(ResultsError::rows(format!(
+                "{file}: no row has `{field}`{hint}"
+            )));
+        }
+        let mut next = names.len();
+        let mut number = |group: Option<usize>| {
+            group.unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        let of_pair = of_pair.into_iter().map(&mut number).collect();
+        Ok(Self {
+            rows_without: (next - names.len()) as u64,
+            names,
+            of_pair,
+        })
+    }
+}
+
+/// Returns the group of a row, in both runs or in the run that has the field. A missing value and `null` are `None`.
+fn group<'a>(
+    field: &str,
+    pair: Pair,
+    Pairs { a, b, .. }: &Pairs<'a>,
+) -> Result<Option<&'a str>, ResultsError> {
+    match (a.group(pair.a), b.group(pair.b)) {
+        (Some(of_a), Some(of_b)) if of_a != of_b => {
+            let (id, field) = (escape::name(a.rows.id(pair.a)), escape::name(field));
+            Err(ResultsError::rows(format!(
+                "row `{id}`: `{field}` is {of_a:?} in one run and {of_b:?} in the other; group by a field of the data"
+            )))
+        }
+        (of_a, of_b) => Ok(of_a.or(of_b)),
     }
 }

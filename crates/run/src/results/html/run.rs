@@ -13,7 +13,7 @@ use crate::evaluate::report::{Progress, ProgressDisplay, ResultOutcome, ResultRo
 use crate::messages::escape;
 use crate::results::ResultsError;
 use crate::results::file::Results;
-use crate::results::file_manifest::read_manifest;
+use crate::results::read_rows::read_manifest;
 use crate::results::read_rows::{check_has_id, read_lines, read_rows};
 use crate::results::run::{Run, entry, name_of};
 use crate::results::run_scores::{Columns, RunScores};
@@ -35,7 +35,7 @@ enum Rows<'a> {
 }
 
 impl ReportRun<'static> {
-    /// Reads a result file for a report by the groups of a field. A row takes about 40 bytes, and 10 more for each metric, unless
+    /// Reads a result file for a report by the groups of a field. A row takes about 100 bytes, and 10 more for each metric, unless
     /// the file is a stream, which cannot be read again.
     ///
     /// # Errors
@@ -120,9 +120,9 @@ impl<'a> ReportRun<'a> {
         self.scores.rows.id(row)
     }
 
-    /// Returns the place of an id. `hint` is the place where it probably is.
-    pub(super) fn find(&self, id: &str, hint: usize) -> Option<usize> {
-        self.scores.rows.find(id, hint)
+    /// Returns the place of an id.
+    pub(super) fn find(&self, id: &str) -> Option<usize> {
+        self.scores.rows.find(id)
     }
 
     /// Returns `true` if a row has no id of its own.
@@ -161,7 +161,7 @@ impl<'a> ReportRun<'a> {
             |line| lines.contains(&line),
             |row, _| {
                 // Rows of a JSON array may share a line.
-                let place = index.find(&row.id, usize::MAX);
+                let place = index.find(&row.id);
                 if let Some(place) = place.filter(|it| places.binary_search(it).is_ok()) {
                     found.push((place, of_row(&row)));
                 }

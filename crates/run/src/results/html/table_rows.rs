@@ -149,10 +149,10 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
         return Vec::new();
     };
     let b = others.first();
-    let in_b = |row: usize| b.and_then(|b| b.find(a.id(row), row));
+    let in_b = |row: usize| b.and_then(|b| b.find(a.id(row)));
     let of_a = (0..a.len()).map(|row| [Some(row), in_b(row)]);
     let of_b = b.into_iter().flat_map(|b| {
-        let is_single = |row: &usize| a.find(b.id(*row), *row).is_none();
+        let is_single = |row: &usize| a.find(b.id(*row)).is_none();
         (0..b.len()).filter(is_single).map(|row| [None, Some(row)])
     });
     of_a.chain(of_b).collect()

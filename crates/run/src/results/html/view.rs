@@ -214,7 +214,7 @@ fn title(runs: &[&ReportRun<'_>]) -> String {
 fn pairing(runs: &[&ReportRun<'_>]) -> Option<String> {
     let [a, b] = runs else { return None };
     let paired = (0..a.len())
-        .filter(|row| b.find(a.id(*row), *row).is_some())
+        .filter(|row| b.find(a.id(*row)).is_some())
         .count();
     let mut text = format!("{} rows in both", thousands(paired as u64));
     if a.has_positional() || b.has_positional() {
