@@ -20,7 +20,7 @@ use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::equality::sorted;
 use crate::messages::escape;
 use crate::named_files::read_regular;
-use crate::results::{JsonRow, Results};
+use crate::results::Results;
 
 /// The version of the format. Version 1 had hashes of gold rows as JSON.
 const VERSION: u32 = 2;
@@ -125,8 +125,7 @@ impl Baseline {
         let mut results = Results::new(path.to_string_lossy().into_owned());
         for (number, line) in lines.clone().enumerate() {
             let at = |reason: &dyn std::fmt::Display| at(number + 2, reason);
-            let row: JsonRow = serde_json::from_str(line).map_err(|error| at(&error))?;
-            let mut row = row.into_row(None).ok_or_else(|| at(&"it is not valid"))?;
+            let mut row = ResultRow::of_json(line).map_err(|error| at(&error))?;
             row.gold_hash = row.gold_hash.filter(|hash| *hash != 0);
             results.add(row).map_err(|error| at(&error))?;
         }

@@ -218,7 +218,7 @@ impl RunScores {
     /// Returns the score of a metric over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
-        let is_corpus = self.run.is_counted(metric);
+        let is_corpus = self.run.known(metric).is_counted;
         let kind = match self.run.kind(metric) {
             _ if is_corpus => ScoreKind::Corpus,
             kind => kind.unwrap_or(ScoreKind::Number),

@@ -2,7 +2,7 @@
 //!
 //! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
 //! `command_line` describes the format. `evaluate/report/record.rs` has the record of a row
-//! in a file. `read_rows.rs` reads rows: `json_row.rs` decodes lines of JSON, and `parse.rs` all other rows. `run_scores.rs` and
+//! in a file. `read_rows.rs` reads rows: serde decodes lines of JSON, and `parse.rs` all other rows. `run_scores.rs` and
 //! `row_index.rs` have columns in place of rows. [`Comparison`] compares two runs. `html/` has the HTML report.
 
 mod compare;
@@ -13,7 +13,6 @@ mod foreign_rows;
 mod github;
 #[cfg(feature = "html")]
 mod html;
-mod json_row;
 #[cfg(feature = "junit")]
 mod junit;
 mod markdown;
@@ -42,7 +41,6 @@ pub use foreign_rows::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 pub use github::Annotation;
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};
-pub(crate) use json_row::JsonRow;
 pub use markdown::markdown;
 pub(crate) use markdown::table as markdown_table;
 #[doc(hidden)]

@@ -112,6 +112,7 @@ impl UncheckedRow {
             pred: self.pred,
             attributes,
             scores,
+            repeats: Vec::new(),
             is_flat: self.is_flat,
         })
     }

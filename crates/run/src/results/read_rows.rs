@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::error::ResultsError;
-use super::json_row;
 use super::parse::UncheckedRow;
+use crate::core::rows::pair::Origin;
 #[cfg(feature = "parquet")]
 use crate::data::embedded_manifest;
 use crate::data::{DataError, Format, NamedFile, ObjectRows, column_strings, read_objects};
@@ -12,6 +12,8 @@ use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, REFERENCE_KEY, manifest_path,
 };
 use crate::evaluate::report::ResultRow;
+use crate::json::numbers::inexact_number;
+use crate::json::size::MAX_VALUES;
 
 /// Returns an error if the file is a manifest, or if there is only the manifest of it.
 fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
@@ -71,7 +73,7 @@ pub(super) fn read_lines<E: From<ResultsError>>(
     read_objects(
         file,
         is_read,
-        |text, at| Some((json_row::read(text, at)?, true)),
+        |text, at| Some((of_line(text, at)?, true)),
         |row| {
             let has_id = row.has_id;
             let row = UncheckedRow::from(row).check().map_err(Failure::Results)?;
@@ -88,6 +90,20 @@ pub(super) fn read_lines<E: From<ResultsError>>(
         },
     )?;
     Ok(references)
+}
+
+/// Reads a line that has only the keys of a row, each once; `None` of any other line, which `parse.rs` reads, and of which it names
+/// what is wrong.
+fn of_line(text: &str, at: &dyn Fn() -> Origin) -> Option<ResultRow> {
+    // More bytes may be more values than the limit.
+    if text.len() > 2 * MAX_VALUES {
+        return None;
+    }
+    let row = ResultRow::of_json(text).ok()?;
+    let origin = Some(at());
+    inexact_number(text)
+        .is_none()
+        .then_some(ResultRow { origin, ..row })
 }
 
 /// Why a row cannot be read.
@@ -143,4 +159,88 @@ pub fn manifest_of(
     let mut references = column_strings(file, format, REFERENCE_KEY);
     references.retain(|reference| !reference.is_empty());
     read_manifest(file, &references).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    //! A line that is read by serde is read as by the parser of all rows, and a line that the parser rejects is not read.
+
+    use std::path::Path;
+
+    use super::*;
+    use crate::data::ObjectRow;
+    use crate::results::ResultsError;
+
+    const LINES: [&str; 6] = [
+        r#"{"id":"q1","scores":{"em":{"outcome":"scored","value":1.0,"passed":true,"confidence":1.0,"details":"a \"b\" é","feedback":null,"cost_msats":0}}}"#,
+        r#"{"id":"7","gold":{"answer":"x","n":[1,2.5]},"pred":{},"latency_s":0.25,"input_tokens":10,"output_tokens":2,"cost_msats":5,"scores":{"f1":{"outcome":"scored","value":0.5,"passed":null,"parts":{"precision":0.25,"corpus":1}}},"attributes":{"topic":"a","empty":null}}"#,
+        r#"{"id":"a","gold":null,"pred":{"answer":"y"},"scores":{"judge":{"outcome":"scored","value":1,"passed":false,"metadata":{"judge":"offline","judges":[{"judge":"m","replied_by":[]}]},"missing":["answer"],"components":{"c":{"outcome":"gated","value":null,"passed":null}}}},"manifest":"1-abc"}"#,
+        r#"{"id":"b","scores":{"em":{"outcome":"metric_failed","value":null,"passed":null,"error":"no answer"},"f1":{"outcome":"gated","gated_by":"em","budget_msats":3}},"repeats":[{"scores":{"em":{"value":1,"passed":true}}}],"traceback":"at"}"#,
+        r#"{"id":"c","scores":{"rouge":{"outcome":"counted","value":null,"corpus":{"formula":"edit_rate","counts":[1,4]}},"a.b":{"outcome":"skipped"}},"gold_hash":"00000000000000a1"}"#,
+        r#"{ "id" : "d" , "scores" : { "em" : { "value" : 2 , "outcome" : "abstained" } } }"#,
+    ];
+
+    fn at() -> Origin {
+        Origin {
+            file: Path::new("run.jsonl").into(),
+            line: 1,
+        }
+    }
+
+    fn parsed(line: &str) -> Result<ResultRow, ResultsError> {
+        UncheckedRow::from(ObjectRow::parse(line, &at())?).check()
+    }
+
+    /// Whether a line is read, and then as by the parser.
+    fn is_read(line: &str) -> bool {
+        let row = of_line(line, &at);
+        if let Some(row) = &row {
+            let expected = parsed(line).unwrap_or_else(|error| panic!("{line}\n{error}"));
+            assert_eq!(*row, expected, "{line}");
+        }
+        row.is_some()
+    }
+
+    #[test]
+    fn lines_of_a_run_are_read() {
+        assert_eq!(LINES.map(is_read), [true; 6]);
+    }
+
+    #[test]
+    fn changed_lines_are_read_as_by_the_parser() {
+        let changes = [
+            "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e", " ", "n", "\u{1}",
+        ];
+        let additions = [
+            "\"",
+            "0",
+            ",",
+            "\"id\":1,",
+            "\"value\":3,",
+            "null",
+            "\\ud800",
+            "1e400",
+        ];
+        let (mut read, mut others) = (0, 0);
+        for line in LINES {
+            for place in (0..line.len()).filter(|place| line.is_char_boundary(*place)) {
+                let (start, end) = line.split_at(place);
+                let rest = end
+                    .chars()
+                    .next()
+                    .map_or("", |first| &end[first.len_utf8()..]);
+                let changed = changes.iter().map(|with| format!("{start}{with}{rest}"));
+                let added = additions.iter().map(|with| format!("{start}{with}{end}"));
+                let cut = [start.to_owned(), format!("{start}{rest}")];
+                for line in changed.chain(added).chain(cut) {
+                    if is_read(&line) {
+                        read += 1;
+                    } else {
+                        others += 1;
+                    }
+                }
+            }
+        }
+        assert!(read > 3_000 && others > 10_000, "{read} {others}");
+    }
 }

@@ -83,9 +83,3 @@ impl RowIndex {
         self.gold.get(row).copied().flatten()
     }
 }
-
-/// Sets the value of a row in a column that may lack the rows before.
-pub(super) fn set<T: Clone + Default>(column: &mut Vec<T>, row: usize, value: T) {
-    column.resize(row, T::default());
-    column.push(value);
-}

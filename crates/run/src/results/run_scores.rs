@@ -1,4 +1,4 @@
-//! [`RunScores`]: the outcomes and values of a run, in columns of a few bytes for each row.
+//! [`RunScores`]: the outcomes and values of a run, in columns.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -6,13 +6,13 @@ use super::error::ResultsError;
 use super::file::Results;
 use super::read_rows::read_manifest;
 use super::read_rows::{check_has_id, read_rows};
-use super::row_index::{RowIndex, set};
+use super::row_index::RowIndex;
 use super::run::{Run, entry, name_of};
 use super::selected::{Score, Selected};
 use crate::core::score::counted::Counted;
 use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
-use crate::evaluate::report::{ResultOutcome, ResultRow};
+use crate::evaluate::report::ResultRow;
 use crate::json::describe;
 
 /// The metrics and the field of the groups that a comparison reads.
@@ -208,9 +208,7 @@ impl RunScores {
 /// The results of rows by one metric or part.
 #[derive(Debug, Clone, Default)]
 struct ScoreColumn {
-    outcomes: Vec<(Option<ResultOutcome>, Option<bool>)>,
-    /// 0 for a row without a score.
-    values: Vec<f64>,
+    scores: Vec<Score>,
     has_part: bool,
 }
 
@@ -221,27 +219,12 @@ impl ScoreColumn {
         self.has_part |= selected.has_part(row);
     }
 
-    fn set(
-        &mut self,
-        place: usize,
-        Score {
-            outcome,
-            value,
-            passed,
-        }: Score,
-    ) {
-        set(&mut self.outcomes, place, (outcome, passed));
-        set(&mut self.values, place, value);
+    fn set(&mut self, place: usize, score: Score) {
+        set(&mut self.scores, place, score);
     }
 
     fn get(&self, row: usize) -> Score {
-        let outcome = self.outcomes.get(row).copied().unwrap_or_default();
-        let value = self.values.get(row).copied().unwrap_or_default();
-        Score {
-            outcome: outcome.0,
-            value,
-            passed: outcome.1,
-        }
+        self.scores.get(row).copied().unwrap_or_default()
     }
 }
 
@@ -268,4 +251,10 @@ impl GroupColumn {
             }
         }
     }
+}
+
+/// Sets the value of a row in a column that may lack the rows before.
+fn set<T: Clone + Default>(column: &mut Vec<T>, row: usize, value: T) {
+    column.resize(row, T::default());
+    column.push(value);
 }

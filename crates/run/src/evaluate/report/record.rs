@@ -1,14 +1,15 @@
 //! The record of a row in result files. All formats are written from it, and all readers return it.
 //!
-//! `line.rs` writes a record as JSON, `columns.rs` splits it into the columns of CSV and Parquet, and `results/parse.rs`
-//! reads it from both. The report shows it.
+//! `line.rs` writes a record as JSON, and `columns.rs` splits it into the columns of CSV and Parquet. Serde reads it from JSON, and
+//! `results/parse.rs` from all formats. The report shows it.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::core::RepliedBy;
@@ -16,27 +17,33 @@ use crate::core::program_run::ProgramRun;
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::component_results::Component;
+use crate::core::score::corpus::record;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
 use crate::core::score::{OFFLINE_JUDGE, Scored};
-use crate::data::row_hash;
+use crate::data::{parse_hash, row_hash};
 use crate::evaluate::row::RowResult;
 use crate::json::path;
-use crate::json::unique_keys::unique_entries;
+use crate::json::unique_keys::{UniqueKeys, unique_entries};
 
 /// One row of a result file.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ResultRow {
     /// The row's id, unique within its file.
     pub id: String,
     /// The row's position in the data that was scored (results in memory), or in the result file.
+    #[serde(skip)]
     pub origin: Option<Origin>,
     /// The gold row; `None` if the file does not contain gold rows. The fields of a CSV file are strings.
+    #[serde(default, deserialize_with = "any_value")]
     pub gold: Option<Value>,
     /// The prediction; `None` if the file does not contain predictions, or the program failed.
+    #[serde(default, deserialize_with = "any_value")]
     pub pred: Option<Value>,
     /// All other fields of the scored row.
+    #[serde(default, deserialize_with = "unique_entries")]
     pub attributes: Fields,
     /// The latency that the program returned, in seconds.
     pub latency_s: Option<f64>,
@@ -49,19 +56,52 @@ pub struct ResultRow {
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
     /// The hash of the gold row, the same in every format. `None` if there is no gold row, or in a file of an earlier version.
+    #[serde(default, deserialize_with = "hash")]
     pub(crate) gold_hash: Option<u64>,
     /// The hash of the prediction. `None` if there is none, or in a file of an earlier version.
+    #[serde(default, deserialize_with = "hash")]
     pub(crate) pred_hash: Option<u64>,
     /// `true` if the row has no id of its own, and `id` is its position.
+    #[serde(default, rename = "positional")]
     pub is_positional: bool,
     /// The reference of the manifest, which the last row of a file contains.
     #[doc(hidden)]
     pub manifest: Option<String>,
     /// The result of each metric, in the order of the file.
+    #[serde(deserialize_with = "unique_entries")]
     pub scores: IndexMap<String, ResultScore>,
+    /// The scores of repeats, from which the shares are computed when a row is read. Empty after that.
+    #[serde(default)]
+    pub(crate) repeats: Vec<RepeatScores>,
     /// Whether the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
     #[doc(hidden)]
+    #[serde(skip)]
     pub is_flat: bool,
+}
+
+/// The scores of a repeat.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(crate) struct RepeatScores {
+    #[serde(deserialize_with = "unique_entries")]
+    scores: IndexMap<String, RepeatScore>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct RepeatScore {
+    value: Option<f64>,
+    passed: Option<bool>,
+}
+
+/// Reads a gold row or prediction of any type; none without fields.
+fn any_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    let value = Option::<UniqueKeys>::deserialize(from)?.map(|UniqueKeys(value)| value);
+    Ok(value.filter(|value| value.as_object().is_none_or(|fields| !fields.is_empty())))
+}
+
+fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    let hash = |text: String| parse_hash(&text).ok_or_else(|| D::Error::custom("not a hash"));
+    text.map(hash).transpose()
 }
 
 /// The result of one metric, or of one component of a composite, on one row.
@@ -194,6 +234,30 @@ impl fmt::Display for ResultOutcome {
 }
 
 impl ResultRow {
+    /// Reads a row as JSON that has only the keys of a row, each once.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`], also if a score is not valid.
+    pub(crate) fn of_json(text: &str) -> serde_json::Result<Self> {
+        let mut row: Self = serde_json::from_str(text)?;
+        let invalid = |reason| serde_json::Error::custom(reason);
+        if row.id.is_empty() {
+            return Err(invalid("an empty id"));
+        }
+        let repeats = std::mem::take(&mut row.repeats);
+        for (name, score) in &mut row.scores {
+            score.finish().ok_or_else(|| invalid("an invalid score"))?;
+            if !repeats.is_empty() {
+                let scores = repeats.iter().filter_map(|it| it.scores.get(name));
+                score.is_share =
+                    score.value.is_some() && are_verdicts(scores.map(|it| (it.value, it.passed)));
+            }
+        }
+        row.manifest = row.manifest.filter(|it| !it.is_empty());
+        row.gold_hash = row.gold_hash.or_else(|| row_hash(row.gold.as_ref()?));
+        Ok(row)
+    }
+
     /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`, where a path may lead into objects and
     /// lists. The cells of a CSV file are strings.
     pub fn field(&self, field: &str) -> Option<&Value> {
@@ -263,6 +327,7 @@ impl ResultRow {
             traceback: row.traceback.clone(),
             manifest: None,
             scores: metrics.iter().enumerate().filter_map(score).collect(),
+            repeats: Vec::new(),
             is_flat: false,
         }
     }
@@ -385,6 +450,21 @@ impl ResultScore {
 
     fn of_component(Component { name, outcome }: Component<'_>) -> (String, Self) {
         (name.to_owned(), Self::of(&outcome))
+    }
+
+    /// Checks a score that was read: only the outcome `scored` has a value. `None` if it is not valid.
+    fn finish(&mut self) -> Option<()> {
+        match self.outcome {
+            ResultOutcome::Scored => self.value = Some(self.value?),
+            _ => (self.value, self.passed) = (None, None),
+        }
+        self.components.values_mut().try_for_each(Self::finish)?;
+        self.corpus = match self.written_corpus.take() {
+            Some(corpus) => Some(record::restore(&corpus)?),
+            None => None,
+        };
+        self.is_judged_offline = is_judged_offline(&self.metadata, &self.components);
+        Some(())
     }
 
     /// Whether the value is the verdict: 1 for pass and 0 for fail.

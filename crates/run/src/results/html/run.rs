@@ -35,7 +35,7 @@ enum Rows<'a> {
 }
 
 impl ReportRun<'static> {
-    /// Reads a result file for a report by the groups of a field. A row takes about 100 bytes, and 10 more for each metric, unless
+    /// Reads a result file for a report by the groups of a field. A row takes about 100 bytes, and 24 more for each metric, unless
     /// the file is a stream, which cannot be read again.
     ///
     /// # Errors
