@@ -1,9 +1,9 @@
 //! [`AgreementBuilder`]: the settings of a comparison, and its entry points: the agreement, and how close each rating is to its label.
 
-use super::AgreementError;
 use super::compare::{compare, validate};
 use super::labelled::LabelSample;
-use super::rating::{Label, Rating};
+use super::options::Options;
+use super::rating::{AgreementError, Label, Rating};
 use super::scale::PassingLabels;
 use super::statistics::Agreement;
 use crate::stats::{Bootstrap, ErrorRates};
@@ -136,33 +136,6 @@ fn default_resamples(rows: usize) -> u32 {
     let most = Bootstrap::default().resamples;
     let affordable = (MAX_DRAWS / rows.max(1)).max(MIN_RESAMPLES);
     u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
-}
-
-/// The settings of [`AgreementBuilder`](AgreementBuilder).
-#[derive(Debug, Clone, Default)]
-pub(super) struct Options {
-    pub(super) resamples: Option<u32>,
-    pub(super) threshold: Option<f64>,
-    pub(super) lower_is_better: bool,
-    pub(super) positive: Vec<String>,
-    pub(super) scale: Vec<String>,
-    pub(super) seed: u64,
-    pub(super) label_sample: LabelSample,
-    pub(super) error_rates: Option<ErrorRates>,
-}
-
-impl Options {
-    /// Returns the verdict of a rating, if it has one. `zero_or_one` is whether all scores are 0 or
-    /// 1.
-    pub(super) fn verdict(&self, rating: &Rating, zero_or_one: bool) -> Option<bool> {
-        let score = rating.score()?;
-        match (self.threshold, rating) {
-            (Some(threshold), _) if self.lower_is_better => Some(score <= threshold),
-            (Some(threshold), _) => Some(score >= threshold),
-            (None, Rating::Verdict { passed, .. }) => Some(*passed),
-            (None, _) => zero_or_one.then_some(score == 1.0),
-        }
-    }
 }
 
 /// How close each rating is to its label; `None` without a rating or label.

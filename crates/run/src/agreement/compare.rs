@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::AgreementError;
-use super::builder::Options;
 use super::figure::Note;
-use super::rating::{Label, Rating};
+use super::options::Options;
+use super::rating::{AgreementError, Label, Rating};
 use super::scale::{PassingLabels, Scale};
 use crate::messages::escape;
 use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};

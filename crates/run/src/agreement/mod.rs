@@ -10,6 +10,7 @@ mod builder;
 mod compare;
 mod figure;
 mod labelled;
+mod options;
 mod rating;
 mod scale;
 mod statistics;
@@ -18,27 +19,5 @@ mod table;
 pub use builder::{AgreementBuilder, Closeness};
 pub use figure::{Figure, Note};
 pub use labelled::{LabelSample, LabelledRows};
-pub use rating::{Label, Rating};
+pub use rating::{AgreementError, Label, Rating};
 pub use statistics::Agreement;
-
-/// Why ratings and labels cannot be compared.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct AgreementError {
-    row: Option<usize>,
-    message: String,
-}
-
-dsrs_metrics_values::debug_as_display!(AgreementError);
-
-impl AgreementError {
-    fn at(row: usize, message: String) -> Self {
-        let row = Some(row);
-        Self { row, message }
-    }
-
-    /// Returns the position of the row that caused the error, counted from 0, if one did.
-    pub fn row(&self) -> Option<usize> {
-        self.row
-    }
-}

@@ -1,8 +1,7 @@
 //! The meaning of labels: which are a pass, and their order.
 
-use super::AgreementError;
-use super::builder::Options;
-use super::rating::{Label, Rating};
+use super::options::Options;
+use super::rating::{AgreementError, Label, Rating};
 use crate::messages::escape;
 
 /// Words for a pass and for a failure, compared without case.

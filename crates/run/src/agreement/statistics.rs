@@ -4,10 +4,10 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::builder::Options;
 use super::compare::{Compared, Verdicts};
 use super::figure::{Figure, Note};
 use super::labelled::LabelledRows;
+use super::options::Options;
 use super::rating::{Label, Rating};
 use crate::stats::{
     Bootstrap, ConfusionMatrix, ErrorRates, KappaWeights, Proportion, RankPairs, cohen_kappa,

@@ -1,11 +1,5 @@
 //! The conditions of gates, as written in `gate(..)`.
 
-use super::eval::{Gate, Settings};
-use crate::core::gate_rules::{bound_fits, has_verdict, is_listed, margin_fits};
-use crate::core::sentence::Sentence;
-use crate::core::spec::MetricSpec;
-use crate::evaluate::EvaluateError;
-
 /// A bound on a figure of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
@@ -163,60 +157,5 @@ impl Condition {
             field,
             condition: Box::new(condition.0),
         })
-    }
-}
-
-/// Checks the rules of the gates, also for metrics that the macro does not know.
-pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<(), String> {
-    for Gate { text, condition } in gates {
-        if let Some(broken) = broken_rule(condition.0.of_group(), specs) {
-            return Err(format!("gate `{text}`: {}", broken.as_str()));
-        }
-    }
-    Ok(())
-}
-
-fn broken_rule(condition: &Kind, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
-    let first = specs.first().map_or("", |spec| spec.name);
-    let listed = condition
-        .metric()
-        .and_then(|metric| is_listed(specs, metric));
-    listed.or_else(|| match condition {
-        Kind::Score { metric, end, bound } => {
-            let end = match end {
-                End::Estimate => "",
-                End::Lower => "lower",
-                End::Upper => "upper",
-            };
-            let (is_at_least, bound) = match *bound {
-                Bound::AtLeast(bound) => (true, bound),
-                Bound::AtMost(bound) => (false, bound),
-            };
-            bound_fits(specs, metric, end, is_at_least, bound, &bound.to_string())
-        }
-        Kind::NoWorse { metric, by } => margin_fits(specs, metric, *by),
-        Kind::PassedAt { metric, .. } => {
-            has_verdict(specs, &vec![true; specs.len()], metric.unwrap_or(first))
-        }
-        _ => None,
-    })
-}
-
-/// The message of an error, with what to write in the attribute.
-pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
-    match error {
-        EvaluateError::NoRows => match settings.limit {
-            Some(limit) => format!(
-                "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
-            ),
-            None => "the devset has no rows, and a gate on no rows means nothing; add rows to it"
-                .to_owned(),
-        },
-        EvaluateError::NotReady { .. } if !settings.is_live && settings.replay.is_none() => {
-            format!(
-                "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the model of the judge"
-            )
-        }
-        error => error.to_string(),
     }
 }

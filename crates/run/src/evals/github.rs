@@ -55,7 +55,8 @@ pub(super) fn summary(name: &str, verdicts: &Verdicts) -> String {
     };
     let rows = verdicts.gates.iter().map(|gate| {
         let verdict = gate.verdict.name().to_owned();
-        vec![gate.text.to_owned(), verdict, gate.sentence.clone()]
+        let sentence = gate.sentence.replace(['\n', '\r'], " ");
+        vec![gate.text.to_owned(), verdict, sentence]
     });
     let table = markdown_table(["gate", "verdict", "figure"].into_iter(), rows);
     format!("### eval `{name}` {verdict}\n\n{table}\n")

@@ -1,6 +1,6 @@
 //! Evals: evaluations as tests, with gates. `#[eval]` expands to calls of [`Eval`].
 //!
-//! `condition.rs` has the conditions of gates and their rules, `eval.rs` the settings of an eval and the parameters of its
+//! `condition.rs` has the conditions of gates, `checks.rs` their rules, `eval.rs` the settings of an eval and the parameters of its
 //! program. `run.rs` runs it: `environment.rs` has the names of evals and when baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
 //! run of tests. `figures.rs` has the figures of all rows and of groups of rows,
 //! `decide.rs` the verdicts of the gates, `findings.rs` their sentences. `baseline.rs` has the outcomes of an earlier run,
@@ -8,6 +8,7 @@
 //! a test that fails, `github.rs` the annotations of GitHub.
 
 mod baseline;
+mod checks;
 mod condition;
 mod decide;
 mod environment;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::Baseline;
-use super::condition::{check_gates, explained};
+use super::checks::{check_gates, explained};
 use super::decide::{GateResult, Verdicts, decide};
 use super::environment::claim_name;
 use super::environment::{Environment, Update};

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use indexmap::IndexSet;
 use serde::Serialize;
 
-use super::compare::{IdentityComparison, Places};
 use super::error::ResultsError;
 use super::read_rows::read_manifest;
 use super::read_rows::{check_has_id, read_rows};
@@ -128,21 +126,6 @@ impl Results {
             .get(metric)
             .map(Vec::as_slice)
             .unwrap_or_default()
-    }
-
-    /// Returns the sentences on how a metric differs in another run, which is then not compared. `places` are what the runs are
-    /// called.
-    pub(crate) fn identity_differences(
-        &self,
-        other: &Self,
-        metric: &str,
-        is_strict: bool,
-        places: [&'static str; 2],
-    ) -> Vec<String> {
-        let (names, allowed) = (IndexSet::from([metric.to_owned()]), IndexSet::new());
-        let places = Places(places);
-        IdentityComparison::of(&self.run, &other.run, &names, &allowed, is_strict, places)
-            .sentences()
     }
 
     pub(crate) fn set_manifest(&mut self, manifest: Manifest) {

@@ -7,12 +7,12 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use super::runs::Sides;
-use super::text::hint;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
 use crate::messages::escape;
-use crate::results::error::ResultsError;
+use crate::results::error::{ResultsError, hint};
+use crate::results::file::Results;
 use crate::results::run::Run;
 
 /// What two runs measured, compared by their [manifests](crate::results::Manifest).
@@ -46,7 +46,7 @@ pub struct MetricDifference {
 
 /// What the runs are called in the sentences about metrics that differ.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Places(pub(crate) [&'static str; 2]);
+pub(crate) struct Places(pub(super) [&'static str; 2]);
 
 impl Places {
     /// The first run, as a sentence says since when something changed.
@@ -189,6 +189,23 @@ impl fmt::Display for IdentityComparison {
         self.notes
             .iter()
             .try_for_each(|note| writeln!(f, "note: {note}"))
+    }
+}
+
+impl Results {
+    /// Returns the sentences on how a metric differs in another run, which is then not compared. `places` are what the runs are
+    /// called.
+    pub(crate) fn identity_differences(
+        &self,
+        other: &Self,
+        metric: &str,
+        is_strict: bool,
+        places: [&'static str; 2],
+    ) -> Vec<String> {
+        let (names, allowed) = (IndexSet::from([metric.to_owned()]), IndexSet::new());
+        let places = Places(places);
+        IdentityComparison::of(&self.run, &other.run, &names, &allowed, is_strict, places)
+            .sentences()
     }
 }
 

@@ -28,9 +28,11 @@ use crate::evaluate::manifest::FormatVersion;
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
 #[cfg(feature = "html")]
+pub(super) use identity::Places;
+#[cfg(feature = "html")]
 pub(super) use identity::check_allowed;
+pub(crate) use identity::other_code;
 pub use identity::{IdentityComparison, MetricDifference};
-pub(crate) use identity::{Places, other_code};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
 pub use runs::Sides;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::text::{first_ids, hint};
 use crate::messages::escape;
-use crate::results::error::ResultsError;
+use crate::results::error::{ResultsError, first_ids, hint};
 use crate::results::run_scores::RunScores;
 use crate::results::selected::{Score, Selected};
 use crate::stats::score_difference;

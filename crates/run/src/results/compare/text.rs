@@ -8,7 +8,7 @@ use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::messages::escape;
-use crate::messages::suggest::nearest;
+use crate::results::error::{first_ids, first_of};
 use crate::results::thousands;
 use crate::stats::Interval;
 use crate::stats::decimals::decimals;
@@ -92,42 +92,6 @@ impl fmt::Display for RunTotals {
         }
         Ok(())
     }
-}
-
-/// The largest number of ids in a sentence.
-const SHOWN_IDS: usize = 3;
-
-/// The first ids of a list.
-pub(super) fn first_ids(ids: &[String]) -> String {
-    first_of(ids, ids.len() as u64)
-}
-
-/// The first ids of a list, and how many more there are of them all.
-fn first_of(ids: &[String], all: u64) -> String {
-    let first = ids
-        .iter()
-        .take(SHOWN_IDS)
-        .map(|id| format!("`{}`", escape::name(id)));
-    let first = first.collect::<Vec<_>>().join(", ");
-    match all.saturating_sub(ids.len().min(SHOWN_IDS) as u64) {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
-}
-
-/// The end of a message about an unknown name.
-pub(super) fn hint<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    suggestion(name, &known).unwrap_or_else(|| match &*known {
-        [] => String::new(),
-        known => format!(", only {}", escape::names(known.iter().copied())),
-    })
-}
-
-pub(super) fn suggestion(name: &str, known: &[&str]) -> Option<String> {
-    let nearest = nearest(name, known.iter().copied());
-    let nearest = nearest.filter(|nearest| *nearest != name)?;
-    Some(format!("; did you mean `{}`?", escape::name(nearest)))
 }
 
 /// A line of a table: a metric, or a group.

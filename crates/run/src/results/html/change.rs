@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 use serde_json::{Value, json};
 
+use super::labels::{NOTHING, count};
 use super::report::HtmlReport;
 use super::run::ReportRun;
-use super::view::{NOTHING, count};
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
 use crate::results::compare::{Places, check_allowed, check_rows};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::labels::plural;
 use super::run::ReportRun;
-use super::view::plural;
 use crate::core::spec::ScoreKind;
 use crate::results::figures::Figures;
 use crate::results::thousands;

@@ -3,8 +3,8 @@
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
+use super::labels::{LABELS, NOTHING, plural};
 use super::run::{Evaluations, ReportRun};
-use super::view::{LABELS, NOTHING, plural};
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;

@@ -7,10 +7,11 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
 use super::chart::{Range, scored_values};
+use super::labels::{Metric, plural};
 use super::report::meant;
 use super::run::{Part, PartScore, ReportRun};
 use super::table_rows::MAX_ROWS;
-use super::view::{MAX_PARTS, Metric, View, plural, run_figures};
+use super::view::{View, run_figures};
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
 use crate::results::figures::{Bounds, Counts, Figures, counted, figures_of};
@@ -19,6 +20,9 @@ use crate::results::{ResultRow, ResultsError};
 
 /// The largest number of groups that are shown; those with most rows are.
 const MAX_GROUPS: usize = 100;
+
+/// The largest number of parts of one metric that are shown; those that occur first are.
+pub(super) const MAX_PARTS: usize = 100;
 
 /// The name of the group of rows that do not have the field.
 const WITHOUT: &str = "(none)";

@@ -12,6 +12,7 @@ mod change;
 mod chart;
 mod facts;
 mod groups;
+mod labels;
 mod report;
 mod rows;
 mod run;

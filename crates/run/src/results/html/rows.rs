@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::view::{Metric, View};
+use super::labels::Metric;
+use super::view::View;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError, ResultsErrorKind};

@@ -3,8 +3,8 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::labels::Metric;
 use super::run::ReportRun;
-use super::view::Metric;
 use crate::results::selected::Score;
 use crate::results::thousands;
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::change::Changes;
 use super::chart::{self, Range, scored_values};
 use super::facts::{about, metric_settings, usage};
-use super::groups::{Groups, part_entries, parts};
+use super::groups::{Groups, MAX_PARTS, part_entries, parts};
+use super::labels::{LABELS, Metric, count, plural};
 use super::report::HtmlReport;
 use super::run::ReportRun;
 use super::table_rows::TableRows;
@@ -15,35 +16,6 @@ use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::ScoreKind;
 use crate::results::figures::{Counts, Figures, figures_of};
 use crate::results::{ResultsError, thousands};
-
-/// Letter and style of each run.
-pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];
-
-/// A figure that a run does not have.
-pub(super) const NOTHING: &str = "–";
-
-/// The largest number of parts of one metric that are shown; those that occur first are.
-pub(super) const MAX_PARTS: usize = 100;
-
-/// `1 row`, `1,190 rows`
-pub(super) fn plural(count: u64, noun: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{end}", thousands(count))
-}
-
-/// A number and what it counts.
-pub(super) fn count(number: u64, text: impl Into<String>) -> Value {
-    json!({"number": thousands(number), "text": text.into(), "is_alarm": false})
-}
-
-/// A metric of the runs.
-pub(super) struct Metric<'a> {
-    pub(super) name: &'a str,
-    pub(super) kind: ScoreKind,
-    /// Whether it is the same in both runs.
-    pub(super) is_compared: bool,
-    pub(super) is_lower_better: bool,
-}
 
 /// The report with its runs, groups and changes.
 pub(super) struct View<'a> {
