@@ -104,10 +104,10 @@ async fn trap_43_a_scorer_with_a_judge_without_a_model_ends_before_its_first_row
     };
     let scorer = scorer().build().unwrap();
     let reason = no_model();
-    let not_ready = ScorerError::NotReady {
+    let not_ready = ScorerError::Run(EvaluateError::NotReady {
         metric: "llm_judge".to_owned(),
         reason,
-    };
+    });
     assert_eq!(
         unconfigured(scorer.score_all(pairs(), 2)).await,
         Err(not_ready.clone())

@@ -153,10 +153,10 @@ async fn a_scorer_probes_before_its_first_row_too() {
     let scorer = Scorer::builder().metric(judge()).build().unwrap();
     let error = scorer.score_all(rows(), 4).await.unwrap_err();
     let reason = "test:probed: missing API key; set TEST_API_KEY".to_owned();
-    let not_ready = ScorerError::NotReady {
+    let not_ready = ScorerError::Run(EvaluateError::NotReady {
         metric: "polite".to_owned(),
         reason,
-    };
+    });
     assert_eq!(error, not_ready);
     assert_eq!(
         error.to_string(),

@@ -283,14 +283,8 @@ fn errors_of_inputs_are_values() {
             present: present.clone()
         }
     );
-    let run = EvaluateError::Inputs {
-        row: 3,
-        error: error.clone(),
-    };
-    assert_eq!(
-        run.to_string(),
-        ScorerError::Inputs { row: 3, error }.to_string()
-    );
+    let run = EvaluateError::Inputs { row: 3, error };
+    assert_eq!(run.to_string(), ScorerError::Run(run.clone()).to_string());
     let missing = row("a").with_inputs(["x"]).inputs().unwrap_err();
     assert_eq!(
         missing,

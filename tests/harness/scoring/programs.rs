@@ -168,7 +168,8 @@ async fn a_run_without_rows_or_concurrency_is_an_error() {
         .run(Guess::default(), Vec::new(), 1)
         .await
         .unwrap_err();
-    assert_eq!(none, dsrs_metrics::scoring::ScorerError::NoRows);
+    let no_rows = dsrs_metrics::runs::EvaluateError::NoRows;
+    assert_eq!(none, dsrs_metrics::scoring::ScorerError::Run(no_rows));
     let zero = scorer
         .run(Guess::default(), vec![gold([0.0])], 0)
         .await

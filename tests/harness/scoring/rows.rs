@@ -5,6 +5,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     contract::Settings,
     rows::Pair,
+    runs::EvaluateError,
     scoring::{Rollouts, RowStatus, Scorer, ScorerBuilder, ScorerError},
 };
 
@@ -132,10 +133,10 @@ async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
     let none: Vec<Pair> = Vec::new();
     assert_eq!(
         scorer.score_all(none, 4).await.unwrap_err(),
-        ScorerError::NoRows
+        ScorerError::Run(EvaluateError::NoRows)
     );
     let error = scorer.score_all([row(1)], 0).await.unwrap_err();
-    assert_eq!(error, ScorerError::ZeroConcurrency);
+    assert_eq!(error, ScorerError::Run(EvaluateError::ZeroConcurrency));
     let breaking = (0..9).map(|number| {
         if number == 5 {
             panic!("broken pipe")
@@ -146,9 +147,9 @@ async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
     let error = scorer.score_all(breaking, 4).await.unwrap_err();
     assert_eq!(
         error,
-        ScorerError::Rows {
+        ScorerError::Run(EvaluateError::Rows {
             message: "broken pipe".to_owned()
-        }
+        })
     );
 }
 
@@ -157,7 +158,10 @@ fn a_missing_runtime_is_an_error_and_not_a_panic() {
     let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();
     let error = futures_util::FutureExt::now_or_never(scorer.score_all([row(1)], 1)).unwrap();
-    assert_eq!(error.unwrap_err(), ScorerError::Runtime);
+    assert!(matches!(
+        error.unwrap_err(),
+        ScorerError::Run(EvaluateError::Runtime { .. })
+    ));
 }
 
 #[tokio::test]

@@ -38,12 +38,6 @@ impl Labels {
         }
     }
 
-    /// Adds the labels of more rows.
-    pub(crate) fn append(&mut self, mut more: Self) {
-        self.labels.append(&mut more.labels);
-        self.known.extend(more.known);
-    }
-
     /// Checks that at least one row has a label.
     pub(crate) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
         if self.labels.iter().any(|label| *label != Label::Missing) {
@@ -81,7 +75,7 @@ pub(super) fn read(
         let label = label(&row.at, field, row.textual, row.find(field))?;
         labels.known.extend(row.keys().map(str::to_owned));
         let id = id_of(&row, id, file, of)?;
-        let place = rows.find(&id, labels.places.len());
+        let place = rows.find(&id);
         let hashes = row.hashes();
         let at = row.at;
         if let Some(place) = place {
@@ -184,11 +178,11 @@ fn id_of(
 /// Returns the column of a file with the most ids of these results, if it has any.
 fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>, AgreeError> {
     let mut known: IndexMap<String, u64> = IndexMap::new();
-    for (place, row) in ObjectRows::open(file, None)?.enumerate() {
+    for row in ObjectRows::open(file, None)? {
         let row = row?;
         for column in row.keys() {
             let id = row.find(column).cloned().and_then(text);
-            let is_id = id.is_some_and(|id| of.rows.find(&id, place).is_some());
+            let is_id = id.is_some_and(|id| of.rows.find(&id).is_some());
             *known.entry(column.to_owned()).or_default() += u64::from(is_id);
         }
     }

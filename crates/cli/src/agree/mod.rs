@@ -94,8 +94,8 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     args.from
         .check_has_scores(&args.results, results.known.len())?;
     if let (true, Err(reason)) = (args.require_identity, &results.manifest) {
-        let (file, reason) = (args.results.display().to_string(), reason.clone());
-        return Err(ResultsError::UnknownIdentity { file, reason }.into());
+        let file = args.results.display().to_string();
+        return Err(ResultsError::unknown_identity(&file, reason).into());
     }
     check_metrics(&results, args)?;
     let labels = labels_of(

@@ -14,8 +14,7 @@ use crate::data::NamedFile;
 use crate::evaluate::{JudgedBy, JudgedByTally};
 use crate::json::describe::found;
 use crate::results::{
-    MAX_METRICS, Manifest, Reads, ResultRow, ResultScore, ResultsError, RowIndex, read_manifest,
-    read_rows,
+    MAX_METRICS, Manifest, ResultRow, ResultScore, ResultsError, RowIndex, read_manifest, read_rows,
 };
 use crate::runs::metric_of;
 
@@ -46,17 +45,10 @@ pub(super) fn read(
     metrics: &[String],
     label: &str,
 ) -> Result<Results, AgreeError> {
-    let new = || {
-        let mut results = Results::new(file.name);
-        results
-            .ratings
-            .extend(metrics.iter().map(|name| (name.clone(), Vec::new())));
-        results
-    };
-    let add = |block: &mut Results, row: &mut ResultRow, _| block.add(row, metrics, label);
-    let mut results = new();
-    let reads = Reads::scores(Some(label), true);
-    let references = read_rows(file, reads, new, add, |block| results.append(block))?;
+    let mut results = Results::new(file.name);
+    let names = metrics.iter().map(|name| (name.clone(), Vec::new()));
+    results.ratings.extend(names);
+    let references = read_rows(file, |row, _| results.add(&row, metrics, label))?;
     results.manifest = read_manifest(file.path, &references).map_err(ResultsError::from)?;
     Ok(results)
 }
@@ -90,10 +82,10 @@ impl Results {
         in_manifest.cloned().or_else(in_rows).unwrap_or_default()
     }
 
-    /// Adds a row to a block.
+    /// Adds a row.
     fn add(&mut self, row: &ResultRow, metrics: &[String], label: &str) -> Result<(), AgreeError> {
         let place = self.rows.len();
-        self.rows.add(row);
+        self.rows.add(row)?;
         self.preds.push(row.pred_hash());
         for name in row.scores.keys() {
             if !self.known.contains(name) {
@@ -142,30 +134,6 @@ impl Results {
             ratings.resize(place, absent());
             ratings.push(rating);
         }
-        Ok(())
-    }
-
-    /// Adds the rows of a block.
-    fn append(&mut self, block: Self) -> Result<(), AgreeError> {
-        let first = self.rows.len();
-        self.rows.append(block.rows)?;
-        self.preds.extend(block.preds);
-        self.known.extend(block.known);
-        self.check_known(first)?;
-        for (name, mut more) in block.ratings {
-            let ratings = self.ratings.entry(name).or_default();
-            if !more.is_empty() {
-                ratings.resize(first, absent());
-                ratings.append(&mut more);
-            }
-        }
-        for (name, rows) in block.judged_offline {
-            *self.judged_offline.entry(name).or_default() += rows;
-        }
-        for (name, replies) in block.replied_by {
-            self.replied_by.entry(name).or_default().merge(replies);
-        }
-        self.labels.append(block.labels);
         Ok(())
     }
 

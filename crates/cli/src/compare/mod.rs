@@ -17,9 +17,7 @@ use super::runs::{check_unique, metric_of};
 use super::stdio::{annotate, print, print_error, print_json};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{
-    CompareError, Comparison, MetricComparison, ResultsError, RunScores, Verdict,
-};
+use crate::results::{Comparison, MetricComparison, ResultsError, RunScores, Verdict};
 
 pub(super) use args::CompareArguments;
 use args::PValue;
@@ -30,9 +28,9 @@ pub(super) enum Error {
     #[error("--fail-if-worse: {sentence}{}", more(*others))]
     NoTest { sentence: String, others: usize },
     #[error("--lower-is-better: {0}")]
-    Direction(CompareError),
+    Direction(ResultsError),
     #[error("--allow-different: {0}")]
-    Allowed(CompareError),
+    Allowed(ResultsError),
     #[error(
         "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
         .sentences.join("; ")
@@ -43,19 +41,17 @@ pub(super) enum Error {
         names: String,
     },
     #[error(transparent)]
-    Compare(CompareError),
-    #[error(transparent)]
-    Results(#[from] ResultsError),
+    Results(ResultsError),
     #[error(transparent)]
     Cli(#[from] CliError),
 }
 
-impl From<CompareError> for Error {
-    fn from(error: CompareError) -> Self {
-        match error {
-            CompareError::NotCompared { .. } => Self::Direction(error),
-            CompareError::NoDifferentMetric { .. } => Self::Allowed(error),
-            error => Self::Compare(error),
+impl From<ResultsError> for Error {
+    fn from(error: ResultsError) -> Self {
+        match error.name() {
+            Some("lower_is_better") => Self::Direction(error),
+            Some("allow_different") => Self::Allowed(error),
+            _ => Self::Results(error),
         }
     }
 }

@@ -24,8 +24,7 @@ use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{
-    CompareError, Comparison, ComparisonBuilder, FormatVersion, MetricComparison, Results,
-    ResultsError,
+    Comparison, ComparisonBuilder, FormatVersion, MetricComparison, Results, ResultsError,
 };
 
 pub(super) use args::RejudgeArguments;
@@ -73,8 +72,6 @@ pub(super) enum Error {
     },
     #[error(transparent)]
     Agree(#[from] AgreeError),
-    #[error(transparent)]
-    Compare(#[from] CompareError),
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]

@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::files::Files;
 use super::from::InputFile;
 use crate::metrics::Registry;
-use crate::results::{CompareError, HtmlError, HtmlReport, ReportRun, ResultsError};
+use crate::results::{HtmlReport, ReportRun, ResultsError, ResultsErrorKind};
 
 pub(super) use args::ReportArguments;
 
@@ -24,36 +24,27 @@ pub(super) enum ReportError {
     NothingToCompare { option: &'static str },
     #[error("--out {}: unknown extension; expected .html", file.display())]
     NotHtml { file: PathBuf },
-    #[error("--group: {error}")]
-    Group { error: HtmlError },
-    #[error("--lower-is-better: {error}")]
-    Direction { error: HtmlError },
-    #[error("--allow-different: {error}")]
-    Allowed { error: HtmlError },
-    #[error("--out {error}")]
-    Out { error: HtmlError },
+    #[error("{option} {error}")]
+    Option {
+        option: &'static str,
+        error: ResultsError,
+    },
     #[error(transparent)]
-    Html(HtmlError),
-    #[error(transparent)]
-    Results(#[from] ResultsError),
+    Results(ResultsError),
     #[error(transparent)]
     Cli(#[from] CliError),
 }
 
-impl From<HtmlError> for ReportError {
-    fn from(error: HtmlError) -> Self {
-        match error {
-            HtmlError::NoGroup { .. } => Self::Group { error },
-            HtmlError::NoMetric { .. } => Self::Direction { error },
-            HtmlError::Compare(ref it)
-                if matches!(**it, CompareError::NoDifferentMetric { .. }) =>
-            {
-                Self::Allowed { error }
-            }
-            HtmlError::Output { .. } => Self::Out { error },
-            HtmlError::Results(error) => Self::Results(error),
-            error => Self::Html(error),
-        }
+impl From<ResultsError> for ReportError {
+    fn from(error: ResultsError) -> Self {
+        let option = match (error.kind(), error.name()) {
+            (ResultsErrorKind::Setting, Some("group")) => "--group:",
+            (ResultsErrorKind::Setting, Some("lower_is_better")) => "--lower-is-better:",
+            (ResultsErrorKind::Setting, Some("allow_different")) => "--allow-different:",
+            (ResultsErrorKind::Output, _) => "--out",
+            _ => return Self::Results(error),
+        };
+        Self::Option { option, error }
     }
 }
 

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::error::{ExportError, Input};
 use crate::core::ScoreKind;
 use crate::results::{
-    Comparison, Manifest, MetricFigures, Reads, ResultOutcome, ResultRow, RunScores, manifest_of,
+    Comparison, Manifest, MetricFigures, ResultOutcome, ResultRow, RunScores, manifest_of,
     read_rows,
 };
 
@@ -72,16 +72,7 @@ impl<'a> ExportedRun<'a> {
         &self,
         mut each: impl FnMut(&ResultRow) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
-        read_rows(
-            self.file,
-            Reads::all(),
-            Vec::new,
-            |block: &mut Vec<ResultRow>, row: &mut ResultRow, _| {
-                block.push(std::mem::take(row));
-                Ok::<_, ExportError>(())
-            },
-            |block| block.iter().try_for_each(&mut each),
-        )?;
+        read_rows(self.file, |row, _| each(&row))?;
         Ok(())
     }
 }

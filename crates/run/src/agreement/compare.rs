@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::error::AgreementError;
 use super::figure::Note;
 use super::options::Options;
-use super::rating::{Label, Rating};
+use super::rating::{AgreementError, Label, Rating};
 use super::scale::{PassingLabels, Scale};
+use crate::messages::escape;
 use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};
 
 /// With more different values, they are not treated as classes.
@@ -87,30 +87,33 @@ pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, Agree
 /// Checks that every number is finite, and that all ratings and all labels are of one kind.
 pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
     if let Some(threshold) = options.threshold.filter(|threshold| !threshold.is_finite()) {
-        return Err(AgreementError::Threshold { threshold });
+        let message = format!("expected a finite threshold, found {threshold}");
+        return Err(AgreementError { row: None, message });
     }
     let mut label_kind = None;
     let mut scored = false;
     for (row, (rating, label)) in rows.iter().enumerate() {
         if let Some(score) = rating.score().filter(|score| !score.is_finite()) {
-            return Err(AgreementError::ScoreNotFinite { row, score });
+            let message = format!("expected a finite score, found {score}");
+            return Err(AgreementError::at(row, message));
         }
         if let Label::Number(label) = *label
             && !label.is_finite()
         {
-            return Err(AgreementError::LabelNotFinite { row, label });
+            let message =
+                format!("expected a finite label, found {label}; omit the label if it is unknown");
+            return Err(AgreementError::at(row, message));
         }
         scored |= rating.score().is_some();
         if !label.is_missing() {
             let other = *label_kind.get_or_insert(label.kind());
             if other != label.kind() {
-                let (label, kind) = (label.to_string(), label.kind());
-                return Err(AgreementError::MixedLabels {
-                    row,
-                    label,
-                    kind,
-                    other,
-                });
+                let (text, kind) = (label.to_string(), label.kind());
+                let message = format!(
+                    "expected {other} like the labels before, found `{}`, {kind}; omit the label if it is unknown",
+                    escape::name(&text)
+                );
+                return Err(AgreementError::at(row, message));
             }
         }
     }
@@ -122,7 +125,13 @@ pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementE
             _ => None,
         });
     match class {
-        Some((row, class)) if scored => Err(AgreementError::MixedRatings { row, class }),
+        Some((row, class)) if scored => Err(AgreementError::at(
+            row,
+            format!(
+                "expected a number, as in earlier rows, found the label `{}`",
+                escape::name(&class)
+            ),
+        )),
         _ => Ok(()),
     }
 }
@@ -160,10 +169,10 @@ impl Pairs<'_> {
         }
         Compared {
             classes: Vec::new(),
-            matrix: Err(Note::NoVerdict),
+            matrix: Err(Note::NO_VERDICT),
             ordered: false,
             ranked: Ok(self.ranked(passing, Rating::score)),
-            verdicts: Err(Note::NoVerdict),
+            verdicts: Err(Note::NO_VERDICT),
         }
     }
 
@@ -227,13 +236,13 @@ impl Pairs<'_> {
         let classes = if are_numbers {
             self.numeric_classes(&scale)?
         } else {
-            Err(Note::NoClasses)
+            Err(Note::NO_CLASSES)
         };
         let mut compared = Compared {
             classes: Vec::new(),
-            matrix: Err(Note::NoClasses),
+            matrix: Err(Note::NO_CLASSES),
             ordered: true,
-            verdicts: Err(Note::NoPositive),
+            verdicts: Err(Note::NO_POSITIVE),
             ranked: Ok(ranked),
         };
         match classes {
@@ -256,7 +265,7 @@ impl Pairs<'_> {
             |rating: &Rating| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));
         let are_bools = self.zero_or_one() && self.rows.iter().all(|(rating, _)| verdict(rating));
         if are_bools || self.options.threshold.is_some() {
-            return Ok(Err(Note::NoPositive));
+            return Ok(Err(Note::NO_POSITIVE));
         }
         let numbers: Vec<(usize, f64, f64)> = self
             .compared()
@@ -270,7 +279,7 @@ impl Pairs<'_> {
             let Some(occurring) =
                 Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MAX_CLASSES)
             else {
-                return Ok(Err(Note::NoClasses));
+                return Ok(Err(Note::NO_CLASSES));
             };
             found = occurring;
             &found
@@ -320,7 +329,7 @@ impl Pairs<'_> {
         let few = classes.len() <= MAX_CLASSES;
         let matrix = few
             .then(|| ConfusionMatrix::of(classes.len(), pairs))
-            .ok_or(Note::NoClasses);
+            .ok_or(Note::NO_CLASSES);
         Ok(Compared {
             classes: if few { classes } else { Vec::new() },
             matrix,
@@ -328,9 +337,9 @@ impl Pairs<'_> {
             ranked: if ordered {
                 Ok(positions)
             } else {
-                Err(Note::NoOrder)
+                Err(Note::NO_ORDER)
             },
-            verdicts: Err(Note::NoPositive),
+            verdicts: Err(Note::NO_POSITIVE),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! A figure with its number of rows and its interval, or a note why it has none.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 
 use crate::stats::decimals::decimals;
@@ -27,55 +29,51 @@ pub struct Figure {
     pub note: Option<Note>,
 }
 
-/// A note on a figure.
-#[derive(Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Note {
+/// A note on a figure: why the estimate or its interval is missing, or what limits it.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Note(Cow<'static, str>);
+
+impl Note {
+    pub(super) const NO_VERDICT: Self =
+        Self::new("undefined: the scores have no verdict; set a threshold");
+    pub(super) const NO_POSITIVE: Self =
+        Self::new("undefined: the labels are not verdicts; name the passing labels (positive)");
+    pub(super) const NO_CLASSES: Self =
+        Self::new("undefined: scores and labels are not on one scale of few values");
+    pub(super) const NO_ORDER: Self =
+        Self::new("undefined: the classes have no order; set a scale");
+    const TOO_LITTLE_VARIATION: Self =
+        Self::new("no interval: the rows vary too little to estimate one; add rows that differ");
+
+    const fn new(text: &'static str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+
     /// There are fewer rows than the figure needs.
-    #[error("not enough rows, it needs {needed}")]
-    NotEnoughRows {
-        /// How many it needs.
-        needed: u64,
-    },
-    /// There are fewer rows than an interval needs.
-    #[error("not enough rows for an interval, it needs {needed}")]
-    TooFewForInterval {
-        /// How many it needs.
-        needed: u64,
-    },
-    /// All compared labels, or all compared scores, are the same.
-    #[error("undefined: all {side} are the same")]
-    OneValue {
-        /// `labels`, `scores`, or `labels and scores`.
-        side: &'static str,
-    },
-    /// The rows vary too little to estimate an interval.
-    #[error("no interval: the rows vary too little to estimate one; add rows that differ")]
-    TooLittleVariation,
-    /// The labels are verdicts, but the scores have no verdict.
-    #[error("undefined: the scores have no verdict; set a threshold")]
-    NoVerdict,
-    /// The metric has verdicts, but it is not known which labels are a pass.
-    #[error("undefined: the labels are not verdicts; name the passing labels (positive)")]
-    NoPositive,
-    /// Scores and labels are not on one scale with few values.
-    #[error("undefined: scores and labels are not on one scale of few values")]
-    NoClasses,
-    /// The classes have no known order.
-    #[error("undefined: the classes have no order; set a scale")]
-    NoOrder,
-    /// The share cannot be corrected.
-    #[error("{0}")]
-    NotCorrectable(NotCorrectable),
-    /// The estimate was outside of [0, 1] and was clamped.
-    #[error(
-        "the estimate {} was clamped to [0, 1]: the observed share of passes is impossible at these error rates",
-        decimals(*.estimate, 4)
-    )]
-    Clamped {
-        /// The estimate before it was clamped.
-        estimate: f64,
-    },
+    pub(super) fn not_enough_rows(needed: u64) -> Self {
+        Self(format!("not enough rows, it needs {needed}").into())
+    }
+
+    /// All compared `labels`, `scores`, or `labels and scores` are the same.
+    pub(super) fn one_value(side: &str) -> Self {
+        Self(format!("undefined: all {side} are the same").into())
+    }
+
+    pub(super) fn not_correctable(why: &NotCorrectable) -> Self {
+        Self(why.to_string().into())
+    }
+
+    /// The estimate was outside of [0, 1].
+    pub(super) fn clamped(estimate: f64) -> Self {
+        let estimate = decimals(estimate, 4);
+        Self(
+            format!(
+                "the estimate {estimate} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
+            )
+            .into(),
+        )
+    }
 }
 
 dsrs_metrics_values::debug_as_display!(Note);
@@ -94,7 +92,7 @@ impl Figure {
     /// A share, with Wilson's interval.
     pub(super) fn share(share: Proportion) -> Self {
         if share.trials == 0 {
-            return Self::unknown(0, Note::NotEnoughRows { needed: 1 });
+            return Self::unknown(0, Note::not_enough_rows(1));
         }
         Self {
             value: share.rate(),
@@ -119,11 +117,10 @@ impl Figure {
             note: None,
         };
         if n < MIN_ROWS_FOR_INTERVAL {
-            let note = Note::TooFewForInterval {
-                needed: MIN_ROWS_FOR_INTERVAL,
-            };
+            let needed = MIN_ROWS_FOR_INTERVAL;
+            let note = format!("not enough rows for an interval, it needs {needed}");
             return Self {
-                note: Some(note),
+                note: Some(Note(note.into())),
                 ..known
             };
         }
@@ -133,7 +130,7 @@ impl Figure {
                 ..known
             },
             None => Self {
-                note: Some(Note::TooLittleVariation),
+                note: Some(Note::TOO_LITTLE_VARIATION),
                 ..known
             },
         }

@@ -7,9 +7,7 @@
 //! files are read in `cli/agree/`.
 
 mod builder;
-mod closeness;
 mod compare;
-mod error;
 mod figure;
 mod labelled;
 mod options;
@@ -18,10 +16,8 @@ mod scale;
 mod statistics;
 mod table;
 
-pub use builder::AgreementBuilder;
-pub use closeness::Closeness;
-pub use error::AgreementError;
+pub use builder::{AgreementBuilder, Closeness};
 pub use figure::{Figure, Note};
 pub use labelled::{LabelSample, LabelledRows};
-pub use rating::{Label, Rating};
+pub use rating::{AgreementError, Label, Rating};
 pub use statistics::Agreement;

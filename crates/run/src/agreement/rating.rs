@@ -1,4 +1,4 @@
-//! The two values that are compared for each row: the rating by a metric, and the label.
+//! The two values that are compared for each row: the rating by a metric, and the label; and why they cannot be.
 
 use std::borrow::Cow;
 
@@ -123,5 +123,27 @@ impl<'a> TryFrom<&'a Value> for Label {
             Value::String(label) => Ok(Self::Class(label.clone())),
             Value::Array(_) | Value::Object(_) => Err(value),
         }
+    }
+}
+
+/// Why ratings and labels cannot be compared.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct AgreementError {
+    pub(super) row: Option<usize>,
+    pub(super) message: String,
+}
+
+dsrs_metrics_values::debug_as_display!(AgreementError);
+
+impl AgreementError {
+    pub(super) fn at(row: usize, message: String) -> Self {
+        let row = Some(row);
+        Self { row, message }
+    }
+
+    /// Returns the position of the row that caused the error, counted from 0, if one did.
+    pub fn row(&self) -> Option<usize> {
+        self.row
     }
 }

@@ -1,8 +1,8 @@
 //! The meaning of labels: which are a pass, and their order.
 
-use super::error::AgreementError;
 use super::options::Options;
-use super::rating::{Label, Rating};
+use super::rating::{AgreementError, Label, Rating};
+use crate::messages::escape;
 
 /// Words for a pass and for a failure, compared without case.
 const VERDICT_WORDS: [(&str, &str); 6] = [
@@ -44,11 +44,12 @@ impl PassingLabels {
             return match first {
                 Some((row, (_, label))) if !labels().any(|label| listed.is_pass(label)) => {
                     let positive = options.positive.join("`, `");
-                    Err(AgreementError::NoPositive {
-                        row,
-                        positive,
-                        label: label.to_string(),
-                    })
+                    let message = format!(
+                        "expected a passing label (`{}`) in at least one row, found `{}`",
+                        escape::escaped(&positive),
+                        escape::name(&label.to_string())
+                    );
+                    Err(AgreementError::at(row, message))
                 }
                 _ => Ok(Some(listed)),
             };
@@ -82,10 +83,13 @@ impl PassingLabels {
             .find(|(_, (_, label))| matches!(label, Label::Class(_)));
         let scores = rows.iter().any(|(rating, _)| rating.score().is_some());
         match unclear {
-            Some((row, (_, label))) if scores => Err(AgreementError::ClassLabels {
+            Some((row, (_, label))) if scores => Err(AgreementError::at(
                 row,
-                label: label.to_string(),
-            }),
+                format!(
+                    "cannot compare scores with labels such as `{}`; name the passing labels (positive) or the order of all labels (scale)",
+                    escape::name(&label.to_string())
+                ),
+            )),
             _ => Ok(None),
         }
     }
@@ -193,10 +197,8 @@ impl Scale {
 
     fn missing(&self, row: usize, value: &str) -> AgreementError {
         let scale = self.names().join(", ");
-        AgreementError::NotOnScale {
-            row,
-            value: value.to_owned(),
-            scale,
-        }
+        let (scale, value) = (escape::escaped(&scale), escape::name(value));
+        let message = format!("expected a value of the scale {scale}, found `{value}`");
+        AgreementError::at(row, message)
     }
 }

@@ -121,7 +121,7 @@ impl Agreement {
         let kappa = |weights| kappa(both, matrix, weights);
         let by_distance = |weights| match ordered || matrix.is_err() {
             true => kappa(weights),
-            false => Figure::unknown(both, Note::NoOrder),
+            false => Figure::unknown(both, Note::NO_ORDER),
         };
         let verdicts = compared.verdicts.as_ref();
         let share = |of: fn(&Verdicts) -> Proportion| match verdicts {
@@ -168,21 +168,11 @@ fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: KappaWeigh
         Err(note) => return Figure::unknown(rows, note.clone()),
     };
     if rows < MIN_ROWS_FOR_KAPPA {
-        return Figure::unknown(
-            rows,
-            Note::NotEnoughRows {
-                needed: MIN_ROWS_FOR_KAPPA,
-            },
-        );
+        return Figure::unknown(rows, Note::not_enough_rows(MIN_ROWS_FOR_KAPPA));
     }
     match cohen_kappa(matrix, weights) {
         Some(kappa) => Figure::estimate(kappa.value, rows, || kappa.interval()),
-        None => Figure::unknown(
-            rows,
-            Note::OneValue {
-                side: "labels and scores",
-            },
-        ),
+        None => Figure::unknown(rows, Note::one_value("labels and scores")),
     }
 }
 
@@ -196,12 +186,7 @@ fn correlation(
         Err(note) => return Figure::unknown(rows, note.clone()),
     };
     if rows < MIN_ROWS_FOR_SPEARMAN {
-        return Figure::unknown(
-            rows,
-            Note::NotEnoughRows {
-                needed: MIN_ROWS_FOR_SPEARMAN,
-            },
-        );
+        return Figure::unknown(rows, Note::not_enough_rows(MIN_ROWS_FOR_SPEARMAN));
     }
     let pairs = RankPairs::of(scores, labels);
     let interval = || {
@@ -211,9 +196,9 @@ fn correlation(
     match pairs.spearman(0..scores.len()) {
         Some(value) => Figure::estimate(value, rows, interval),
         None if labels.iter().all(|label| *label == labels[0]) => {
-            Figure::unknown(rows, Note::OneValue { side: "labels" })
+            Figure::unknown(rows, Note::one_value("labels"))
         }
-        None => Figure::unknown(rows, Note::OneValue { side: "scores" }),
+        None => Figure::unknown(rows, Note::one_value("scores")),
     }
 }
 
@@ -225,15 +210,13 @@ fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
         None => post_stratified(verdicts.passed, verdicts.failed),
     };
     match corrected {
-        Err(why) => Figure::unknown(passes.trials, Note::NotCorrectable(why)),
+        Err(why) => Figure::unknown(passes.trials, Note::not_correctable(&why)),
         Ok(corrected) => Figure {
             value: Some(corrected.rate),
             ci95: Some(corrected.interval),
             n: passes.trials,
             successes: None,
-            note: corrected
-                .unclamped
-                .map(|estimate| Note::Clamped { estimate }),
+            note: corrected.unclamped.map(Note::clamped),
         },
     }
 }

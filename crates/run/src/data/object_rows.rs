@@ -94,36 +94,32 @@ impl ObjectRow {
     }
 }
 
-/// Reads a file in blocks of rows, which are made on all threads, and calls `each` with the blocks in order. A block ends at its
-/// first error, and is the last one. Rows in lines for which `is_read` returns false are skipped. `scan` adds a line of JSON
-/// and returns true, or returns false; `add` adds every row that `scan` did not.
-pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError>>(
+/// Reads the rows of a file on all threads, and calls `each` with them in order; the first error is the last call. Rows in lines for
+/// which `is_read` returns false are skipped. `of_line` makes a row of a line of JSON; if it returns `None`, `of_object` does.
+pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
-    new: impl Fn() -> B + Sync,
-    scan: impl Fn(&mut B, &str, &dyn Fn() -> Origin) -> Result<bool, D> + Sync,
-    add: impl Fn(&mut B, ObjectRow) -> Result<(), D> + Sync,
-    mut each: impl FnMut(B, Option<D>) -> Result<(), E>,
+    of_line: impl Fn(&str, &dyn Fn() -> Origin) -> Option<R> + Sync,
+    of_object: impl Fn(ObjectRow) -> Result<R, D> + Sync,
+    mut each: impl FnMut(Result<R, D>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut file = open(file, None, None)?;
-    let add_row = |block: &mut B, row: &RawRow<'_>| {
+    let mut file = match open(file, None, None) {
+        Ok(file) => file,
+        Err(error) => return each(Err(error.into())),
+    };
+    let read = |row: &RawRow<'_>| {
         if !is_read(row.at.line) {
-            return Ok(());
+            return Ok(None);
         }
-        if let Some(line) = row.json()
-            && scan(block, line, &|| row.at.clone())?
-        {
-            return Ok(());
+        let made = row.json().and_then(|line| of_line(line, &|| row.at.clone()));
+        match made {
+            Some(made) => Ok(Some(made)),
+            None => of_object(ObjectRow::read(row)?).map(Some),
         }
-        add(block, ObjectRow::read(row)?)
     };
     in_order(
-        |batch: Batch| {
-            let mut block = new();
-            let rows = batch.decode(|row| add_row(&mut block, row));
-            (block, rows.into_iter().find_map(Result::err))
-        },
-        |(block, error)| each(block, error),
+        |batch: Batch| batch.decode(read),
+        |rows| rows.into_iter().filter_map(Result::transpose).try_for_each(&mut each),
         |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
     )
 }

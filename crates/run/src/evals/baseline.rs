@@ -4,8 +4,6 @@
 //! these has a row: its id, a hash of its gold row, and the result of each metric, so that a change of one row is one line of
 //! a diff. Gold row and prediction are part of it only if the eval asks for them.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -16,10 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use twox_hash::XxHash3_128;
 
-use crate::core::score::corpus::record;
 use crate::core::score::counted::Counted;
-use crate::core::score::outcome::Outcome;
-use crate::data::parse_hash;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::equality::sorted;
@@ -47,37 +42,29 @@ struct Header<R = RunManifest> {
 }
 
 /// A line of a row.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Line<'a> {
-    #[serde(borrow)]
-    id: Cow<'a, str>,
-    /// The beginning of the hash of the gold row.
+    id: &'a str,
     gold_hash: String,
-    scores: IndexMap<String, Score>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scores: IndexMap<&'a String, Score>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pred: Option<Value>,
 }
 
 /// The result of one metric on a row, without explanations and costs.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Score {
     outcome: ResultOutcome,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     passed: Option<bool>,
-    /// Whether the value is the mean of repeats that are all pass or fail.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_share: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     corpus: Option<Value>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// The outcomes of an earlier run.
@@ -86,8 +73,6 @@ pub struct Baseline {
     eval: String,
     /// The rows, with the manifest of the run.
     pub results: Results,
-    /// The hashes of the gold rows, by id.
-    gold: HashMap<String, String>,
     /// The hash of the whole file.
     pub(super) hash: String,
 }
@@ -138,16 +123,13 @@ impl Baseline {
         }
         let header: Header = serde_json::from_str(header).map_err(|error| at(1, &error))?;
         let mut results = Results::new(path.to_string_lossy().into_owned());
-        let (mut gold, mut rows) = (HashMap::new(), 0);
         for (number, line) in lines.clone().enumerate() {
-            let line: Line<'_> =
-                serde_json::from_str(line).map_err(|error| at(number + 2, &error))?;
-            gold.insert(line.id.clone().into_owned(), line.gold_hash.clone());
-            results
-                .add(line.row())
-                .map_err(|error| at(number + 2, &error))?;
-            rows += 1;
+            let at = |reason: &dyn std::fmt::Display| at(number + 2, reason);
+            let mut row = ResultRow::of_json(line).map_err(|error| at(&error))?;
+            row.gold_hash = row.gold_hash.filter(|hash| *hash != 0);
+            results.add(row).map_err(|error| at(&error))?;
         }
+        let rows = results.rows().len() as u64;
         if rows != header.rows {
             return Err(format!(
                 "line 1 states {} rows, and the file has {rows}",
@@ -169,7 +151,6 @@ impl Baseline {
         Ok(Self {
             eval: header.eval,
             results,
-            gold,
             hash,
         })
     }
@@ -207,9 +188,8 @@ impl Baseline {
     /// Returns the ids of the rows whose gold row is another one than in these results.
     pub(super) fn changed_gold<'a>(&self, results: &'a Results) -> Vec<&'a str> {
         let is_changed = |row: &&ResultRow| {
-            self.gold
-                .get(&row.id)
-                .is_some_and(|hash| *hash != hash_of(row))
+            let old = self.results.row(&row.id);
+            old.is_some_and(|old| old.gold_hash != row.gold_hash)
         };
         results
             .rows()
@@ -230,9 +210,9 @@ struct Version {
     format: u32,
 }
 
-impl Line<'_> {
-    fn of(row: &ResultRow, has_rows: bool) -> Line<'_> {
-        let score = |(name, score): (&String, &ResultScore)| {
+impl<'a> Line<'a> {
+    fn of(row: &'a ResultRow, has_rows: bool) -> Self {
+        let score = |(name, score): (&'a String, &'a ResultScore)| {
             let is_counted = score.outcome == ResultOutcome::Counted;
             let score = Score {
                 outcome: score.outcome,
@@ -245,60 +225,17 @@ impl Line<'_> {
                     .filter(|_| is_counted)
                     .and_then(Counted::record),
             };
-            (name.clone(), score)
+            (name, score)
         };
-        Line {
-            id: Cow::Borrowed(&row.id),
-            gold_hash: hash_of(row),
+        Self {
+            id: &row.id,
+            // 0 without a gold row.
+            gold_hash: format!("{:016x}", row.gold_hash.unwrap_or_default()),
             scores: row.scores.iter().map(score).collect(),
             gold: row.gold.as_ref().filter(|_| has_rows).map(sorted),
             pred: row.pred.as_ref().filter(|_| has_rows).map(sorted),
         }
     }
-
-    fn row(self) -> ResultRow {
-        let scores = self
-            .scores
-            .into_iter()
-            .map(|(name, score)| (name, score.result()));
-        let (id, gold, pred) = (self.id.into_owned(), self.gold, self.pred);
-        let gold_hash = parse_hash(&self.gold_hash).filter(|hash| *hash != 0);
-        ResultRow {
-            id,
-            gold,
-            pred,
-            gold_hash,
-            scores: scores.collect(),
-            ..ResultRow::default()
-        }
-    }
-}
-
-impl Score {
-    fn result(self) -> ResultScore {
-        let Self {
-            outcome,
-            value,
-            passed,
-            is_share,
-            corpus,
-        } = self;
-        let corpus = corpus.as_ref().and_then(record::restore);
-        let none = ResultScore::of(&Outcome::Abstained);
-        ResultScore {
-            outcome,
-            value,
-            passed,
-            is_share,
-            corpus,
-            ..none
-        }
-    }
-}
-
-/// The hash of the gold row; 0 without one.
-fn hash_of(row: &ResultRow) -> String {
-    format!("{:016x}", row.gold_hash.unwrap_or_default())
 }
 
 /// The hash of lines, which does not depend on how they end.

@@ -17,7 +17,7 @@ use super::findings::{
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
-use crate::results::{CompareError, Comparison, MetricComparison, Results, other_code};
+use crate::results::{Comparison, MetricComparison, Results, other_code};
 use crate::stats::holm;
 
 /// The largest number of groups in the sentence of a gate.
@@ -58,13 +58,12 @@ pub(super) struct GateResult {
     pub(super) is_relative: bool,
 }
 
-/// A condition on some rows, before p-values are adjusted.
-enum Part {
-    Decided(Finding),
-    Compared {
-        by: Option<f64>,
-        comparison: Box<MetricComparison>,
-    },
+/// A condition on some rows, before p-values are adjusted: decided, or a comparison with the margin of `no_worse`.
+type Part = Result<(Option<f64>, Box<MetricComparison>), Finding>;
+
+fn p_value(part: &Part) -> Option<f64> {
+    let (_, comparison) = part.as_ref().ok()?;
+    comparison.overall.p_value
 }
 
 /// The parts of a gate: one, or one for each group.
@@ -150,7 +149,7 @@ impl Decider<'_> {
         let (groups, without) = self.run.by(field);
         if groups.is_empty() {
             let reason = format!("no row has the field `{}`", escape::name(field));
-            let part = Part::Decided(Finding(GateVerdict::Failed, reason));
+            let part = Err(Finding(GateVerdict::Failed, reason));
             return Parts {
                 parts: vec![(None, part)],
                 note: String::new(),
@@ -185,7 +184,7 @@ impl Decider<'_> {
             // The macro rejects a nested `each`.
             Kind::Each { .. } => Finding(GateVerdict::Failed, "`each` within `each`".to_owned()),
         };
-        Part::Decided(finding)
+        Err(finding)
     }
 
     fn score(&self, figures: &Figures, metric: &str, end: End, bound: Bound) -> Finding {
@@ -260,10 +259,7 @@ impl Decider<'_> {
     }
 
     fn compared(&self, metric: &str, by: Option<f64>, ids: Option<&HashSet<String>>) -> Part {
-        match self.comparison(metric, ids) {
-            Ok(comparison) => Part::Compared { by, comparison },
-            Err(finding) => Part::Decided(finding),
-        }
+        Ok((by, self.comparison(metric, ids)?))
     }
 
     /// Compares the rows with the baseline.
@@ -282,27 +278,33 @@ impl Decider<'_> {
             .metrics([metric])
             .only_paired(true)
             .seed(self.seed);
-        builder = builder.listed_rows(0).places(["in the baseline", "now"]);
+        let places = ["in the baseline", "now"];
+        builder = builder.listed_rows(0).places(places);
         builder = builder.strict_identity(self.is_strict);
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }
         let undecided = |reason: String| Finding(GateVerdict::Undecided, reason);
-        let comparison = builder.of(old, new).map_err(|error| {
-            undecided(match error {
-                CompareError::NoMetric { .. } => {
-                    format!("the baseline has no score of `{}`", escape::name(metric))
+        let name = metric.split_once('.').map_or(metric, |(name, _)| name);
+        if old.metrics().all(|known| known != name) {
+            let metric = escape::name(metric);
+            return Err(undecided(format!(
+                "the baseline has no score of `{metric}`"
+            )));
+        }
+        let different = old.identity_differences(new, metric, self.is_strict, places);
+        if !different.is_empty() {
+            let advice = match self.has_other_code(metric) {
+                true => {
+                    "; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline"
                 }
-                CompareError::DifferentIdentities { identity } => {
-                    let advice = match self.has_other_code(metric) {
-                        true => "; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline",
-                        false => "",
-                    };
-                    identity.sentences().join("; ") + advice
-                }
-                error => error.to_string(),
-            })
-        })?;
+                false => "",
+            };
+            return Err(undecided(different.join("; ") + advice));
+        }
+        let comparison = builder
+            .of(old, new)
+            .map_err(|error| undecided(error.to_string()))?;
         let found = comparison.metrics.into_iter().next();
         found
             .map(Box::new)
@@ -312,7 +314,7 @@ impl Decider<'_> {
 
 impl Parts {
     fn p_values(&self) -> impl Iterator<Item = f64> {
-        self.parts.iter().filter_map(|(_, part)| part.p_value())
+        self.parts.iter().filter_map(|(_, part)| p_value(part))
     }
 
     /// Decides with the adjusted p-values, and reduces the groups to the worst of them.
@@ -321,8 +323,11 @@ impl Parts {
             .parts
             .into_iter()
             .map(|(group, part)| {
-                let p_adjusted = part.p_value().and_then(|_| adjusted.next());
-                (group, part.finish(tests, p_adjusted))
+                let p_adjusted = p_value(&part).and_then(|_| adjusted.next());
+                let decide = |(by, comparison): (_, Box<MetricComparison>)| {
+                    relative(&comparison, by, p_adjusted, tests)
+                };
+                (group, part.map_or_else(|finding| finding, decide))
             })
             .collect();
         let groups = findings.len();
@@ -357,22 +362,6 @@ impl Parts {
             }
         };
         Finding(worst, sentence + &self.note)
-    }
-}
-
-impl Part {
-    fn p_value(&self) -> Option<f64> {
-        match self {
-            Self::Decided(_) => None,
-            Self::Compared { comparison, .. } => comparison.overall.p_value,
-        }
-    }
-
-    fn finish(self, tests: usize, p_adjusted: Option<f64>) -> Finding {
-        match self {
-            Self::Decided(finding) => finding,
-            Self::Compared { by, comparison } => relative(&comparison, by, p_adjusted, tests),
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::decide::{GateResult, Verdicts};
 use super::eval::Source;
 use super::findings::GateVerdict;
 use crate::named_files::require_regular;
-use crate::results::Annotation;
+use crate::results::{Annotation, markdown_table};
 
 /// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
 pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
@@ -53,26 +53,13 @@ pub(super) fn summary(name: &str, verdicts: &Verdicts) -> String {
     } else {
         "passed"
     };
-    let mut text = format!(
-        "### eval `{name}` {verdict}\n\n| gate | verdict | figure |\n| --- | --- | --- |\n"
-    );
-    for gate in &verdicts.gates {
-        let cells = [gate.text, gate.verdict.name(), &gate.sentence].map(cell);
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
-    }
-    text + "\n"
-}
-
-fn cell(text: &str) -> String {
-    let mut cell = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\r' => cell.push(' '),
-            '|' | '\\' | '`' | '<' | '>' | '*' | '_' | '[' | ']' => cell.extend(['\\', character]),
-            character => cell.push(character),
-        }
-    }
-    cell
+    let rows = verdicts.gates.iter().map(|gate| {
+        let verdict = gate.verdict.name().to_owned();
+        let sentence = gate.sentence.replace(['\n', '\r'], " ");
+        vec![gate.text.to_owned(), verdict, sentence]
+    });
+    let table = markdown_table(["gate", "verdict", "figure"].into_iter(), rows);
+    format!("### eval `{name}` {verdict}\n\n{table}\n")
 }
 
 /// Appends to the summary of the step, with one write, since several tests do so at once.

@@ -1,8 +1,7 @@
 //! Evals: evaluations as tests, with gates. `#[eval]` expands to calls of [`Eval`].
 //!
-//! `condition.rs` has the conditions of gates, `eval.rs` the settings of an eval, `inputs.rs` reads the parameters of its
-//! program. `run.rs` runs it: `checks.rs` has what must hold before, `owner.rs` the names of evals, `environment.rs` when
-//! baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
+//! `condition.rs` has the conditions of gates, `checks.rs` their rules, `eval.rs` the settings of an eval and the parameters of its
+//! program. `run.rs` runs it: `environment.rs` has the names of evals and when baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
 //! run of tests. `figures.rs` has the figures of all rows and of groups of rows,
 //! `decide.rs` the verdicts of the gates, `findings.rs` their sentences. `baseline.rs` has the outcomes of an earlier run,
 //! `pending.rs` a baseline that is not accepted yet, `rescore.rs` scores its predictions again. `message.rs` has the message of
@@ -17,10 +16,8 @@ mod eval;
 mod figures;
 mod findings;
 mod github;
-mod inputs;
 mod message;
 mod models;
-mod owner;
 mod paths;
 mod pending;
 #[cfg(feature = "lm")]
@@ -34,6 +31,6 @@ pub use self::baseline::Baseline;
 pub use self::condition::{Bound, Condition};
 pub use self::decide::verdicts;
 pub use self::eval::{Eval, Source};
-pub use self::inputs::{input, inputs_as, returned};
+pub use self::eval::{input, inputs_as, returned};
 pub use self::paths::FOLDER;
 pub use self::pending::Pending;

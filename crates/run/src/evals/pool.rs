@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use super::environment::{NEXTEST_RUN, run_id};
 use super::message::print_always;
-use super::owner::{NEXTEST_RUN, run_id};
 use crate::lm::{LmError, ReservedPart, Store};
 
 /// The variable with the budget.

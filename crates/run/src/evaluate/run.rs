@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::error::EvaluateError;
 use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
 use super::lock::lock;
-use super::manifest::{Manifest, RunCosts, RunEnd, RunManifest, StartedManifest, executable};
+use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
 use super::observer::{Observers, RunStart};
 use super::options::Options;
 use super::report::{Progress, Render, ResultFiles, score_line};
@@ -287,11 +287,11 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             program_output_tokens: usage.map(|usage| usage.output_tokens),
             language_models: None,
         };
-        self.manifest.finish(RunEnd {
+        let run = RunManifest {
             rows,
             positional_ids: self.source.has_positional(),
             failed_rows: finished.failed_rows,
-            ending: ending.name(),
+            ending: ending.name().to_owned(),
             data: self.source.data(*ending == Ending::Complete),
             judged_by: judges
                 .map(|it| (it.name.clone(), it.judged_by.clone()))
@@ -299,9 +299,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             judged_by_others: others
                 .map(|it| (it.name.clone(), it.judged_by_others))
                 .collect(),
-            costs,
-            elapsed,
-        })
+            ..self.manifest.run.clone()
+        };
+        self.manifest.finish(run, costs, elapsed)
     }
 
     /// Borrows the run, since a worker that could not be cancelled may still use it.

@@ -1,15 +1,155 @@
-//! Errors of result files. Each message is one line: where, what was found, what to do.
-
-use std::path::PathBuf;
+//! The error of result files, of their comparison and of their reports. Each message is one line: where, what was found, what to do.
 
 use crate::core::rows::pair::Origin;
 use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
+use crate::messages::suggest::nearest;
 
 /// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
 #[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
+
+/// Why results cannot be read, compared or shown.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ResultsError {
+    kind: ResultsErrorKind,
+    message: String,
+    /// The metric or the setting.
+    name: String,
+}
+
+/// What an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResultsErrorKind {
+    /// A file cannot be read, is no result file, or is not the one that its manifest describes.
+    Read,
+    /// Two runs have different rows, data, metrics or groups.
+    Rows,
+    /// A metric cannot be compared, see [`ResultsError::name`].
+    Metric,
+    /// It is unknown what a run measured, or two runs measured something else.
+    Identity,
+    /// A setting names a metric or field that no run has, see [`ResultsError::name`].
+    Setting,
+    /// A report cannot be written.
+    Output,
+}
+
+dsrs_metrics_values::debug_as_display!(ResultsError);
+
+impl ResultsError {
+    pub(super) fn new(kind: ResultsErrorKind, message: impl Into<String>) -> Self {
+        let (message, name) = (message.into(), String::new());
+        Self {
+            kind,
+            message,
+            name,
+        }
+    }
+
+    pub(super) fn read(message: impl Into<String>) -> Self {
+        Self::new(ResultsErrorKind::Read, message)
+    }
+
+    pub(super) fn rows(message: impl Into<String>) -> Self {
+        Self::new(ResultsErrorKind::Rows, message)
+    }
+
+    /// An error about a metric, whose name begins the message.
+    pub(super) fn metric(metric: &str, message: &str) -> Self {
+        let name = metric.to_owned();
+        let message = format!("`{}`: {message}", escape::name(metric));
+        Self {
+            name,
+            ..Self::new(ResultsErrorKind::Metric, message)
+        }
+    }
+
+    pub(super) fn setting(setting: &str, message: impl Into<String>) -> Self {
+        let name = setting.to_owned();
+        Self {
+            name,
+            ..Self::new(ResultsErrorKind::Setting, message)
+        }
+    }
+
+    /// Returns what the error is about.
+    pub fn kind(&self) -> ResultsErrorKind {
+        self.kind
+    }
+
+    /// Returns the metric that cannot be compared, or the setting, such as `lower_is_better`.
+    pub fn name(&self) -> Option<&str> {
+        Some(&*self.name).filter(|name| !name.is_empty())
+    }
+
+    /// Names the interruption, which a parser reports as the end of its input.
+    pub(super) fn of_row(error: DataError, complete: u64) -> Self {
+        let cut_off = |at: &Origin| {
+            Self::read(format!(
+                "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
+            ))
+        };
+        match (error.kind(), error.origin()) {
+            (DataErrorKind::CutOff, Some(at)) => cut_off(at),
+            (DataErrorKind::NotArray, _) => Self::read(format!(
+                "{}; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name \
+                 the file .jsonl",
+                error.reason()
+            )),
+            _ => error.into(),
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn too_many_metrics(at: &Origin) -> Self {
+        Self::read(format!(
+            "{at}: expected at most {MAX_METRICS} metrics in a result file, found more; write results of fewer metrics"
+        ))
+    }
+
+    /// The run does not say what it measured, and that is [required](crate::results::ComparisonBuilder::require_identity).
+    #[doc(hidden)]
+    pub fn unknown_identity(file: &str, reason: &str) -> Self {
+        let file = escape::name(file);
+        Self::new(
+            ResultsErrorKind::Identity,
+            format!(
+                "{file}: --require-identity and --fail-if-worse need to know what was measured, but {reason}; restore the manifest, or score the rows again with --out (in code, `require_identity`)"
+            ),
+        )
+    }
+
+    pub(super) fn duplicate_id(at: &Origin, id: &str, first: u64) -> Self {
+        let id = escape::name(id);
+        Self::read(format!(
+            "{at}: duplicate id `{id}`, first in line {first}; ids must be unique within a file"
+        ))
+    }
+
+    /// An error about the value of a field.
+    pub(super) fn invalid(at: &Origin, field: &str, expected: &str, found: &str) -> Self {
+        let field = escape::name(field);
+        Self::read(format!(
+            "{at}: `{field}`: expected {expected}, found {found}"
+        ))
+    }
+}
+
+impl From<DataError> for ResultsError {
+    fn from(error: DataError) -> Self {
+        Self::read(error.to_string())
+    }
+}
+
+impl From<ManifestError> for ResultsError {
+    fn from(error: ManifestError) -> Self {
+        Self::read(error.to_string())
+    }
+}
 
 impl From<ResultsError> for std::io::Error {
     fn from(error: ResultsError) -> Self {
@@ -17,178 +157,38 @@ impl From<ResultsError> for std::io::Error {
     }
 }
 
-/// Why a result file cannot be read.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum ResultsError {
-    /// A row has no scores, so the file contains something else: data to score, or labels.
-    #[error(
-        "{at}: no `scores` in the row{}; expected a file written by `score --out`",
-        only(keys)
-    )]
-    NotResults {
-        /// The row.
-        at: Origin,
-        /// The keys of the row.
-        keys: Vec<String>,
-    },
-    /// The file is the manifest of a result file.
-    #[error(
-        "{}: expected a result file, found its manifest; write {}",
-        manifest.display(),
-        results.display()
-    )]
-    IsManifest {
-        /// The file.
-        manifest: PathBuf,
-        /// The result file that it describes.
-        results: PathBuf,
-    },
-    /// A result file does not exist, only its manifest.
-    #[error(
-        "{}: no such file, only its manifest {}; restore the result file, or score again",
-        file.display(),
-        manifest.display()
-    )]
-    OnlyManifest {
-        /// The result file.
-        file: PathBuf,
-        /// Its manifest.
-        manifest: PathBuf,
-    },
-    /// It is unknown what a run measured, and that is [required](crate::results::ComparisonBuilder::require_identity).
-    #[error(
-        "{}: --require-identity and --fail-if-worse need to know what was measured, but {reason}; restore the manifest, or score the rows again with --out (in code, `require_identity`)",
-        escape::name(file)
-    )]
-    UnknownIdentity {
-        /// The name of the run.
-        file: String,
-        /// Why it is unknown.
-        reason: String,
-    },
-    /// A row has no id, so it cannot be matched with a row of another file.
-    #[error("{at}: no `id` in the row; write the file again with `score --out`, or add the ids")]
-    MissingId {
-        /// The row.
-        at: Origin,
-    },
-    /// Two rows have the same id.
-    #[error(
-        "{at}: duplicate id `{}`, first in line {first}; ids must be unique within a file",
-        escape::name(id)
-    )]
-    DuplicateId {
-        /// The second row with the id.
-        at: Origin,
-        /// The id.
-        id: String,
-        /// The line of the first row with the id.
-        first: u64,
-    },
-    /// A field of a row has a wrong type or an unknown value.
-    #[error("{at}: `{}`: expected {expected}, found {found}", escape::name(field))]
-    InvalidField {
-        /// The row.
-        at: Origin,
-        /// The field, as a path.
-        field: String,
-        /// What the field must contain.
-        expected: &'static str,
-        /// What was found.
-        found: String,
-    },
-    /// The rows have too many different metrics.
-    #[error(
-        "{at}: expected at most {limit} metrics in a result file, found more; write results of fewer metrics"
-    )]
-    TooManyMetrics {
-        /// The row.
-        at: Origin,
-        /// The limit.
-        limit: usize,
-    },
-    /// A file that is read twice had other rows the second time.
-    #[error("{}: the rows changed while the file was read; read it again when it is complete", file.display())]
-    Changed {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The file ends within a row: writing or copying it was interrupted.
-    #[error(
-        "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
-    )]
-    CutOff {
-        /// The row.
-        at: Origin,
-        /// The number of rows before it.
-        complete: u64,
-    },
-    /// A JSON file contains no array, such as the output of `score --json`.
-    #[error(
-        "{found}; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name \
-         the file .jsonl"
-    )]
-    NotArray {
-        /// The file, what was expected and what was found.
-        found: String,
-    },
-    /// An evaluation without rows: none was evaluated, or they were not kept.
-    #[error("the evaluation has no rows; do not set `keep_results(false)`")]
-    NoRows,
-    /// The manifest of the file cannot be used.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// The file cannot be read as rows.
-    #[error(transparent)]
-    Data(#[from] DataError),
+/// The largest number of ids in a sentence.
+const SHOWN_IDS: usize = 3;
+
+/// The first ids of a list.
+pub(super) fn first_ids(ids: &[String]) -> String {
+    first_of(ids, ids.len() as u64)
 }
 
-dsrs_metrics_values::debug_as_display!(ResultsError);
-
-impl ResultsError {
-    /// Names the interruption, which a parser reports as the end of its input.
-    pub(super) fn of_row(error: DataError, complete: u64) -> Self {
-        match (error.kind(), error.origin()) {
-            (DataErrorKind::CutOff, Some(at)) => Self::CutOff {
-                at: at.clone(),
-                complete,
-            },
-            (DataErrorKind::NotArray, _) => Self::NotArray {
-                found: error.reason().to_owned(),
-            },
-            _ => Self::Data(error),
-        }
-    }
-
-    #[doc(hidden)]
-    pub fn too_many_metrics(at: &Origin) -> Self {
-        Self::TooManyMetrics {
-            at: at.clone(),
-            limit: MAX_METRICS,
-        }
-    }
-
-    /// An error about the value of a field.
-    pub(super) fn invalid(
-        at: &Origin,
-        field: String,
-        expected: &'static str,
-        found: String,
-    ) -> Self {
-        Self::InvalidField {
-            at: at.clone(),
-            field,
-            expected,
-            found,
-        }
+/// The first ids of a list, and how many more there are of them all.
+pub(super) fn first_of(ids: &[String], all: u64) -> String {
+    let first = ids
+        .iter()
+        .take(SHOWN_IDS)
+        .map(|id| format!("`{}`", escape::name(id)));
+    let first = first.collect::<Vec<_>>().join(", ");
+    match all.saturating_sub(ids.len().min(SHOWN_IDS) as u64) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 
-/// `` , only `a`, `b` ``
-fn only(keys: &[String]) -> String {
-    match keys {
+/// The end of a message about an unknown name.
+pub(super) fn hint<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    suggestion(name, &known).unwrap_or_else(|| match &*known {
         [] => String::new(),
-        keys => format!(", only {}", escape::names(keys.iter().map(String::as_str))),
-    }
+        known => format!(", only {}", escape::names(known.iter().copied())),
+    })
+}
+
+pub(super) fn suggestion(name: &str, known: &[&str]) -> Option<String> {
+    let nearest = nearest(name, known.iter().copied());
+    let nearest = nearest.filter(|nearest| *nearest != name)?;
+    Some(format!("; did you mean `{}`?", escape::name(nearest)))
 }

@@ -5,16 +5,18 @@ use super::run_scores::RunScores;
 use super::selected::Score;
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::spec::{ScoreKind, ScoreRange};
-use crate::stats::{Clusters, Moments, Proportion, Uncertainty};
+use crate::evaluate::summary::{IntervalOptions, Place, Sample};
+use crate::stats::{Proportion, Uncertainty};
 
 /// Rows by outcome.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) scored: u64,
-    pub(super) failed: u64,
-    pub(super) gated: u64,
-    pub(super) skipped: u64,
-    pub(super) abstained: u64,
+pub struct Counts {
+    pub scored: u64,
+    pub failed: u64,
+    pub gated: u64,
+    pub skipped: u64,
+    pub abstained: u64,
     /// Rows that have no result of the metric.
     pub(super) absent: u64,
     /// Scored rows that lack a field that the metric reads.
@@ -114,30 +116,25 @@ impl Figures {
         has_groups: bool,
         bounds: Bounds,
     ) -> Self {
-        let (mut moments, mut clusters) = (Moments::default(), Clusters::default());
+        let mut sample = Sample::new(IntervalOptions {
+            by_group: has_groups,
+            bootstrap: None,
+        });
         let mut passed = Proportion::default();
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut is_verdict = true;
         for (value, group) in values {
             is_verdict &= value == 0.0 || value == 1.0;
             (least, most) = (least.min(value), most.max(value));
-            moments.record(value);
             passed.record(value >= 1.0);
-            if has_groups {
-                clusters.record(group, value);
-            }
+            let group = group.map_or(u32::MAX, |group| u32::try_from(group).unwrap_or(u32::MAX));
+            sample.record(Place { row: 0, group }, value);
         }
-        let uncertainty = match (kind, has_groups, bounds.range(kind, least, most)) {
-            (_, true, Some(range)) => clusters.uncertainty_within(range.min, range.max),
-            (_, true, None) => clusters.uncertainty(),
-            (ScoreKind::Bool, false, _) if is_verdict => passed.uncertainty(),
-            (_, false, Some(range)) => moments.uncertainty_within(range.min, range.max),
-            (_, false, None) => moments.uncertainty(),
-        };
+        let of_values = if is_verdict { kind } else { ScoreKind::Number };
         Self {
             kind,
-            mean: moments.mean(),
-            uncertainty,
+            mean: sample.mean(),
+            uncertainty: sample.uncertainty(of_values, bounds.range(kind, least, most)),
             passed,
         }
     }
@@ -213,23 +210,15 @@ pub struct MetricFigures {
     pub uncertainty: Uncertainty,
     /// How the interval is computed.
     pub method: &'static str,
-    /// Rows with a score, also those that are counted for the score of all rows.
-    pub scored: u64,
-    /// Rows whose program or metric failed.
-    pub failed: u64,
-    /// Rows rejected by a cheaper metric.
-    pub gated: u64,
-    /// Rows not covered by the budget.
-    pub skipped: u64,
-    /// Rows on which the metric abstained.
-    pub abstained: u64,
+    /// Rows by outcome.
+    pub counts: Counts,
 }
 
 impl RunScores {
     /// Returns the score of a metric over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
-        let is_corpus = self.run.is_counted(metric);
+        let is_corpus = self.run.known(metric).is_counted;
         let kind = match self.run.kind(metric) {
             _ if is_corpus => ScoreKind::Corpus,
             kind => kind.unwrap_or(ScoreKind::Number),
@@ -248,24 +237,12 @@ impl RunScores {
             true => (self.corpus_score(metric), Uncertainty::NotComputed),
             false => (figures.mean, figures.uncertainty),
         };
-        let Counts {
-            scored,
-            failed,
-            gated,
-            skipped,
-            abstained,
-            ..
-        } = counts;
         MetricFigures {
             kind,
             score,
             uncertainty,
             method,
-            scored,
-            failed,
-            gated,
-            skipped,
-            abstained,
+            counts,
         }
     }
 

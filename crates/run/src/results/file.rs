@@ -6,10 +6,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::ResultsError;
-use super::file_manifest::read_manifest;
+use super::read_rows::read_manifest;
 use super::read_rows::{check_has_id, read_rows};
 use super::run::{Run, name_of};
-use super::scan::Reads;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::Manifest;
@@ -51,13 +50,9 @@ impl Results {
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
         let file = file.as_ref();
         let mut results = Self::new(name_of(file));
-        let add = |rows: &mut Vec<ResultRow>, row: &mut ResultRow, has_id: bool| {
-            check_has_id(row, has_id)?;
-            rows.push(std::mem::take(row));
-            Ok(())
-        };
-        let references = read_rows(file, Reads::all(), Vec::new, add, |rows| {
-            rows.into_iter().try_for_each(|row| results.add(row))
+        let references = read_rows(file, |row, has_id| {
+            check_has_id(&row, has_id)?;
+            results.add(row)
         })?;
         results.run.set_manifest(read_manifest(file, &references)?);
         Ok(results)
@@ -75,12 +70,8 @@ impl Results {
 
     pub(crate) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
         if let Some(first) = self.by_id.insert(row.id.clone(), self.rows.len()) {
-            let (at, first) = (row.at(), self.rows[first].at().line);
-            return Err(ResultsError::DuplicateId {
-                at,
-                id: row.id,
-                first,
-            });
+            let first = self.rows[first].at().line;
+            return Err(ResultsError::duplicate_id(&row.at(), &row.id, first));
         }
         self.run.add(&row)?;
         self.rows.push(row);
@@ -226,7 +217,9 @@ impl Results {
         }
         results.add_figures(result);
         if results.rows.is_empty() {
-            Err(ResultsError::NoRows)
+            Err(ResultsError::read(
+                "the evaluation has no rows; do not set `keep_results(false)`",
+            ))
         } else {
             Ok(results)
         }

@@ -12,7 +12,7 @@ use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::named_values::Fields;
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::manifest::{RunCosts, RunDescription, RunEnd, RunManifest, StartedManifest};
+use crate::evaluate::manifest::{RunCosts, RunDescription, RunManifest, StartedManifest};
 use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};
 
@@ -127,26 +127,20 @@ impl ForeignRows {
             let value = RunDescription::valid_text(&value).unwrap_or_default();
             Some((RunDescription::valid_text(&name)?, value))
         };
-        let mut started = self.started;
-        started.run = RunManifest {
+        let run = RunManifest {
             label: label.and_then(|label| RunDescription::valid_text(&label)),
             tags: tags.into_iter().filter_map(tag).collect(),
             metrics,
             repeats,
+            rows: self.rows,
+            failed_rows: self.failed_rows,
+            ending: if is_partial { "stopped" } else { "complete" }.to_owned(),
             ..RunManifest::default()
         };
-        let manifest = started.finish(RunEnd {
-            rows: self.rows,
-            positional_ids: false,
-            failed_rows: self.failed_rows,
-            ending: if is_partial { "stopped" } else { "complete" },
-            data: Vec::new(),
-            judged_by: IndexMap::new(),
-            judged_by_others: IndexMap::new(),
-            costs: RunCosts::default(),
-            // The duration of the other program is not known.
-            elapsed: Duration::ZERO,
-        });
+        // The duration of the other program is not known.
+        let manifest = self
+            .started
+            .finish(run, RunCosts::default(), Duration::ZERO);
         self.files.finish(&manifest)
     }
 }

@@ -8,7 +8,6 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::file::Results;
 use super::read_rows::read_rows;
-use super::scan::Reads;
 use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::core::score::OFFLINE_JUDGE;
 
@@ -32,7 +31,7 @@ impl<'a> Case<'a> {
 }
 
 /// Calls a function with each row, in order. The rows are read for the totals, and once more for each metric.
-type Rows<'r> = dyn Fn(Reads, &mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
+type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
 
 impl Results {
     /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has the metric.
@@ -52,7 +51,7 @@ impl Results {
         let metrics: Vec<&str> = self.metrics().collect();
         self.document(
             &metrics,
-            &|_, each| self.rows().iter().try_for_each(each),
+            &|each| self.rows().iter().try_for_each(each),
             &mut xml,
         )?;
         String::from_utf8(xml).map_err(io::Error::other)
@@ -69,23 +68,15 @@ impl Results {
         file: &Path,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let take = |rows: &mut Vec<_>, row: &mut _, _| {
-            rows.push(std::mem::take(row));
-            Ok(())
-        };
-        let rows = |reads, each: &mut dyn FnMut(&ResultRow) -> io::Result<()>| {
-            read_rows(file, reads, Vec::new, take, |rows| {
-                rows.iter().try_for_each(&mut *each)
-            })
-            .map(drop)
+        let rows = |each: &mut dyn FnMut(&ResultRow) -> io::Result<()>| {
+            read_rows(file, |row, _| each(&row)).map(drop)
         };
         self.document(metrics, &rows, out)
     }
 
     fn document(&self, metrics: &[&str], rows: &Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut suites: Vec<Suite> = metrics.iter().map(|_| Suite::default()).collect();
-        // Without explanations, which takes less time. Whether a judge scored offline is in the notes.
-        rows(Reads::scores(None, true), &mut |row| {
+        rows(&mut |row| {
             for (metric, suite) in metrics.iter().zip(&mut suites) {
                 if let Some(score) = row.scores.get(*metric) {
                     suite.add(row, score);
@@ -130,7 +121,7 @@ impl Results {
         let properties: Vec<_> = properties.chain(of_judge).collect();
         suite.write_inner_content(|xml| {
             write_properties(&properties, xml)?;
-            rows(Reads::all(), &mut |row| match row.scores.get(metric) {
+            rows(&mut |row| match row.scores.get(metric) {
                 Some(score) => write_case(&name, row, &Case::of(score), xml),
                 None => Ok(()),
             })

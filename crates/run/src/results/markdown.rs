@@ -125,7 +125,7 @@ fn explanation(outcome: &Outcome) -> String {
 }
 
 /// A table; cells are escaped.
-pub(super) fn table<'a>(
+pub(crate) fn table<'a>(
     header: impl Iterator<Item = &'a str>,
     rows: impl Iterator<Item = Vec<String>>,
 ) -> String {

@@ -2,15 +2,13 @@
 //!
 //! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
 //! `command_line` describes the format. `evaluate/report/record.rs` has the record of a row
-//! in a file. `read_rows.rs` reads rows: `scan.rs` decodes common lines, and `parse.rs` all others. `run_scores.rs` and
+//! in a file. `read_rows.rs` reads rows: serde decodes lines of JSON, and `parse.rs` all other rows. `run_scores.rs` and
 //! `row_index.rs` have columns in place of rows. [`Comparison`] compares two runs. `html/` has the HTML report.
 
-mod cell;
 mod compare;
 mod error;
 mod figures;
 mod file;
-mod file_manifest;
 mod foreign_rows;
 mod github;
 #[cfg(feature = "html")]
@@ -23,42 +21,39 @@ mod read_rows;
 mod row_index;
 mod run;
 mod run_scores;
-mod scan;
 mod selected;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
-#[doc(hidden)]
-pub use cell::parse_cell;
 pub use compare::{
-    CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison,
-    IdentityComparison, MetricComparison, MetricDifference, PairedDifference, RunTotals, Sides,
-    Verdict,
+    Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, IdentityComparison,
+    MetricComparison, MetricDifference, PairedDifference, RunTotals, Sides, Verdict,
 };
 pub(crate) use compare::{Unit, about, other_code, p_equals};
 #[doc(hidden)]
 pub use error::MAX_METRICS;
-pub use error::ResultsError;
+pub use error::{ResultsError, ResultsErrorKind};
 #[doc(hidden)]
-pub use figures::MetricFigures;
+pub use figures::{Counts, MetricFigures};
 pub use file::Results;
-#[doc(hidden)]
-pub use file_manifest::{manifest_of, read_manifest};
 #[doc(hidden)]
 pub use foreign_rows::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 pub use github::Annotation;
 #[cfg(feature = "html")]
-pub use html::{HtmlError, HtmlReport, ReportRun};
+pub use html::{HtmlReport, ReportRun};
 pub use markdown::markdown;
+pub(crate) use markdown::table as markdown_table;
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[doc(hidden)]
+pub use parse::parse_cell;
+#[doc(hidden)]
 pub use read_rows::read_rows;
+#[doc(hidden)]
+pub use read_rows::{manifest_of, read_manifest};
 #[doc(hidden)]
 pub use row_index::RowIndex;
 pub use run_scores::RunScores;
-#[doc(hidden)]
-pub use scan::Reads;
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;
 

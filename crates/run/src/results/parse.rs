@@ -5,7 +5,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::cell::parse_cell;
 use super::error::{MAX_METRICS, ResultsError};
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
@@ -20,6 +19,8 @@ use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
 };
 use crate::json::describe::{found, text};
+use crate::json::size::{MAX_VALUES, is_too_large};
+use crate::messages::escape;
 
 /// A row of any format, before its fields are checked.
 pub(super) struct UncheckedRow {
@@ -111,6 +112,7 @@ impl UncheckedRow {
             pred: self.pred,
             attributes,
             scores,
+            repeats: Vec::new(),
             is_flat: self.is_flat,
         })
     }
@@ -194,11 +196,15 @@ impl UncheckedRow {
     }
 
     fn not_results(&self) -> ResultsError {
-        let keys = self.fields.keys().map(str::to_owned).collect();
-        ResultsError::NotResults {
-            at: self.at.clone(),
-            keys,
-        }
+        let keys: Vec<_> = self.fields.keys().collect();
+        let only = match &*keys {
+            [] => String::new(),
+            keys => format!(", only {}", escape::names(keys.iter().copied())),
+        };
+        ResultsError::read(format!(
+            "{}: no `scores` in the row{only}; expected a file written by `score --out`",
+            self.at
+        ))
     }
 }
 
@@ -338,7 +344,7 @@ impl<'a> Keys<'a> {
     }
 
     fn invalid(&self, key: &str, expected: &'static str, value: &Value) -> ResultsError {
-        ResultsError::invalid(self.at, self.name(key), expected, found(value))
+        ResultsError::invalid(self.at, &self.name(key), expected, &found(value))
     }
 }
 
@@ -357,7 +363,7 @@ fn typed<T>(
     if value.is_null() {
         return Ok(None);
     }
-    let invalid = || ResultsError::invalid(at, field.to_owned(), expected, found(value));
+    let invalid = || ResultsError::invalid(at, field, expected, &found(value));
     read(value).map(Some).ok_or_else(invalid)
 }
 
@@ -368,9 +374,28 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
         Value::Object(object) => Ok(object),
         other => Err(ResultsError::invalid(
             at,
-            field.to_owned(),
+            field,
             "an object",
-            found(&other),
+            &found(&other),
         )),
+    }
+}
+
+/// The value of a CSV cell: null if it is empty, a bool (also as Python and spreadsheets write it),
+/// a number, list or object as JSON, and otherwise a string, as is a list of more values than the limit of a row.
+#[doc(hidden)]
+pub fn parse_cell(cell: &Value) -> Value {
+    let Value::String(text) = cell else {
+        return cell.clone();
+    };
+    match text.trim() {
+        "" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        trimmed if is_too_large(trimmed, MAX_VALUES) => cell.clone(),
+        trimmed => match serde_json::from_str(trimmed) {
+            Ok(value @ (Value::Number(_) | Value::Array(_) | Value::Object(_))) => value,
+            _ => cell.clone(),
+        },
     }
 }

@@ -1,30 +1,39 @@
-//! Reading the rows of a result file in blocks, which are made on all threads.
+//! Reading the rows of a result file, which are decoded on all threads.
 
 use std::path::Path;
 
 use super::error::ResultsError;
 use super::parse::UncheckedRow;
-use super::scan::{Reads, Shape};
-use crate::data::{DataError, NamedFile, read_objects};
-use crate::evaluate::manifest::{self, MANIFEST_SUFFIX, manifest_path};
+use crate::core::rows::pair::Origin;
+#[cfg(feature = "parquet")]
+use crate::data::embedded_manifest;
+use crate::data::{DataError, Format, NamedFile, ObjectRows, column_strings, read_objects};
+use crate::evaluate::manifest::{
+    self, MANIFEST_SUFFIX, Manifest, ManifestError, REFERENCE_KEY, manifest_path,
+};
 use crate::evaluate::report::ResultRow;
+use crate::json::numbers::inexact_number;
+use crate::json::size::MAX_VALUES;
 
 /// Returns an error if the file is a manifest, or if there is only the manifest of it.
 fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     let manifest = manifest_path(file);
     if !file.exists() && manifest.exists() {
-        return Err(ResultsError::OnlyManifest {
-            file: file.to_owned(),
-            manifest,
-        });
+        return Err(ResultsError::read(format!(
+            "{}: no such file, only its manifest {}; restore the result file, or score again",
+            file.display(),
+            manifest.display()
+        )));
     }
     match file
         .to_str()
         .and_then(|path| path.strip_suffix(MANIFEST_SUFFIX))
     {
         Some(results) => {
-            let (manifest, results) = (file.to_owned(), results.into());
-            Err(ResultsError::IsManifest { manifest, results })
+            let manifest = file.display();
+            Err(ResultsError::read(format!(
+                "{manifest}: expected a result file, found its manifest; write {results}"
+            )))
         }
         None => Ok(()),
     }
@@ -35,108 +44,203 @@ pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsE
     if has_id {
         Ok(())
     } else {
-        Err(ResultsError::MissingId { at: row.at() })
+        Err(ResultsError::read(format!(
+            "{}: no `id` in the row; write the file again with `score --out`, or add the ids",
+            row.at()
+        )))
     }
 }
 
-/// Reads the rows of a file in blocks, which are made on all threads, and calls `merge` with them in order. `add` adds a row to a
-/// block, with whether it contains its id; the id of a row without one is its number. It may take the content of the row.
-/// Returns the references of manifests that the rows contain.
+/// Reads the rows of a file, and calls a function with each in order, and with whether it contains its id; the id of a row without
+/// one is its number. Returns the references of manifests that the rows contain.
 #[doc(hidden)]
-pub fn read_rows<'f, B: Send, E: From<ResultsError> + Send>(
+pub fn read_rows<'f, E: From<ResultsError>>(
     file: impl Into<NamedFile<'f>>,
-    reads: Reads,
-    new: impl Fn() -> B + Sync,
-    add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
-    merge: impl FnMut(B) -> Result<(), E>,
+    each: impl FnMut(ResultRow, bool) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
-    read_lines(file.into(), reads, |_| true, new, add, merge)
+    read_lines(file.into(), |_| true, each)
 }
 
 /// Reads the rows in the lines for which `is_read` returns true, as [`read_rows`].
-pub(super) fn read_lines<B: Send, E: From<ResultsError> + Send>(
+pub(super) fn read_lines<E: From<ResultsError>>(
     file: NamedFile<'_>,
-    reads: Reads,
     is_read: impl Fn(u64) -> bool + Sync,
-    new: impl Fn() -> B + Sync,
-    add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
-    mut merge: impl FnMut(B) -> Result<(), E>,
+    mut each: impl FnMut(ResultRow, bool) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
     check_is_no_manifest(file.path)?;
     manifest::check_version_of(file.path).map_err(ResultsError::from)?;
     let (mut complete, mut references) = (0, Vec::new());
-    let new = || Block {
-        rows: new(),
-        scanned: ResultRow::default(),
-        shape: Shape::new(reads),
-        complete: 0,
-        references: Vec::new(),
-    };
-    let add = |block: &mut Block<B>, mut row: ResultRow, has_id: bool| {
-        block.references.extend(row.manifest.take());
-        block.complete += 1;
-        add(&mut block.rows, &mut row, has_id).map_err(Failure::Row)?;
-        Ok::<_, Failure<E>>(row)
-    };
     read_objects(
         file,
         is_read,
-        new,
-        |block, text, at| {
-            let mut row = std::mem::take(&mut block.scanned);
-            let is_scanned = block.shape.scan(text, at, &mut row).is_some();
-            block.scanned = if is_scanned {
-                add(block, row, true)?
-            } else {
-                row
-            };
-            Ok(is_scanned)
-        },
-        |block, row| {
+        |text, at| Some((of_line(text, at)?, true)),
+        |row| {
             let has_id = row.has_id;
-            let row = UncheckedRow::from(row)
-                .check()
-                .map_err(|error| Failure::Row(error.into()))?;
-            add(block, row, has_id).map(|_| ())
+            let row = UncheckedRow::from(row).check().map_err(Failure::Results)?;
+            Ok((row, has_id))
         },
-        |block, error| {
-            complete += block.complete;
-            references.extend(block.references);
-            merge(block.rows).map_err(Failure::Row)?;
-            match error {
-                Some(Failure::Data(error)) => {
-                    Err(Failure::Row(ResultsError::of_row(error, complete).into()))
-                }
-                Some(error) => Err(error),
-                None => Ok(()),
-            }
+        |row| {
+            let (mut row, has_id) = row.map_err(|error| match error {
+                Failure::Data(error) => ResultsError::of_row(error, complete),
+                Failure::Results(error) => error,
+            })?;
+            references.extend(row.manifest.take());
+            complete += 1;
+            each(row, has_id)
         },
-    )
-    .map_err(|error| match error {
-        Failure::Data(error) => ResultsError::from(error).into(),
-        Failure::Row(error) => error,
-    })?;
+    )?;
     Ok(references)
 }
 
-/// Rows that follow each other.
-struct Block<B> {
-    rows: B,
-    /// The memory of the last row that was scanned.
-    scanned: ResultRow,
-    shape: Shape,
-    complete: u64,
-    references: Vec<String>,
+/// Reads a line that has only the keys of a row, each once; `None` of any other line, which `parse.rs` reads, and of which it names
+/// what is wrong.
+fn of_line(text: &str, at: &dyn Fn() -> Origin) -> Option<ResultRow> {
+    // More bytes may be more values than the limit.
+    if text.len() > 2 * MAX_VALUES {
+        return None;
+    }
+    let row = ResultRow::of_json(text).ok()?;
+    let origin = Some(at());
+    inexact_number(text)
+        .is_none()
+        .then_some(ResultRow { origin, ..row })
 }
 
-/// Why a block ends.
-enum Failure<E> {
+/// Why a row cannot be read.
+enum Failure {
     Data(DataError),
-    Row(E),
+    Results(ResultsError),
 }
 
-impl<E> From<DataError> for Failure<E> {
+impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         Self::Data(error)
+    }
+}
+
+/// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows
+/// contain.
+#[doc(hidden)]
+pub fn read_manifest(
+    file: &Path,
+    references: &[String],
+) -> Result<Result<Box<Manifest>, String>, ManifestError> {
+    if file.as_os_str() == "-" {
+        return Ok(Err("standard input has no manifest".to_owned()));
+    }
+    #[cfg(feature = "parquet")]
+    let embedded = match Format::of(file) {
+        Some(Format::Parquet) => embedded_manifest(file),
+        _ => None,
+    };
+    #[cfg(not(feature = "parquet"))]
+    let embedded = None;
+    manifest::find(file, references, embedded)
+}
+
+/// Returns the manifest of a file of rows, or the reason why there is none; `None` if it is not a result file. A row that
+/// cannot be read ends the search.
+///
+/// # Errors
+/// [`ManifestError`] if the file is not the one that its manifest describes.
+#[doc(hidden)]
+pub fn manifest_of(
+    file: &Path,
+    format: Option<Format>,
+) -> Result<Option<Result<Box<Manifest>, String>>, ManifestError> {
+    manifest::check_version_of(file)?;
+    let first = ObjectRows::open(file, format)
+        .ok()
+        .and_then(|mut rows| rows.next()?.ok());
+    if !first.is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
+        return Ok(None);
+    }
+    // The last row of each run contains the reference of its manifest.
+    let mut references = column_strings(file, format, REFERENCE_KEY);
+    references.retain(|reference| !reference.is_empty());
+    read_manifest(file, &references).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    //! A line that is read by serde is read as by the parser of all rows, and a line that the parser rejects is not read.
+
+    use std::path::Path;
+
+    use super::*;
+    use crate::data::ObjectRow;
+    use crate::results::ResultsError;
+
+    const LINES: [&str; 6] = [
+        r#"{"id":"q1","scores":{"em":{"outcome":"scored","value":1.0,"passed":true,"confidence":1.0,"details":"a \"b\" é","feedback":null,"cost_msats":0}}}"#,
+        r#"{"id":"7","gold":{"answer":"x","n":[1,2.5]},"pred":{},"latency_s":0.25,"input_tokens":10,"output_tokens":2,"cost_msats":5,"scores":{"f1":{"outcome":"scored","value":0.5,"passed":null,"parts":{"precision":0.25,"corpus":1}}},"attributes":{"topic":"a","empty":null}}"#,
+        r#"{"id":"a","gold":null,"pred":{"answer":"y"},"scores":{"judge":{"outcome":"scored","value":1,"passed":false,"metadata":{"judge":"offline","judges":[{"judge":"m","replied_by":[]}]},"missing":["answer"],"components":{"c":{"outcome":"gated","value":null,"passed":null}}}},"manifest":"1-abc"}"#,
+        r#"{"id":"b","scores":{"em":{"outcome":"metric_failed","value":null,"passed":null,"error":"no answer"},"f1":{"outcome":"gated","gated_by":"em","budget_msats":3}},"repeats":[{"scores":{"em":{"value":1,"passed":true}}}],"traceback":"at"}"#,
+        r#"{"id":"c","scores":{"rouge":{"outcome":"counted","value":null,"corpus":{"formula":"edit_rate","counts":[1,4]}},"a.b":{"outcome":"skipped"}},"gold_hash":"00000000000000a1"}"#,
+        r#"{ "id" : "d" , "scores" : { "em" : { "value" : 2 , "outcome" : "abstained" } } }"#,
+    ];
+
+    fn at() -> Origin {
+        Origin {
+            file: Path::new("run.jsonl").into(),
+            line: 1,
+        }
+    }
+
+    fn parsed(line: &str) -> Result<ResultRow, ResultsError> {
+        UncheckedRow::from(ObjectRow::parse(line, &at())?).check()
+    }
+
+    /// Whether a line is read, and then as by the parser.
+    fn is_read(line: &str) -> bool {
+        let row = of_line(line, &at);
+        if let Some(row) = &row {
+            let expected = parsed(line).unwrap_or_else(|error| panic!("{line}\n{error}"));
+            assert_eq!(*row, expected, "{line}");
+        }
+        row.is_some()
+    }
+
+    #[test]
+    fn lines_of_a_run_are_read() {
+        assert_eq!(LINES.map(is_read), [true; 6]);
+    }
+
+    #[test]
+    fn changed_lines_are_read_as_by_the_parser() {
+        let changes = [
+            "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e", " ", "n", "\u{1}",
+        ];
+        let additions = [
+            "\"",
+            "0",
+            ",",
+            "\"id\":1,",
+            "\"value\":3,",
+            "null",
+            "\\ud800",
+            "1e400",
+        ];
+        let (mut read, mut others) = (0, 0);
+        for line in LINES {
+            for place in (0..line.len()).filter(|place| line.is_char_boundary(*place)) {
+                let (start, end) = line.split_at(place);
+                let rest = end
+                    .chars()
+                    .next()
+                    .map_or("", |first| &end[first.len_utf8()..]);
+                let changed = changes.iter().map(|with| format!("{start}{with}{rest}"));
+                let added = additions.iter().map(|with| format!("{start}{with}{end}"));
+                let cut = [start.to_owned(), format!("{start}{rest}")];
+                for line in changed.chain(added).chain(cut) {
+                    if is_read(&line) {
+                        read += 1;
+                    } else {
+                        others += 1;
+                    }
+                }
+            }
+        }
+        assert!(read > 3_000 && others > 10_000, "{read} {others}");
     }
 }

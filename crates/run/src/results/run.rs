@@ -4,7 +4,6 @@ use indexmap::IndexMap;
 
 use super::error::{MAX_METRICS, ResultsError};
 use crate::core::metric::identity::MetricIdentity;
-use crate::core::rows::pair::Origin;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
@@ -25,20 +24,25 @@ pub(super) struct Run {
 
 /// Properties of a metric that the rows of a run show.
 #[derive(Debug, Clone, Copy, Default)]
-struct KnownMetric {
+pub(super) struct KnownMetric {
     /// `None` if no row has a score.
-    kind: Option<ScoreKind>,
+    pub(super) kind: Option<ScoreKind>,
     /// Whether a score is neither pass or fail nor a mean of repeats that are.
-    has_numbers: bool,
+    pub(super) has_numbers: bool,
     /// Whether a row is counted for a score of all rows, without a score of its own.
-    is_counted: bool,
+    pub(super) is_counted: bool,
     /// Whether a row has a contribution to a score of all rows.
-    has_corpus: bool,
+    pub(super) has_corpus: bool,
     /// Whether a row has a named score or component with the name of a score of all rows.
-    has_corpus_part: bool,
+    pub(super) has_corpus_part: bool,
 }
 
 impl KnownMetric {
+    /// Returns whether every score is pass or fail, or the share of a row's repeats that pass.
+    pub(super) fn has_shares(self) -> bool {
+        self.kind.is_some() && !self.has_numbers
+    }
+
     fn add(&mut self, score: &ResultScore) {
         self.is_counted |= score.outcome == ResultOutcome::Counted;
         self.has_corpus |= score.corpus.is_some();
@@ -62,16 +66,6 @@ impl KnownMetric {
             Some(known) if known != kind => Some(ScoreKind::Number),
             _ => Some(kind),
         };
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.has_numbers |= other.has_numbers;
-        self.is_counted |= other.is_counted;
-        self.has_corpus |= other.has_corpus;
-        self.has_corpus_part |= other.has_corpus_part;
-        if let Some(kind) = other.kind {
-            self.add_kind(kind);
-        }
     }
 }
 
@@ -116,24 +110,8 @@ impl Run {
         for (place, (name, score)) in row.scores.iter().enumerate() {
             entry(&mut self.metrics, place, name).add(score);
         }
-        self.check_number(|| row.at())
-    }
-
-    /// Adds the metrics of more rows.
-    pub(super) fn merge(
-        &mut self,
-        more: Self,
-        at: impl FnOnce() -> Origin,
-    ) -> Result<(), ResultsError> {
-        for (name, known) in more.metrics {
-            self.metrics.entry(name).or_default().merge(known);
-        }
-        self.check_number(at)
-    }
-
-    fn check_number(&self, at: impl FnOnce() -> Origin) -> Result<(), ResultsError> {
         match self.metrics.len() > MAX_METRICS {
-            true => Err(ResultsError::too_many_metrics(&at())),
+            true => Err(ResultsError::too_many_metrics(&row.at())),
             false => Ok(()),
         }
     }
@@ -169,11 +147,10 @@ impl Run {
 
     /// Checks that the identity is known.
     pub(super) fn require_identity(&self) -> Result<(), ResultsError> {
-        let (file, reason) = match &self.manifest {
-            Ok(_) => return Ok(()),
-            Err(reason) => (self.name.clone(), reason.clone()),
-        };
-        Err(ResultsError::UnknownIdentity { file, reason })
+        match &self.manifest {
+            Ok(_) => Ok(()),
+            Err(reason) => Err(ResultsError::unknown_identity(&self.name, reason)),
+        }
     }
 
     /// Returns the identity of a metric, which the manifest contains.
@@ -186,35 +163,12 @@ impl Run {
     }
 
     pub(super) fn kind(&self, metric: &str) -> Option<ScoreKind> {
-        self.metrics.get(metric)?.kind
+        self.known(metric).kind
     }
 
-    /// Returns whether every score is pass or fail, or the share of a row's repeats that pass.
-    pub(super) fn has_shares(&self, metric: &str) -> bool {
-        self.metrics
-            .get(metric)
-            .is_some_and(|known| known.kind.is_some() && !known.has_numbers)
-    }
-
-    /// Returns whether rows are counted for a score of all rows and have none of their own.
-    pub(super) fn is_counted(&self, metric: &str) -> bool {
-        self.metrics
-            .get(metric)
-            .is_some_and(|known| known.is_counted)
-    }
-
-    /// Returns whether a row has a contribution to a score of all rows.
-    pub(super) fn has_corpus(&self, metric: &str) -> bool {
-        self.metrics
-            .get(metric)
-            .is_some_and(|known| known.has_corpus)
-    }
-
-    /// Returns whether a row has a named score or component with the name of a score of all rows.
-    pub(super) fn has_corpus_part(&self, metric: &str) -> bool {
-        self.metrics
-            .get(metric)
-            .is_some_and(|known| known.has_corpus_part)
+    /// Returns what the rows show of a metric.
+    pub(super) fn known(&self, metric: &str) -> KnownMetric {
+        self.metrics.get(metric).copied().unwrap_or_default()
     }
 }
 

@@ -1,19 +1,18 @@
-//! [`RunScores`]: the outcomes and values of a run, in columns of a few bytes for each row.
+//! [`RunScores`]: the outcomes and values of a run, in columns.
 
 use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
 use super::file::Results;
-use super::file_manifest::read_manifest;
+use super::read_rows::read_manifest;
 use super::read_rows::{check_has_id, read_rows};
-use super::row_index::{RowIndex, append, set};
+use super::row_index::RowIndex;
 use super::run::{Run, entry, name_of};
-use super::scan::Reads;
 use super::selected::{Score, Selected};
 use crate::core::score::counted::Counted;
 use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
-use crate::evaluate::report::{ResultOutcome, ResultRow};
+use crate::evaluate::report::ResultRow;
 use crate::json::describe;
 
 /// The metrics and the field of the groups that a comparison reads.
@@ -56,19 +55,11 @@ impl RunScores {
     /// Reads a result file.
     pub(super) fn read(file: NamedFile<'_>, columns: &Columns) -> Result<Self, ResultsError> {
         let mut scores = Self::new(Run::new(name_of(file)), columns);
-        let has_part = columns.names.iter().any(|name| name.contains('.'));
-        let references = read_rows(
-            file,
-            Reads::scores(columns.group.as_deref(), has_part),
-            || Self::new(Run::new(String::new()), columns),
-            |block, row, has_id| {
-                check_has_id(row, has_id)?;
-                block.run.add(row)?;
-                block.add(row, columns);
-                Ok(())
-            },
-            |block| scores.append(block),
-        )?;
+        let references = read_rows(file, |row, has_id| {
+            check_has_id(&row, has_id)?;
+            scores.run.add(&row)?;
+            scores.add(&row, columns)
+        })?;
         scores
             .run
             .set_manifest(read_manifest(file.path, &references)?);
@@ -77,10 +68,9 @@ impl RunScores {
 
     /// Returns the scores of rows in memory.
     pub(super) fn of(results: &Results, columns: &Columns) -> Result<Self, ResultsError> {
-        let mut all = Self::new(Run::new(String::new()), columns);
-        results.rows().iter().for_each(|row| all.add(row, columns));
         let mut scores = Self::new(results.run.clone(), columns);
-        scores.append(all)?;
+        let mut rows = results.rows().iter();
+        rows.try_for_each(|row| scores.add(row, columns))?;
         Ok(scores)
     }
 
@@ -95,10 +85,10 @@ impl RunScores {
         }
     }
 
-    /// Adds a row to a block, in which ids cannot be found.
-    pub(super) fn add(&mut self, row: &ResultRow, columns: &Columns) {
+    /// Adds a row.
+    pub(super) fn add(&mut self, row: &ResultRow, columns: &Columns) -> Result<(), ResultsError> {
         let place = self.rows.len();
-        self.rows.add(row);
+        self.rows.add(row)?;
         let mut metric_cost_msats = 0_u64;
         for (metric, (name, score)) in row.scores.iter().enumerate() {
             metric_cost_msats = metric_cost_msats.saturating_add(score.cost_msats);
@@ -131,23 +121,6 @@ impl RunScores {
         }
         if let (Some(groups), Some(field)) = (&mut self.groups, &columns.group) {
             groups.add(row, field);
-        }
-    }
-
-    /// Adds the rows of a block.
-    pub(super) fn append(&mut self, block: Self) -> Result<(), ResultsError> {
-        let (first, last) = (self.len(), block.len().saturating_sub(1));
-        self.run.merge(block.run, || block.rows.at(last))?;
-        self.rows.append(block.rows)?;
-        append(&mut self.usage, first, block.usage);
-        for (name, column) in block.scores {
-            self.scores.entry(name).or_default().append(first, column);
-        }
-        for (name, states) in block.corpus {
-            append(self.corpus.entry(name).or_default(), first, states);
-        }
-        if let (Some(groups), Some(more)) = (&mut self.groups, block.groups) {
-            groups.append(more);
         }
         Ok(())
     }
@@ -235,9 +208,7 @@ impl RunScores {
 /// The results of rows by one metric or part.
 #[derive(Debug, Clone, Default)]
 struct ScoreColumn {
-    outcomes: Vec<(Option<ResultOutcome>, Option<bool>)>,
-    /// 0 for a row without a score.
-    values: Vec<f64>,
+    scores: Vec<Score>,
     has_part: bool,
 }
 
@@ -248,33 +219,12 @@ impl ScoreColumn {
         self.has_part |= selected.has_part(row);
     }
 
-    fn set(
-        &mut self,
-        place: usize,
-        Score {
-            outcome,
-            value,
-            passed,
-        }: Score,
-    ) {
-        set(&mut self.outcomes, place, (outcome, passed));
-        set(&mut self.values, place, value);
-    }
-
-    fn append(&mut self, first: usize, more: Self) {
-        append(&mut self.outcomes, first, more.outcomes);
-        append(&mut self.values, first, more.values);
-        self.has_part |= more.has_part;
+    fn set(&mut self, place: usize, score: Score) {
+        set(&mut self.scores, place, score);
     }
 
     fn get(&self, row: usize) -> Score {
-        let outcome = self.outcomes.get(row).copied().unwrap_or_default();
-        let value = self.values.get(row).copied().unwrap_or_default();
-        Score {
-            outcome: outcome.0,
-            value,
-            passed: outcome.1,
-        }
+        self.scores.get(row).copied().unwrap_or_default()
     }
 }
 
@@ -301,18 +251,10 @@ impl GroupColumn {
             }
         }
     }
+}
 
-    fn append(&mut self, more: Self) {
-        let places: Vec<_> = more
-            .names
-            .into_iter()
-            .map(|it| self.names.insert_full(it).0)
-            .collect();
-        self.of_row.extend(
-            more.of_row
-                .into_iter()
-                .map(|group| group.map(|place| places[place])),
-        );
-        self.known.extend(more.known);
-    }
+/// Sets the value of a row in a column that may lack the rows before.
+fn set<T: Clone + Default>(column: &mut Vec<T>, row: usize, value: T) {
+    column.resize(row, T::default());
+    column.push(value);
 }

@@ -103,10 +103,13 @@ impl<'a> Selected<'a> {
 
     /// Whether this is a score of all rows: of a metric without scores of rows, or `NAME.corpus`.
     pub(super) fn is_corpus(&self, a: &RunScores, b: &RunScores) -> bool {
-        [a, b].iter().any(|RunScores { run, .. }| match self.part {
-            None => run.is_counted(self.metric),
-            Some(CORPUS) => run.has_corpus(self.metric) && !run.has_corpus_part(self.metric),
-            Some(_) => false,
+        [a, b].iter().any(|RunScores { run, .. }| {
+            let known = run.known(self.metric);
+            match self.part {
+                None => known.is_counted,
+                Some(CORPUS) => known.has_corpus && !known.has_corpus_part,
+                Some(_) => false,
+            }
         })
     }
 
@@ -115,7 +118,7 @@ impl<'a> Selected<'a> {
         let run = &scores.run;
         run.metrics().any(|metric| metric == self.metric)
             && self.part.is_none_or(|part| {
-                part == CORPUS && run.has_corpus(self.metric)
+                part == CORPUS && run.known(self.metric).has_corpus
                     || scores.has_part(self.name)
                     || run.kind(self.metric).is_none()
             })
@@ -124,9 +127,10 @@ impl<'a> Selected<'a> {
     /// Whether scores are pass or fail, or shares of repeats that pass; `None` if no row is scored.
     pub(super) fn kind(&self, scores: &RunScores) -> Option<ScoreKind> {
         if self.part.is_none() {
-            return match scores.run.has_shares(self.metric) {
+            let known = scores.run.known(self.metric);
+            return match known.has_shares() {
                 true => Some(ScoreKind::Bool),
-                false => scores.run.kind(self.metric),
+                false => known.kind,
             };
         }
         let is_verdict = |score: Score| {

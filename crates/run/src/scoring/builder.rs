@@ -64,15 +64,20 @@ impl Default for ScoringConfig {
 impl ScoringConfig {
     fn check(&self) -> Result<(), ScorerError> {
         if !(0.0..=1.0).contains(&self.threshold) {
-            return Err(ScorerError::Threshold {
-                threshold: self.threshold,
-            });
+            let threshold = self.threshold;
+            return Err(ScorerError::setup(format!(
+                "`threshold` must be between 0 and 1, found {threshold:?}"
+            )));
         }
         if self.num_rollouts == 0 {
-            return Err(ScorerError::ZeroRollouts);
+            return Err(ScorerError::setup(
+                "`num_rollouts` must be at least 1, found 0",
+            ));
         }
         if self.budget_msats == Some(0) {
-            return Err(ScorerError::ZeroBudget);
+            return Err(ScorerError::setup(
+                "`budget_msats` must be at least 1, found 0; omit it for no limit",
+            ));
         }
         Ok(self.aggregation.check()?)
     }
@@ -268,15 +273,20 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     fn check_costs(&self, truth: &[Entry]) -> Result<(), ScorerError> {
         let named = |name: &String| truth.iter().any(|entry| entry.name == *name);
         if let Some(name) = self.free.iter().find(|name| !named(name)) {
-            return Err(ScorerError::UnknownFree { name: name.clone() });
+            return Err(ScorerError::setup(format!(
+                "`.free(\"{name}\")` does not name a truth metric of this scorer"
+            )));
         }
         let unpriced = |entry: &&Entry| {
             entry.may_call && entry.declared_cost == 0 && !self.free.contains(&entry.name)
         };
         match truth.iter().find(unpriced) {
-            Some(entry) if self.config.budget_msats.is_some() => Err(ScorerError::Unpriced {
-                metric: entry.name.clone(),
-            }),
+            Some(Entry { name, .. }) if self.config.budget_msats.is_some() => {
+                Err(ScorerError::setup(format!(
+                    "the truth metric `{name}` declares no cost, so the budget cannot limit it; declare one with \
+                     `#[metric(cost = \"100 msat\")]`, or write `.free(\"{name}\")` if it has none"
+                )))
+            }
             _ => Ok(()),
         }
     }

@@ -2,16 +2,14 @@
 //! budget.
 //!
 //! `Scorer` is an adapter of [`Evaluate`]: an evaluation with a gate has the metrics of both tiers, and the score
-//! of a row is computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row_status.rs` ranks rows. Workers, budget, store and result files are in `evaluate/`.
+//! of a row is computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row.rs` ranks rows. Workers, budget, store and result files are in `evaluate/`.
 
 mod aggregate;
 mod builder;
 mod combine;
 mod error;
 mod gate;
-mod normalization;
 mod row;
-mod row_status;
 mod run;
 mod set;
 mod summary;
@@ -24,7 +22,7 @@ pub use self::aggregate::{AggregationError, AggregationMethod};
 pub use self::builder::{ScorerBuilder, ScoringConfig};
 pub use self::error::ScorerError;
 pub use self::row::{FinalScore, Rollout, RowScore};
-pub use self::row_status::{Rank, RowStatus};
+pub use self::row::{Rank, RowStatus};
 pub use self::run::{Rollouts, ScoringResult};
 pub use self::set::{BoxedMetric, MetricSet};
 pub use self::summary::ScoringSummary;
@@ -125,7 +123,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// the budget, which counts the cost of metrics.
     ///
     /// # Errors
-    /// [`ScorerError::NotReady`], which names the metric and what to set.
+    /// [`ScorerError::Run`], which names the metric and what to set.
     pub async fn probe(&self) -> Result<(), ScorerError> {
         let mut required = Vec::new();
         let metrics = self.inner.set.all();

@@ -7,7 +7,7 @@ use std::fmt;
 use super::combine::combine;
 use super::error::ScorerError;
 use super::row::RowScore;
-use super::row_status::RowStatus;
+use super::row::RowStatus;
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
 use crate::core::panic;
@@ -16,7 +16,8 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
-    Ending, Evaluate, EvaluationResult, MetricSummary, RowResult, ScoredRollouts, StoreUse,
+    Ending, Evaluate, EvaluateError, EvaluationResult, MetricSummary, RowResult, ScoredRollouts,
+    StoreUse,
 };
 use crate::messages::escape;
 
@@ -199,8 +200,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 
 /// Returns the iterator over the rows.
 fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
-    panic::catch(false, || rows.into_iter()).map_err(|panic| ScorerError::Rows {
-        message: panic.message,
+    panic::catch(false, || rows.into_iter()).map_err(|panic| {
+        let message = panic.message;
+        EvaluateError::Rows { message }.into()
     })
 }
 

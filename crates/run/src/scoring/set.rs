@@ -55,7 +55,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Adds a proxy metric.
     ///
     /// # Errors
-    /// [`ScorerError::WrongTier`] if it is a truth metric.
+    /// [`ScorerError::Setup`] if it is a truth metric.
     pub fn add_proxy(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
         self.insert_as(MetricTier::Proxy, Arc::new(metric))
     }
@@ -63,7 +63,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Adds a truth metric.
     ///
     /// # Errors
-    /// [`ScorerError::WrongTier`] if it is a proxy metric.
+    /// [`ScorerError::Setup`] if it is a proxy metric.
     pub fn add_truth(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
         self.insert_as(MetricTier::Truth, Arc::new(metric))
     }
@@ -107,10 +107,14 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     ) -> Result<(), ScorerError> {
         let tier = metric.spec().tier;
         if tier != expected {
-            return Err(ScorerError::WrongTier {
-                metric: metric.name().to_owned(),
-                tier,
-            });
+            let (found, expected) = match tier {
+                MetricTier::Proxy => ("proxy", "truth"),
+                MetricTier::Truth => ("truth", "proxy"),
+            };
+            let metric = metric.name();
+            return Err(ScorerError::setup(format!(
+                "expected a {expected} metric, found the {found} metric `{metric}`; add it as a {found} metric"
+            )));
         }
         self.insert(metric);
         Ok(())

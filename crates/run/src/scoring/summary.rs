@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::row::RowScore;
-use super::row_status::RowStatus;
+use super::row::RowStatus;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::evaluate::Spending;
 use crate::stats::decimals::decimals;

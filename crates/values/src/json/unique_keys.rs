@@ -2,9 +2,13 @@
 //! and drops the others without notice.
 
 use std::fmt;
+use std::hash::Hash;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use indexmap::IndexMap;
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
@@ -79,6 +83,33 @@ impl FromMap for Map<String, Value> {
             }
         }
         Ok(object)
+    }
+}
+
+/// Reads an object without duplicate keys; empty if it is null.
+pub fn unique_entries<'de, D: Deserializer<'de>, M: FromMap + Default>(
+    deserializer: D,
+) -> Result<M, D::Error> {
+    match Shape::deserialize(deserializer)? {
+        Shape::Map(entries) => Ok(entries),
+        Shape::Other(Value::Null) => Ok(M::default()),
+        Shape::Other(_) => Err(Error::custom("not an object")),
+    }
+}
+
+impl<K, V> FromMap for IndexMap<K, V>
+where
+    K: DeserializeOwned + Hash + Eq,
+    V: DeserializeOwned,
+{
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut entries = Self::new();
+        while let Some((key, value)) = map.next_entry::<K, V>()? {
+            if entries.insert(key, value).is_some() {
+                return Err(Error::custom("duplicate key"));
+            }
+        }
+        Ok(entries)
     }
 }
 

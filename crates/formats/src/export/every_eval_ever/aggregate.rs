@@ -44,12 +44,13 @@ fn result(
     names: &Names,
     (metric, figures, score): (&str, &MetricFigures, f64),
 ) -> Value {
+    let counts = figures.counts;
     let mut details = strings([
-        ("scored", figures.scored),
-        ("failed", figures.failed),
-        ("gated", figures.gated),
-        ("skipped", figures.skipped),
-        ("abstained", figures.abstained),
+        ("scored", counts.scored),
+        ("failed", counts.failed),
+        ("gated", counts.gated),
+        ("skipped", counts.skipped),
+        ("abstained", counts.abstained),
     ]);
     details.insert(
         "failure_score".to_owned(),
@@ -84,7 +85,7 @@ fn uncertainty(figures: &MetricFigures) -> Value {
     }
     known.insert(
         "num_samples".to_owned(),
-        (figures.scored + figures.failed).into(),
+        (figures.counts.scored + figures.counts.failed).into(),
     );
     known.into()
 }
@@ -104,7 +105,7 @@ fn metric_config(
     };
     // A failed row may count as a score outside the range, and then the mean may be outside too.
     let failure = run.failure_score();
-    let range = range.map(|(min, max)| match figures.failed {
+    let range = range.map(|(min, max)| match figures.counts.failed {
         0 => (min, max),
         _ => (min.min(failure), max.max(failure)),
     });

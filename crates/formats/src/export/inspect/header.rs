@@ -126,15 +126,15 @@ fn score(run: &ExportedRun<'_>, facts: &Facts<'_>, name: &str) -> Score {
     Score {
         name: name.to_owned(),
         scorer: name.to_owned(),
-        scored_samples: figures.scored + figures.failed,
-        unscored_samples: figures.gated + figures.skipped + figures.abstained,
+        scored_samples: figures.counts.scored + figures.counts.failed,
+        unscored_samples: figures.counts.gated + figures.counts.skipped + figures.counts.abstained,
         params: facts
             .identity(name)
             .map(|it| it.parameters().clone())
             .unwrap_or_default(),
         metrics: values.into_iter().filter_map(value).collect(),
         metadata: json!({
-            "failed": figures.failed, "failure_score": run.failure_score(),
+            "failed": figures.counts.failed, "failure_score": run.failure_score(),
             "ci95": ci95, "ci95_method": figures.method,
             "identity": facts.identity(name).map(ToString::to_string),
         }),

@@ -257,9 +257,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     pub(super) fn check(&self) -> Result<(), EvaluateError> {
         let described = self.options.description.check();
-        described.map_err(|error| EvaluateError::Description {
-            reason: error.to_string(),
-        })?;
+        described.map_err(|reason| EvaluateError::Description { reason })?;
         self.check_metrics()?;
         self.check_limits()?;
         self.devset.check(self.row_id.as_ref())?;

@@ -63,7 +63,7 @@ pub struct Manifest {
 }
 
 /// What a run measured: the part of a manifest that is the same for the same inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunManifest {
     /// The name of the program, as the caller set it.
@@ -194,8 +194,9 @@ pub struct DescribedFile {
     pub xxh3: String,
 }
 
-impl Library {
-    pub(crate) fn current() -> Self {
+/// This version, with the features of this build.
+impl Default for Library {
+    fn default() -> Self {
         let features = [
             ("csv", cfg!(feature = "csv")),
             ("ctrl-c", cfg!(feature = "ctrl-c")),
@@ -344,26 +345,6 @@ pub(crate) struct RunDescription {
 /// The longest label, name or value of a tag, in bytes.
 const MAX_LENGTH: usize = 1_000;
 
-/// Why a label or tag is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum InvalidDescription {
-    #[error(
-        "duplicate tag `{}`: expected one value, found {first:?} and {second:?}",
-        escape::name(name)
-    )]
-    DuplicateTag {
-        name: String,
-        first: String,
-        second: String,
-    },
-    #[error("invalid {what} {value:?}: {reason}")]
-    Text {
-        what: &'static str,
-        value: String,
-        reason: &'static str,
-    },
-}
-
 impl RunDescription {
     /// Returns a string of another program as a label, or the name or value of a tag: without control characters, and cut off.
     pub(crate) fn valid_text(text: &str) -> Option<String> {
@@ -380,7 +361,7 @@ impl RunDescription {
         (!text.trim().is_empty()).then_some(text)
     }
 
-    pub(crate) fn check(&self) -> Result<(), InvalidDescription> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         if let Some(label) = &self.label {
             check_text("label", label)?;
         }
@@ -390,19 +371,17 @@ impl RunDescription {
                 check_text("value of a tag", second)?;
             }
             if let Some((_, first)) = self.tags[..number].iter().find(|(other, _)| other == name) {
-                let (name, first, second) = (name.clone(), first.clone(), second.clone());
-                return Err(InvalidDescription::DuplicateTag {
-                    name,
-                    first,
-                    second,
-                });
+                let name = escape::name(name);
+                return Err(format!(
+                    "duplicate tag `{name}`: expected one value, found {first:?} and {second:?}"
+                ));
             }
         }
         Ok(())
     }
 }
 
-fn check_text(what: &'static str, value: &str) -> Result<(), InvalidDescription> {
+fn check_text(what: &'static str, value: &str) -> Result<(), String> {
     let reason = if value.trim().is_empty() {
         "expected at least one character that is not white space"
     } else if value.len() > MAX_LENGTH {
@@ -413,9 +392,5 @@ fn check_text(what: &'static str, value: &str) -> Result<(), InvalidDescription>
         return Ok(());
     };
     let value: String = value.chars().take(80).collect();
-    Err(InvalidDescription::Text {
-        what,
-        value,
-        reason,
-    })
+    Err(format!("invalid {what} {value:?}: {reason}"))
 }

@@ -8,6 +8,7 @@
 //! replaced, and then renamed. In between, the manifest under the final name describes the old result file, and readers use the staged
 //! one, if it describes the file.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -38,71 +39,24 @@ const MAX_LENGTH: u64 = 64 << 20;
 
 /// Why a manifest, or a result file with one, cannot be used.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ManifestError {
-    /// The manifest cannot be read.
-    #[error(
-        "cannot read the manifest `{}`: {reason}; restore it, or remove it to use the results without their identity",
-        manifest.display()
-    )]
-    Unreadable {
-        /// The manifest.
-        manifest: PathBuf,
-        /// The reason.
-        reason: String,
-    },
-    /// A later version of the library wrote the manifest or the result file.
-    #[error(
-        "`{}` has the format version {found}, and this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
-        file.display()
-    )]
-    LaterVersion {
-        /// The file.
-        file: PathBuf,
-        /// Its version.
-        found: String,
-    },
-    /// The manifest was changed after it was written.
-    #[error(
-        "the manifest `{}` was changed after it was written; restore it, or remove it to use the results without their \
-         identity",
-        manifest.display()
-    )]
-    Edited {
-        /// The manifest.
-        manifest: PathBuf,
-    },
-    /// The result file was changed after it was written.
-    #[error(
-        "`{}` was changed after it was written: its manifest `{}` describes {expected} bytes with another content than \
-         these {found} bytes; write it again, or remove the manifest to use the results without their identity",
-        file.display(), manifest.display()
-    )]
-    ChangedFile {
-        /// The result file.
-        file: PathBuf,
-        /// The manifest.
-        manifest: PathBuf,
-        /// The number of bytes that the manifest describes.
-        expected: u64,
-        /// The number of bytes of the file.
-        found: u64,
-    },
-    /// The manifest belongs to another result file.
-    #[error(
-        "the manifest `{}` belongs to another run than `{}`; restore the manifest of the run, or remove this one to use \
-         the results without their identity",
-        manifest.display(), file.display()
-    )]
-    OtherRun {
-        /// The manifest.
-        manifest: PathBuf,
-        /// The result file.
-        file: PathBuf,
-    },
-}
+#[error("{0}")]
+pub struct ManifestError(String);
 
 dsrs_metrics_values::debug_as_display!(ManifestError);
+
+fn unreadable(manifest: &Path, reason: &dyn Display) -> ManifestError {
+    ManifestError(format!(
+        "cannot read the manifest `{}`: {reason}; restore it, or remove it to use the results without their identity",
+        manifest.display()
+    ))
+}
+
+fn later_version(file: &Path, found: &dyn Display) -> ManifestError {
+    ManifestError(format!(
+        "`{}` has the format version {found}, and this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
+        file.display()
+    ))
+}
 
 impl Manifest {
     /// Returns the content of the file beside a result file.
@@ -175,29 +129,28 @@ fn find_at(
     let text = match read(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            return Err(ManifestError::Unreadable {
-                manifest: path,
-                reason: error.to_string(),
-            });
-        }
+        Err(error) => return Err(unreadable(&path, &error)),
     };
     let (manifest, own) = parse(&path, &text)?;
-    let other = || ManifestError::OtherRun {
-        manifest: path.clone(),
-        file: file.to_owned(),
+    let other = || {
+        ManifestError(format!(
+            "the manifest `{}` belongs to another run than `{}`; restore the manifest of the run, or remove this one to use \
+             the results without their identity",
+            path.display(),
+            file.display()
+        ))
     };
     if references.iter().any(|reference| *reference != own) {
         return Err(other());
     }
     let described = manifest.file.as_ref().ok_or_else(other)?;
     let found = described_file(file);
-    let found = found.map_err(|error| ManifestError::Unreadable {
-        manifest: path.clone(),
-        reason: format!(
-            "cannot read `{}`: {error}",
-            escape::name(&file.to_string_lossy())
-        ),
+    let found = found.map_err(|error| {
+        let name = file.to_string_lossy();
+        unreadable(
+            &path,
+            &format!("cannot read `{}`: {error}", escape::name(&name)),
+        )
     })?;
     if found == *described {
         return Ok(Some(Box::new(manifest)));
@@ -205,12 +158,14 @@ fn find_at(
     // A file that lost its last row has no reference.
     Err(match references {
         [] if found.bytes > described.bytes => other(),
-        _ => ManifestError::ChangedFile {
-            file: file.to_owned(),
-            expected: described.bytes,
-            found: found.bytes,
-            manifest: path,
-        },
+        _ => ManifestError(format!(
+            "`{}` was changed after it was written: its manifest `{}` describes {} bytes with another content than \
+             these {} bytes; write it again, or remove the manifest to use the results without their identity",
+            file.display(),
+            path.display(),
+            described.bytes,
+            found.bytes
+        )),
     })
 }
 
@@ -232,10 +187,7 @@ pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError
         .map_or(reference, |(version, _)| version);
     match version.parse::<u32>() {
         Ok(version) if version <= FORMAT => Ok(()),
-        _ => Err(ManifestError::LaterVersion {
-            file: file.to_owned(),
-            found: escape::name(version).into_owned(),
-        }),
+        _ => Err(later_version(file, &escape::name(version))),
     }
 }
 
@@ -256,10 +208,7 @@ fn check_version(path: &Path, found: u64) -> Result<(), ManifestError> {
     if found <= u64::from(FORMAT) {
         return Ok(());
     }
-    Err(ManifestError::LaterVersion {
-        file: path.to_owned(),
-        found: found.to_string(),
-    })
+    Err(later_version(path, &found))
 }
 
 fn read(path: &Path) -> io::Result<String> {
@@ -272,27 +221,25 @@ fn read(path: &Path) -> io::Result<String> {
 
 /// Parses and checks a manifest. Returns its reference, too: of the text, which may have keys that this version does not know.
 fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
-    let unreadable = |reason: String| ManifestError::Unreadable {
-        manifest: path.to_owned(),
-        reason,
-    };
-    let mut value: Value =
-        serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    let unreadable = |reason: &dyn Display| unreadable(path, reason);
+    let mut value: Value = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
     let Some(fields) = value.as_object_mut() else {
-        return Err(unreadable("expected an object".to_owned()));
+        return Err(unreadable(&"expected an object"));
     };
     match fields.get("format").and_then(Value::as_u64) {
         Some(found) => check_version(path, found)?,
-        None => return Err(unreadable("expected the version in `format`".to_owned())),
+        None => return Err(unreadable(&"expected the version in `format`")),
     }
     let checksum = fields.remove(CHECKSUM);
     if checksum.as_ref().and_then(Value::as_str) != Some(&*canonical_hash(&value)) {
-        return Err(ManifestError::Edited {
-            manifest: path.to_owned(),
-        });
+        return Err(ManifestError(format!(
+            "the manifest `{}` was changed after it was written; restore it, or remove it to use the results without their \
+             identity",
+            path.display()
+        )));
     }
     let reference = reference_of(value.get("run").unwrap_or_default());
-    let manifest = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    let manifest = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
     Ok((manifest, reference))
 }
 

@@ -23,4 +23,4 @@ pub(crate) use self::file::{
 };
 pub use self::judged_by::{JudgeReplies, JudgedBy};
 pub(crate) use self::program::executable;
-pub(crate) use self::started::{RunEnd, StartedManifest};
+pub(crate) use self::started::StartedManifest;

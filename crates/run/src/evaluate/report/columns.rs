@@ -11,27 +11,23 @@
 //! The columns are known only after the last row, so the lines are read twice, in chunks on all threads.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io;
 use std::ops::Range;
 
-use indexmap::IndexMap;
+use indexmap::{Equivalent, IndexMap};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::cells::{FIRST_GROUPS, LAST_GROUPS, Place, Shapes};
 use super::spool::{Chunk, SpoolReader};
 
 /// The bytes of a chunk whose columns are collected, or that is written as text.
 pub(super) const CHUNK: u64 = 1 << 20;
 
-/// A group of up to this number of columns is not packed.
+/// Fields with up to this number of columns are not packed.
 const MAX_SPARSE_COLUMNS: usize = 1_000;
 
-/// A group of more columns is packed if fewer than one in this number of its cells has a value.
+/// Fields with more columns are packed if fewer than one in this number of cells has a value.
 const MAX_SPARSENESS: u64 = 16;
-
-/// The groups whose columns are named by the rows.
-const PACKED: [&str; 3] = ["gold", "pred", "attributes"];
 
 /// The type of the values of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,94 +65,203 @@ impl Kind {
     }
 }
 
-/// The columns of rows, in groups.
-#[derive(Default)]
-struct Columns {
-    groups: IndexMap<String, Group>,
-    rows: u64,
+type Fields<'l> = IndexMap<String, &'l RawValue>;
+
+/// The columns of fixed names, and of fields after a dot, in the order of a file. The scores have no name.
+const ORDER: [&str; 17] = [
+    "id",
+    "gold",
+    "gold.",
+    "pred",
+    "pred.",
+    "latency_s",
+    "input_tokens",
+    "output_tokens",
+    "cost_msats",
+    "attributes.",
+    "",
+    "repeats",
+    "gold_hash",
+    "pred_hash",
+    "positional",
+    "manifest",
+    "traceback",
+];
+
+/// A metric, or a name of [`ORDER`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Group<S> {
+    is_score: bool,
+    name: S,
 }
 
+impl Equivalent<Group<String>> for Group<&str> {
+    fn equivalent(&self, key: &Group<String>) -> bool {
+        self.is_score == key.is_score && self.name == key.name
+    }
+}
+
+impl Group<String> {
+    fn rank(&self) -> Option<usize> {
+        let name = if self.is_score { "" } else { &*self.name };
+        ORDER.iter().position(|it| *it == name)
+    }
+
+    fn column(&self, field: &str) -> String {
+        let Self { is_score, name } = self;
+        match (is_score, field) {
+            (true, "value") => name.clone(),
+            (true, key) => format!("{name}.{key}"),
+            (false, field) => format!("{name}{field}"),
+        }
+    }
+}
+
+/// Something for each column, by its group and its field.
+type ByColumn<T> = IndexMap<Group<String>, IndexMap<String, T>>;
+
+/// Calls a function with each cell of a line: its group, its field and its value as JSON.
+fn each_cell<'l>(
+    line: &'l str,
+    mut each: impl FnMut(Group<&str>, &str, &'l str),
+) -> io::Result<()> {
+    for (key, value) in &serde_json::from_str::<Fields<'l>>(line)? {
+        let (key, value) = (&**key, value.get());
+        let mut cell = |name, field: &str, value: &'l str| {
+            let is_score = false;
+            each(Group { is_score, name }, field, value);
+        };
+        match key {
+            "scores" => {
+                let scores: IndexMap<String, Fields<'l>> = serde_json::from_str(value)?;
+                scores
+                    .iter()
+                    .for_each(|(name, it)| each_of_score(name, it, &mut each));
+            }
+            "gold" | "pred" | "attributes" if value.starts_with('{') => {
+                let group = ORDER.iter().find(|it| it.strip_suffix('.') == Some(key));
+                let fields: Fields<'l> = serde_json::from_str(value)?;
+                for (field, value) in &fields {
+                    cell(group.unwrap_or(&key), field, value.get());
+                }
+            }
+            key if value != "null" && ORDER.contains(&key) => cell(key, "", value),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn each_of_score<'l>(
+    name: &str,
+    score: &Fields<'l>,
+    each: &mut impl FnMut(Group<&str>, &str, &'l str),
+) {
+    let is_score = true;
+    // The value comes first, also where a row has none.
+    let value = score.get("value").map_or("null", |it| it.get());
+    each(Group { is_score, name }, "value", value);
+    for (key, value) in score.iter().filter(|(key, _)| *key != "value") {
+        each(Group { is_score, name }, key, value.get());
+    }
+}
+
+/// The types of the columns of rows.
 #[derive(Default)]
-struct Group {
-    columns: IndexMap<String, Kind>,
-    /// The number of cells with a value in all rows.
-    cells: u64,
+struct Columns {
+    groups: ByColumn<Kind>,
+    /// The number of cells of each group with a value in all rows.
+    cells: IndexMap<String, u64>,
+    rows: u64,
 }
 
 impl Columns {
     fn of(chunk: Chunk) -> io::Result<Self> {
         let (text, lines) = chunk.into_parts()?;
-        let (mut columns, mut shapes) = (Self::default(), Shapes::new());
-        for line in lines.into_iter().map(|place| &text[place]) {
-            let (places, values) = shapes
-                .read(line, |places| columns.places(places))
-                .ok_or_else(changed)?;
+        let mut columns = Self::default();
+        for place in lines {
             columns.rows += 1;
-            for (value, (group, column)) in values.iter().zip(places) {
-                let group = &mut columns.groups[*group];
-                group.cells += 1;
-                let kind = &mut group.columns[*column];
-                *kind = kind.with(Kind::of(value));
-            }
+            each_cell(&text[place], |group, field, value| {
+                columns.add(group, field, Kind::of(value), 1);
+            })?;
         }
         Ok(columns)
     }
 
-    /// Returns the positions of the group and the column of each cell. New ones come after those of earlier rows.
-    fn places(&mut self, cells: &[Place<'_>]) -> Vec<(usize, usize)> {
-        for group in FIRST_GROUPS {
-            self.groups.entry(group.to_owned()).or_default();
+    fn add(&mut self, group: Group<&str>, field: &str, kind: Kind, cells: u64) {
+        let Group { is_score, name } = group;
+        if !self.groups.contains_key(&group) {
+            let name = name.to_owned();
+            self.groups
+                .insert(Group { is_score, name }, IndexMap::new());
         }
-        let mut place = |cell: &Place<'_>| {
-            let entry = self.groups.entry(cell.group().into_owned());
-            let group = entry.index();
-            let columns = &mut entry.or_default().columns;
-            let column = columns.entry(cell.column());
-            let position = column.index();
-            column.or_default();
-            (group, position)
-        };
-        let places: Vec<_> = cells.iter().map(&mut place).collect();
-        for group in LAST_GROUPS {
-            self.groups.entry(group.to_owned()).or_default();
+        let columns = &mut self.groups[&group];
+        match columns.get_mut(field) {
+            Some(known) => *known = known.with(kind),
+            None => drop(columns.insert(field.to_owned(), kind)),
         }
-        places
+        if !is_score && name.ends_with('.') {
+            match self.cells.get_mut(name) {
+                Some(known) => *known += cells,
+                None => drop(self.cells.insert(name.to_owned(), cells)),
+            }
+        }
     }
 
     fn merge(&mut self, other: Self) {
         self.rows += other.rows;
-        for (name, group) in other.groups {
-            let all = self.groups.entry(name).or_default();
-            all.cells += group.cells;
-            for (column, kind) in group.columns {
-                let all = all.columns.entry(column).or_default();
-                *all = all.with(kind);
+        for (Group { is_score, name }, columns) in &other.groups {
+            for (field, kind) in columns {
+                self.add(
+                    Group {
+                        is_score: *is_score,
+                        name,
+                    },
+                    field,
+                    *kind,
+                    0,
+                );
             }
+        }
+        for (name, cells) in other.cells {
+            *self.cells.entry(name).or_default() += cells;
         }
     }
 
-    fn finish(self) -> Layout {
-        let (mut columns, mut packed) = (IndexMap::new(), HashSet::new());
-        for (name, group) in self.groups {
-            let width = group.columns.len();
+    fn finish(mut self) -> Layout {
+        self.groups.sort_by_key(|group, _| group.rank());
+        let mut layout = Layout::default();
+        for (group, columns) in self.groups {
+            let width = columns.len();
+            let cells = self.cells.get(&group.name).copied();
             let is_sparse = width > MAX_SPARSE_COLUMNS
-                && (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS > group.cells;
-            if is_sparse && PACKED.contains(&&*name) {
-                columns.insert(name.clone(), Kind::Json);
-                packed.insert(name);
-            } else {
-                columns.extend(group.columns);
+                && cells.is_some_and(|cells| {
+                    (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS > cells
+                });
+            if is_sparse && !group.is_score {
+                let column = group.name.trim_end_matches('.').to_owned();
+                let place = layout.columns.insert_full(column, Kind::Json).0;
+                layout.packed.insert(group.name, place);
+                continue;
             }
+            let mut place = |(field, kind): (String, Kind)| {
+                let place = layout.columns.insert_full(group.column(&field), kind).0;
+                (field, place)
+            };
+            let places = columns.into_iter().map(&mut place).collect();
+            layout.places.insert(group, places);
         }
-        Layout { columns, packed }
+        layout
     }
 }
 
 /// The columns of a file.
+#[derive(Default)]
 pub(super) struct Layout {
     pub(super) columns: IndexMap<String, Kind>,
-    /// The groups that are one column of JSON objects each.
-    packed: HashSet<String>,
+    places: ByColumn<usize>,
+    /// The groups whose fields are in one column of JSON objects, and that column.
+    packed: IndexMap<String, usize>,
 }
 
 impl Layout {
@@ -171,81 +276,117 @@ impl Layout {
         Ok(columns.finish())
     }
 
-    /// Calls a function with the values of each line, in the order of the columns; `None` is a cell without a value.
+    /// Calls a function with the values of each line, in the order of the columns; `None` is a cell without a value. Of two cells
+    /// in one column, the later one counts.
     pub(super) fn each_row<'c>(
         &self,
         text: &'c str,
         lines: &[Range<usize>],
         mut each: impl FnMut(&[Option<Cow<'c, str>>]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut shapes = Shapes::new();
-        let mut row = Vec::with_capacity(self.columns.len());
+        let mut row = vec![None; self.columns.len()];
         for place in lines {
-            let line = &text[place.clone()];
-            let (sources, values) = shapes
-                .read(line, |places| self.sources(places))
-                .ok_or_else(changed)?;
-            row.clear();
-            row.extend(sources.iter().map(|source| source.value(values)));
+            row.fill(None);
+            let mut packed: IndexMap<usize, Map<String, Value>> = IndexMap::new();
+            each_cell(&text[place.clone()], |group, field, value| {
+                if let Some(place) = self.places.get(&group).and_then(|it| it.get(field)) {
+                    row[*place] = (value != "null").then_some(value.into());
+                } else if let Some(place) = self.packed.get(group.name) {
+                    let value = serde_json::from_str(value).unwrap_or_default();
+                    let fields = packed.entry(*place).or_default();
+                    fields.insert(field.to_owned(), value);
+                }
+            })?;
+            for (place, fields) in packed {
+                row[place] = Some(Value::Object(fields).to_string().into());
+            }
             each(&row)?;
         }
         Ok(())
     }
+}
 
-    /// Returns where the values of the columns are in a line. Of two cells in one column, the later one counts.
-    fn sources(&self, cells: &[Place<'_>]) -> Vec<Source> {
-        let mut sources: Vec<_> = (0..self.columns.len()).map(|_| Source::None).collect();
-        for group in &self.packed {
-            let of_group = cells
-                .iter()
-                .enumerate()
-                .filter(|(_, cell)| cell.group() == *group);
-            let of_group: Vec<_> = of_group
-                .map(|(number, cell)| (number, cell.field()))
-                .collect();
-            if let (false, Some(column)) = (of_group.is_empty(), self.columns.get_index_of(group)) {
-                sources[column] = Source::Packed(of_group);
-            }
-        }
-        for (position, cell) in cells.iter().enumerate() {
-            let is_packed = self.packed.contains(&*cell.group()) && !matches!(cell, Place::Side(_));
-            if let (false, Some(column)) = (is_packed, self.columns.get_index_of(&cell.column())) {
-                sources[column] = Source::Cell(position);
-            }
-        }
-        sources
+/// Returns the text of a string of JSON; `None` of any other value.
+pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
+    let text = value.strip_prefix('"')?.strip_suffix('"')?;
+    let parsed = || serde_json::from_str(value).map_or(text.into(), Cow::Owned);
+    Some(if text.contains('\\') {
+        parsed()
+    } else {
+        text.into()
+    })
+}
+
+/// Returns a value as a [`Value`] is written, which may sort the keys of an object. An integer of many digits is a float then.
+pub(super) fn json(value: &str) -> Cow<'_, str> {
+    let is_nested = value.starts_with(['[', '{']);
+    let is_long_integer = value.len() > 18 && !value.contains(['.', 'e', '"']);
+    if !is_nested && !is_long_integer {
+        return value.into();
     }
+    serde_json::from_str::<Value>(value).map_or(value.into(), |parsed| parsed.to_string().into())
 }
 
-/// Where the value of a column is in a line.
-enum Source {
-    None,
-    Cell(usize),
-    /// These cells, as an object whose fields have these names.
-    Packed(Vec<(usize, String)>),
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Source {
-    fn value<'c>(&self, values: &[&'c str]) -> Option<Cow<'c, str>> {
-        match self {
-            Self::None => None,
-            Self::Cell(cell) => Some(values[*cell])
-                .filter(|it| *it != "null")
-                .map(Cow::from),
-            Self::Packed(fields) => {
-                let field = |(cell, name): &(usize, String)| {
-                    (
-                        name.clone(),
-                        serde_json::from_str(values[*cell]).unwrap_or_default(),
-                    )
-                };
-                let object: Map<String, Value> = fields.iter().map(field).collect();
-                Some(Value::Object(object).to_string().into())
+    /// The columns and values of a line.
+    fn cells(line: &str) -> io::Result<Vec<(String, String)>> {
+        let mut cells = Vec::new();
+        each_cell(line, |Group { is_score, name }, field, value| {
+            let name = name.to_owned();
+            cells.push((Group { is_score, name }.column(field), value.to_owned()));
+        })?;
+        Ok(cells)
+    }
+
+    #[test]
+    fn every_value_of_a_line_has_a_column() {
+        let line = r#"{"id":"a\"b","gold":{"q":"\\","n":[1,{"x":"]}"}],"e\u0301":{}},"pred":"Paris","latency_s":0.5,"attributes":{"r":null},"scores":{"f1":{"outcome":"scored","value":1.0,"details":"\"{\""},"x\"y":{"outcome":"abstained"}},"traceback":"t\n","manifest":"1-0"}"#;
+        let expected = [
+            ("id", r#""a\"b""#),
+            ("gold.q", r#""\\""#),
+            ("gold.n", r#"[1,{"x":"]}"}]"#),
+            ("gold.e\u{301}", "{}"),
+            ("pred", "\"Paris\""),
+            ("latency_s", "0.5"),
+            ("attributes.r", "null"),
+            ("f1", "1.0"),
+            ("f1.outcome", "\"scored\""),
+            ("f1.details", r#""\"{\"""#),
+            ("x\"y", "null"),
+            ("x\"y.outcome", "\"abstained\""),
+            ("traceback", r#""t\n""#),
+            ("manifest", "\"1-0\""),
+        ];
+        let expected = expected.map(|(column, value)| (column.to_owned(), value.to_owned()));
+        assert_eq!(cells(line).unwrap(), expected);
+        let whole = r#"{"id":"a","gold":null,"pred":[1],"latency_s":null,"scores":{}}"#;
+        assert_eq!(cells(whole).unwrap().len(), 2);
+        assert!(cells("{\"id\":\"a").is_err());
+    }
+
+    #[test]
+    fn a_value_is_written_as_serde_writes_it() {
+        let values = [
+            "null",
+            "true",
+            "-1",
+            "0.1",
+            "1e+300",
+            "123456789012345678901",
+            "18446744073709551615",
+            r#"{"b":1,"a":[2.50,"x"]}"#,
+            "[]",
+            r#""a\u00e9 \" \\ \n""#,
+        ];
+        for value in values {
+            let parsed: Value = serde_json::from_str(value).unwrap();
+            match text(value) {
+                Some(text) => assert_eq!(Some(&*text), parsed.as_str()),
+                None => assert_eq!(json(value), parsed.to_string(), "{value}"),
             }
         }
     }
-}
-
-fn changed() -> io::Error {
-    io::Error::other("a line of the temporary file was changed")
 }

@@ -7,8 +7,7 @@ use std::io::{self, Write};
 
 use memchr::memchr;
 
-use super::cells;
-use super::columns::{CHUNK, Layout};
+use super::columns::{self, CHUNK, Layout};
 use super::spool::{Chunk, SpoolReader};
 use crate::messages::formula;
 
@@ -40,12 +39,12 @@ pub(super) fn export(
                     rows.push(b',');
                 }
                 let value = value.as_deref().unwrap_or_default();
-                match cells::text(value) {
+                match columns::text(value) {
                     Some(text) if escape_formulas => {
                         push_field(&mut rows, &formula::escaped(&text));
                     }
                     Some(text) => push_field(&mut rows, &text),
-                    None => push_field(&mut rows, &cells::json(value)),
+                    None => push_field(&mut rows, &columns::json(value)),
                 }
             }
             rows.push(b'\n');

@@ -1,13 +1,10 @@
 //! The output of an evaluation: progress on standard error, a table, result files.
 
 #[cfg(feature = "csv")]
-mod cells;
-#[cfg(feature = "csv")]
 mod columns;
 #[cfg(feature = "csv")]
 mod csv;
 mod line;
-mod line_index;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod progress;

@@ -19,8 +19,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
-use super::cells;
-use super::columns::{Kind, Layout};
+use super::columns::{self, Kind, Layout};
 use super::spool::{Chunk, SpoolReader};
 use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
 use crate::evaluate::manifest::{Embedded, RunManifest};
@@ -166,8 +165,8 @@ impl Cells {
             Self::Bool(values) => add(values, value.parse().ok()),
             Self::Integer(values) => add(values, value.parse().ok()),
             Self::Float(values) => add(values, value.parse().ok()),
-            Self::Text(values) => add(values, cells::text(value).map(array)),
-            Self::Json(values) => add(values, Some(array(cells::json(value)))),
+            Self::Text(values) => add(values, columns::text(value).map(array)),
+            Self::Json(values) => add(values, Some(array(columns::json(value)))),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! The record of a row in result files. All formats are written from it, and all readers return it.
 //!
-//! `line.rs` writes a record as JSON, `columns.rs` splits it into the columns of CSV and Parquet, and `results/parse.rs`
-//! reads it from both. The report shows it.
+//! `line.rs` writes a record as JSON, and `columns.rs` splits it into the columns of CSV and Parquet. Serde reads it from JSON, and
+//! `results/parse.rs` from all formats. The report shows it.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::Hash;
 use std::path::Path;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::core::RepliedBy;
@@ -17,26 +17,33 @@ use crate::core::program_run::ProgramRun;
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::component_results::Component;
+use crate::core::score::corpus::record;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
 use crate::core::score::{OFFLINE_JUDGE, Scored};
-use crate::data::row_hash;
+use crate::data::{parse_hash, row_hash};
 use crate::evaluate::row::RowResult;
 use crate::json::path;
+use crate::json::unique_keys::{UniqueKeys, unique_entries};
 
 /// One row of a result file.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ResultRow {
     /// The row's id, unique within its file.
     pub id: String,
     /// The row's position in the data that was scored (results in memory), or in the result file.
+    #[serde(skip)]
     pub origin: Option<Origin>,
     /// The gold row; `None` if the file does not contain gold rows. The fields of a CSV file are strings.
+    #[serde(default, deserialize_with = "any_value")]
     pub gold: Option<Value>,
     /// The prediction; `None` if the file does not contain predictions, or the program failed.
+    #[serde(default, deserialize_with = "any_value")]
     pub pred: Option<Value>,
     /// All other fields of the scored row.
+    #[serde(default, deserialize_with = "unique_entries")]
     pub attributes: Fields,
     /// The latency that the program returned, in seconds.
     pub latency_s: Option<f64>,
@@ -49,27 +56,60 @@ pub struct ResultRow {
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
     /// The hash of the gold row, the same in every format. `None` if there is no gold row, or in a file of an earlier version.
+    #[serde(default, deserialize_with = "hash")]
     pub(crate) gold_hash: Option<u64>,
     /// The hash of the prediction. `None` if there is none, or in a file of an earlier version.
+    #[serde(default, deserialize_with = "hash")]
     pub(crate) pred_hash: Option<u64>,
     /// `true` if the row has no id of its own, and `id` is its position.
+    #[serde(default, rename = "positional")]
     pub is_positional: bool,
     /// The reference of the manifest, which the last row of a file contains.
     #[doc(hidden)]
     pub manifest: Option<String>,
     /// The result of each metric, in the order of the file.
+    #[serde(deserialize_with = "unique_entries")]
     pub scores: IndexMap<String, ResultScore>,
+    /// The scores of repeats, from which the shares are computed when a row is read. Empty after that.
+    #[serde(default)]
+    pub(crate) repeats: Vec<RepeatScores>,
     /// Whether the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
     #[doc(hidden)]
+    #[serde(skip)]
     pub is_flat: bool,
+}
+
+/// The scores of a repeat.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(crate) struct RepeatScores {
+    #[serde(deserialize_with = "unique_entries")]
+    scores: IndexMap<String, RepeatScore>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct RepeatScore {
+    value: Option<f64>,
+    passed: Option<bool>,
+}
+
+/// Reads a gold row or prediction of any type; none without fields.
+fn any_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    let value = Option::<UniqueKeys>::deserialize(from)?.map(|UniqueKeys(value)| value);
+    Ok(value.filter(|value| value.as_object().is_none_or(|fields| !fields.is_empty())))
+}
+
+fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    let hash = |text: String| parse_hash(&text).ok_or_else(|| D::Error::custom("not a hash"));
+    text.map(hash).transpose()
 }
 
 /// The result of one metric, or of one component of a composite, on one row.
 ///
-/// With serde, it has the form of a result file. `S` is the type of its strings, which a writer of files borrows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// With serde, it has the form of a result file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct ResultScore<S: Eq + Hash = String> {
+pub struct ResultScore {
     /// Whether there is a score, and if not, why.
     pub outcome: ResultOutcome,
     /// The score; finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
@@ -79,40 +119,53 @@ pub struct ResultScore<S: Eq + Hash = String> {
     /// The metric's confidence in [0, 1].
     pub confidence: Option<f64>,
     /// The explanation that the metric returned with the score.
-    pub details: Option<S>,
+    pub details: Option<String>,
     /// The feedback for an optimizer.
-    pub feedback: Option<S>,
+    pub feedback: Option<String>,
     /// The cost of the call, in millisatoshis.
+    #[serde(default)]
     pub cost_msats: u64,
     /// The fields that the metric reads and the prediction lacks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<S>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The error of a failed row.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<S>,
+    pub error: Option<String>,
     /// The metric that rejected a gated row.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gated_by: Option<S>,
+    pub gated_by: Option<String>,
     /// The budget that did not cover a skipped row, in millisatoshis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
     /// Named scores, such as `precision`.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    pub parts: IndexMap<S, f64>,
+    #[serde(
+        default,
+        deserialize_with = "unique_entries",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub parts: IndexMap<String, f64>,
     /// Values of any type that the metric returned, such as the reasoning of a judge.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "unique_entries",
+        skip_serializing_if = "Map::is_empty"
+    )]
     pub metadata: Map<String, Value>,
     /// The results of the components of a composite.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    pub components: IndexMap<S, ResultScore<S>>,
+    #[serde(
+        default,
+        deserialize_with = "unique_entries",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub components: IndexMap<String, ResultScore>,
     /// The contribution to the score of all rows, which only a metric has, and no component.
     #[serde(skip)]
     pub(crate) corpus: Option<Counted>,
     /// The same as a file contains it, from which `compare` computes the score again. Only of a score that is written.
     #[serde(rename = "corpus", skip_serializing_if = "Option::is_none")]
     pub(crate) written_corpus: Option<Value>,
-    /// Whether the value is the mean of repeats that are all pass or fail.
-    #[serde(skip)]
+    /// Whether the value is the mean of repeats that are all pass or fail. A baseline has it in place of the repeats.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
     /// Whether the offline judge, not a model, rated the row for this metric or a component.
     #[serde(skip)]
@@ -181,6 +234,30 @@ impl fmt::Display for ResultOutcome {
 }
 
 impl ResultRow {
+    /// Reads a row as JSON that has only the keys of a row, each once.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`], also if a score is not valid.
+    pub(crate) fn of_json(text: &str) -> serde_json::Result<Self> {
+        let mut row: Self = serde_json::from_str(text)?;
+        let invalid = |reason| serde_json::Error::custom(reason);
+        if row.id.is_empty() {
+            return Err(invalid("an empty id"));
+        }
+        let repeats = std::mem::take(&mut row.repeats);
+        for (name, score) in &mut row.scores {
+            score.finish().ok_or_else(|| invalid("an invalid score"))?;
+            if !repeats.is_empty() {
+                let scores = repeats.iter().filter_map(|it| it.scores.get(name));
+                score.is_share =
+                    score.value.is_some() && are_verdicts(scores.map(|it| (it.value, it.passed)));
+            }
+        }
+        row.manifest = row.manifest.filter(|it| !it.is_empty());
+        row.gold_hash = row.gold_hash.or_else(|| row_hash(row.gold.as_ref()?));
+        Ok(row)
+    }
+
     /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`, where a path may lead into objects and
     /// lists. The cells of a CSV file are strings.
     pub fn field(&self, field: &str) -> Option<&Value> {
@@ -250,6 +327,7 @@ impl ResultRow {
             traceback: row.traceback.clone(),
             manifest: None,
             scores: metrics.iter().enumerate().filter_map(score).collect(),
+            repeats: Vec::new(),
             is_flat: false,
         }
     }
@@ -268,11 +346,15 @@ pub(super) fn not_json(error: &serde_json::Error) -> String {
 
 /// Latency, tokens and cost that the program returned. A latency that the harness measured is not part of it, so that the same rows
 /// give the same file.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct RunRecord {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) latency_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cost_msats: Option<u64>,
 }
 
@@ -296,9 +378,7 @@ impl ResultScore {
             .or(self.details.as_deref())
             .or(self.feedback.as_deref())
     }
-}
 
-impl<S: Eq + Hash> ResultScore<S> {
     /// Returns the models that replied to the judges of the metric, or of its components, as
     /// [`Scored::replied_by`] does. A file of an earlier version has none.
     ///
@@ -322,74 +402,69 @@ impl<S: Eq + Hash> ResultScore<S> {
         own.into_iter().chain(of_components).collect()
     }
 
-    /// Creates the record of an outcome, without its contribution to a score of all rows. A line borrows the strings.
+    /// Creates the record of an outcome, without its contribution to a score of all rows.
     #[doc(hidden)]
-    pub fn of<'a>(outcome: &'a Outcome) -> Self
-    where
-        S: From<Cow<'a, str>>,
-    {
-        let text = |text: &'a str| S::from(text.into());
+    pub fn of(outcome: &Outcome) -> Self {
         let scored = outcome.scored();
-        // Most scores have none of these.
-        let noted = scored.filter(|scored| !scored.is_simple());
-        let metadata = noted
-            .and_then(Scored::metadata)
-            .cloned()
-            .unwrap_or_default();
-        let components = noted.map(|scored| scored.components().map(Self::of_component).collect());
-        let components: IndexMap<_, _> = components.unwrap_or_default();
-        let parts = |scored: &'a Scored| scored.parts().iter().map(|it| (text(&it.name), it.value));
-        Self {
+        let mut record = Self {
             outcome: outcome.into(),
             value: outcome.value(),
             passed: scored.and_then(|scored| scored.passed),
             confidence: scored.map(|scored| scored.score.confidence),
-            details: scored.and_then(Scored::own_details).map(text),
-            feedback: scored.and_then(Scored::feedback).map(S::from),
+            details: scored.and_then(Scored::own_details).map(str::to_owned),
+            feedback: scored.and_then(Scored::feedback).map(Cow::into_owned),
             cost_msats: outcome.cost_msats(),
-            missing: noted
-                .into_iter()
-                .flat_map(Scored::missing_fields)
-                .map(text)
-                .collect(),
-            error: outcome.error().map(|error| Cow::<str>::Owned(error).into()),
+            missing: Vec::new(),
+            error: outcome.error(),
             gated_by: match outcome {
-                Outcome::Gated { by } => Some(text(by)),
+                Outcome::Gated { by } => Some(by.clone()),
                 _ => None,
             },
             budget_msats: match outcome {
                 Outcome::Skipped { budget, .. } => Some(*budget),
                 _ => None,
             },
-            parts: noted
-                .map(|scored| parts(scored).collect())
-                .unwrap_or_default(),
-            is_judged_offline: is_judged_offline(&metadata, &components),
-            metadata,
-            components,
+            parts: IndexMap::new(),
+            metadata: Map::new(),
+            components: IndexMap::new(),
             corpus: None,
             written_corpus: None,
             is_share: false,
+            is_judged_offline: false,
+        };
+        // Most scores have none of these.
+        if let Some(noted) = scored.filter(|scored| !scored.is_simple()) {
+            record.missing = noted
+                .missing_fields()
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+            let parts = noted.parts().iter();
+            record.parts = parts.map(|it| (it.name.to_string(), it.value)).collect();
+            record.metadata = noted.metadata().cloned().unwrap_or_default();
+            record.components = noted.components().map(Self::of_component).collect();
+            record.is_judged_offline = is_judged_offline(&record.metadata, &record.components);
         }
+        record
     }
 
-    fn of_component<'a>(Component { name, outcome }: Component<'a>) -> (S, Self)
-    where
-        S: From<Cow<'a, str>>,
-    {
-        let record = match outcome {
-            Cow::Borrowed(outcome) => Self::of(outcome),
-            // Only a component that returned more than numbers has an outcome of its own.
-            Cow::Owned(outcome) => Self {
-                outcome: (&outcome).into(),
-                value: outcome.value(),
-                passed: outcome.scored().and_then(|scored| scored.passed),
-                confidence: outcome.scored().map(|scored| scored.score.confidence),
-                cost_msats: outcome.cost_msats(),
-                ..Self::of(&Outcome::Abstained)
-            },
+    fn of_component(Component { name, outcome }: Component<'_>) -> (String, Self) {
+        (name.to_owned(), Self::of(&outcome))
+    }
+
+    /// Checks a score that was read: only the outcome `scored` has a value. `None` if it is not valid.
+    fn finish(&mut self) -> Option<()> {
+        match self.outcome {
+            ResultOutcome::Scored => self.value = Some(self.value?),
+            _ => (self.value, self.passed) = (None, None),
+        }
+        self.components.values_mut().try_for_each(Self::finish)?;
+        self.corpus = match self.written_corpus.take() {
+            Some(corpus) => Some(record::restore(&corpus)?),
+            None => None,
         };
-        (Cow::Borrowed(name).into(), record)
+        self.is_judged_offline = is_judged_offline(&self.metadata, &self.components);
+        Some(())
     }
 
     /// Whether the value is the verdict: 1 for pass and 0 for fail.
@@ -420,9 +495,9 @@ pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bo
 }
 
 /// Returns whether the metadata of a score, or a component of it, contains the label of the offline judge.
-pub(crate) fn is_judged_offline<S: Eq + Hash>(
+pub(crate) fn is_judged_offline(
     metadata: &Map<String, Value>,
-    components: &IndexMap<S, ResultScore<S>>,
+    components: &IndexMap<String, ResultScore>,
 ) -> bool {
     has_offline_label(metadata) || components.values().any(|it| it.is_judged_offline)
 }

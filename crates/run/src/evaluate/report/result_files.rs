@@ -3,14 +3,14 @@
 //! Rows finish nearly in input order, so the lines of the latest rows are sorted in memory before they are spooled. A spool
 //! whose lines are all in order becomes the file of JSON Lines itself.
 //!
-//! The content of a line is in `line.rs`, its place in the spool in `line_index.rs`; `spool.rs` reads it again. The columns of CSV
-//! are in `csv.rs`.
+//! The content of a line is in `line.rs`; `spool.rs` has its place in the spool, and reads it again. The columns of CSV are in
+//! `csv.rs`.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::line_index::{LineIndex, SpooledLine};
+use super::spool::{LineIndex, SpooledLine};
 use super::spool::{Lines, SpoolReader};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::{Access, OutputFile, TemporaryFile};

@@ -41,14 +41,6 @@ impl JudgedByTally {
         self.insert(reported, replies);
     }
 
-    /// Adds the replies of more rows.
-    pub fn merge(&mut self, more: Self) {
-        self.others = self.others.saturating_add(more.others);
-        more.named
-            .into_iter()
-            .for_each(|(reported, replies)| self.insert(reported, replies));
-    }
-
     fn insert(&mut self, reported: Reported, replies: u64) {
         let count = self.named.entry(reported).or_default();
         *count = count.saturating_add(replies);

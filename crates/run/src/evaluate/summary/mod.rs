@@ -1,6 +1,6 @@
 //! The result of a run: counts, means and intervals of each metric, and totals of the program.
 //!
-//! `tally.rs` counts the outcomes of a metric, `plain_tally.rs` the simple ones in each thread; `sample.rs` has the values
+//! `tally.rs` counts the outcomes of a metric, and the simple ones in each thread; `sample.rs` has the values
 //! and their interval, `groups.rs` the groups of rows, `repeats.rs` the variance between repeats, `missing.rs` the fields that
 //! predictions lack, `judged_by.rs` the models that replied to judges. `metric_summary.rs` and `result.rs` have the results that users see.
 
@@ -8,19 +8,17 @@ mod groups;
 mod judged_by;
 mod metric_summary;
 mod missing;
-mod plain_tally;
 mod repeats;
 mod result;
 mod sample;
 mod tally;
-mod totals;
 
 pub(super) use self::groups::{GroupOf, Groups, value_at};
 pub use self::judged_by::JudgedByTally;
 pub use self::metric_summary::MetricSummary;
-pub(super) use self::plain_tally::PlainTally;
 pub use self::repeats::RepeatSummary;
+pub use self::result::ProgramTotals;
 pub use self::result::{Ending, EvaluationResult};
-pub(crate) use self::sample::{IntervalOptions, Place};
+pub(crate) use self::sample::{IntervalOptions, Place, Sample};
+pub(super) use self::tally::PlainTally;
 pub(crate) use self::tally::{Tally, TallyOptions};
-pub use self::totals::ProgramTotals;

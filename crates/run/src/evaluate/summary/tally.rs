@@ -5,7 +5,6 @@ use indexmap::IndexMap;
 use super::judged_by::JudgedByTally;
 use super::metric_summary::MetricSummary;
 use super::missing::MissingTally;
-use super::plain_tally::{PlainTally, add_passed};
 use super::repeats::RepeatTally;
 use super::sample::{Failures, IntervalOptions, Place, Sample};
 use crate::core::score::Scored;
@@ -13,7 +12,7 @@ use crate::core::score::corpus::CorpusCounts;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
 use crate::core::spec::{ScoreKind, ScoreRange};
-use crate::stats::{Histogram, Uncertainty};
+use crate::stats::{Histogram, Moments, Uncertainty};
 
 /// The running counts and values of one metric.
 pub(crate) struct Tally {
@@ -329,4 +328,43 @@ fn means(values: &Sample, failures: &Failures<'_>) -> (Option<f64>, Option<f64>)
         mean_scored.and_then(|_| values.mean_with(failures)),
         mean_scored,
     )
+}
+
+/// The counts and values of one metric.
+#[derive(Default)]
+pub(crate) struct PlainTally {
+    pub(crate) scored: u64,
+    pub(crate) passed: Option<u64>,
+    pub(crate) ones: u64,
+    pub(crate) cost_msats: u64,
+    pub(crate) moments: Moments,
+    pub(crate) histogram: Option<Histogram>,
+}
+
+impl PlainTally {
+    pub(crate) fn new(histogram: Option<Histogram>) -> Self {
+        Self {
+            histogram,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn record(&mut self, scored: &Scored) {
+        let value = scored.score.value;
+        self.scored += 1;
+        add_passed(&mut self.passed, scored.passed.map(u64::from));
+        self.ones += u64::from(value >= 1.0);
+        self.cost_msats = self.cost_msats.saturating_add(scored.score.cost_msats);
+        self.moments.record(value);
+        if let Some(histogram) = &mut self.histogram {
+            histogram.record(value);
+        }
+    }
+}
+
+/// Adds rows that passed, `None` if they have no verdict.
+pub(crate) fn add_passed(passed: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *passed.get_or_insert(0) += more;
+    }
 }

@@ -7,17 +7,17 @@ use indexmap::IndexSet;
 use super::Comparison;
 use super::corpus::CorpusRows;
 use super::difference::Testing;
-use super::error::CompareError;
-use super::groups::Groups;
 use super::identity::{IdentityComparison, Places, check_allowed};
 use super::metric::{MetricComparison, adjust};
+use super::pairs::Groups;
 use super::pairs::{ComparedRows, Pairs};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::FormatVersion;
 use crate::in_order::in_order;
-use crate::results::ResultsError;
+use crate::messages::escape;
+use crate::results::error::{ResultsError, ResultsErrorKind, hint, suggestion};
 use crate::results::figures::Bounds;
 use crate::results::file::Results;
 use crate::results::run::{CORPUS, is_lower_better};
@@ -126,14 +126,14 @@ impl ComparisonBuilder {
     /// are not compared by it.
     ///
     /// # Errors
-    /// [`CompareError`] if the runs have different rows, data, metrics or groups, or if a failed row would count as
+    /// [`ResultsError`] if the runs have different rows, data, metrics or groups, or if a failed row would count as
     /// better than a scored one.
-    pub fn of(&self, a: &Results, b: &Results) -> Result<Comparison, CompareError> {
+    pub fn of(&self, a: &Results, b: &Results) -> Result<Comparison, ResultsError> {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads the ids, outcomes and values in a result file that this comparison needs. A row takes about 40 bytes of memory, and
-    /// 10 more for each metric.
+    /// Reads the ids, outcomes and values in a result file that this comparison needs. A row takes about 100 bytes of memory, and
+    /// 24 more for each metric.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Verdict};
@@ -190,8 +190,8 @@ impl ComparisonBuilder {
     /// Compares the second run with the first, as [`of`](Self::of); [`read`](Self::read) of this builder returned them.
     ///
     /// # Errors
-    /// [`CompareError`] as [`of`](Self::of).
-    pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, CompareError> {
+    /// [`ResultsError`] as [`of`](Self::of).
+    pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, ResultsError> {
         if self.require_identity {
             [a, b]
                 .into_iter()
@@ -199,7 +199,9 @@ impl ComparisonBuilder {
         }
         if a.run.failure_score != b.run.failure_score {
             let (a, b) = (a.run.failure_score, b.run.failure_score);
-            return Err(CompareError::DifferentFailureScores { a, b });
+            return Err(ResultsError::rows(format!(
+                "failed rows count as {a} in one run and as {b} in the other; set the same failure score"
+            )));
         }
         let mut names = self.selected(a, b)?;
         self.check_directions(&names)?;
@@ -209,9 +211,13 @@ impl ComparisonBuilder {
             IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, self.places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() {
-            return Err(CompareError::DifferentIdentities {
-                identity: Box::new(identity),
-            });
+            let (sentences, names) = (identity.sentences().join("; "), identity.names());
+            return Err(ResultsError::new(
+                ResultsErrorKind::Identity,
+                format!(
+                    "{sentences}; no metric is left to compare: score both runs with the same metrics, or write --allow-different {names} (in code, `allow_different`)"
+                ),
+            ));
         }
         let pairs = Pairs::of(a, b, self.only_paired)?;
         let groups = self.group.as_deref();
@@ -222,7 +228,7 @@ impl ComparisonBuilder {
             compare,
             |metric| {
                 metrics.push(metric?);
-                Ok::<_, CompareError>(())
+                Ok::<_, ResultsError>(())
             },
             |pass| names.iter().try_for_each(pass),
         )?;
@@ -244,17 +250,15 @@ impl ComparisonBuilder {
     }
 
     /// The metrics to compare, which both runs must have.
-    fn selected(&self, a: &RunScores, b: &RunScores) -> Result<IndexSet<String>, CompareError> {
-        let known = |of: &RunScores| of.run.metrics().map(str::to_owned).collect::<Vec<_>>();
+    fn selected(&self, a: &RunScores, b: &RunScores) -> Result<IndexSet<String>, ResultsError> {
         for metric in &self.metrics {
             let is_in = |of: &&RunScores| Selected::new(metric).is_in(of);
             if let Some(without) = [a, b].into_iter().find(|of| !is_in(of)) {
-                let (file, known) = (without.run.name().to_owned(), known(without));
-                return Err(CompareError::NoMetric {
-                    file,
-                    metric: metric.clone(),
-                    known,
-                });
+                let hint = hint(metric, without.run.metrics());
+                let (file, metric) = (without.run.name(), escape::name(metric));
+                return Err(ResultsError::rows(format!(
+                    "{file}: no row has a score of `{metric}`{hint}"
+                )));
             }
         }
         if !self.metrics.is_empty() {
@@ -263,21 +267,20 @@ impl ComparisonBuilder {
         for (with, without) in [(a, b), (b, a)] {
             let is_missing = |name: &&str| !Selected::new(name).is_in(without);
             if let Some(metric) = with.run.metrics().find(is_missing) {
-                let (metric, known) = (metric.to_owned(), known(without));
-                let (file, other) = (without.run.name().to_owned(), with.run.name().to_owned());
-                return Err(CompareError::DifferentMetrics {
-                    file,
-                    other,
-                    metric,
-                    known,
-                });
+                let known: Vec<&str> = without.run.metrics().collect();
+                let suggestion = suggestion(metric, &known).unwrap_or_default();
+                let (file, other) = (without.run.name(), with.run.name());
+                return Err(ResultsError::rows(format!(
+                    "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, name them with -m{suggestion}",
+                    escape::name(metric)
+                )));
             }
         }
         let mut names = IndexSet::new();
         for metric in a.run.metrics() {
             let corpus = format!("{metric}.{CORPUS}");
-            let has_corpus = !a.run.is_counted(metric)
-                && [a, b].iter().all(|it| it.run.has_corpus(metric))
+            let has_corpus = !a.run.known(metric).is_counted
+                && [a, b].iter().all(|it| it.run.known(metric).has_corpus)
                 && Selected::new(&corpus).is_corpus(a, b);
             names.insert(metric.to_owned());
             names.extend(has_corpus.then_some(corpus));
@@ -286,7 +289,7 @@ impl ComparisonBuilder {
     }
 
     /// Checks that every metric whose lower scores are better is compared.
-    fn check_directions(&self, names: &IndexSet<String>) -> Result<(), CompareError> {
+    fn check_directions(&self, names: &IndexSet<String>) -> Result<(), ResultsError> {
         let is_compared = |metric: &&String| {
             names
                 .iter()
@@ -299,8 +302,11 @@ impl ComparisonBuilder {
         {
             None => Ok(()),
             Some(metric) => {
-                let (metric, known) = (metric.clone(), names.iter().cloned().collect());
-                Err(CompareError::NotCompared { metric, known })
+                let hint = hint(metric, names.iter().map(String::as_str));
+                let metric = escape::name(metric);
+                let message =
+                    format!("lower is better for `{metric}`, which is not compared{hint}");
+                Err(ResultsError::setting("lower_is_better", message))
             }
         }
     }
@@ -310,7 +316,7 @@ impl ComparisonBuilder {
         name: &str,
         pairs: &Pairs<'_>,
         groups: Option<&Groups>,
-    ) -> Result<MetricComparison, CompareError> {
+    ) -> Result<MetricComparison, ResultsError> {
         let Pairs { a, b, .. } = *pairs;
         let selected = Selected::new(name);
         let failure_score = a.run.failure_score;
@@ -339,8 +345,11 @@ impl ComparisonBuilder {
         if selected.is_corpus(a, b) {
             let rows = CorpusRows::of(selected, pairs, of_pair);
             if let Some([of_a, of_b]) = rows.different_formulas() {
-                let metric = name.to_owned();
-                return Err(CompareError::DifferentFormulas { metric, of_a, of_b });
+                let [of_a, of_b] = [&of_a, &of_b].map(|formula| escape::name(formula));
+                let message = format!(
+                    "expected one formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
+                );
+                return Err(ResultsError::metric(name, &message));
             }
             let unknown = rows.unknown_side().map(|side| [a, b][side].run.name());
             return Ok(MetricComparison::of_corpus(
@@ -377,12 +386,14 @@ fn kind_of(
     a: &RunScores,
     b: &RunScores,
     rows: &ComparedRows,
-) -> Result<ScoreKind, CompareError> {
+) -> Result<ScoreKind, ResultsError> {
     let [of_a, of_b] = [a, b].map(|run| metric.kind(run));
-    let conflict = |verdicts: &RunScores, numbers: &RunScores| CompareError::DifferentKinds {
-        metric: metric.name.to_owned(),
-        verdicts: verdicts.run.name().to_owned(),
-        numbers: numbers.run.name().to_owned(),
+    let conflict = |verdicts: &RunScores, numbers: &RunScores| {
+        let (verdicts, numbers) = (verdicts.run.name(), numbers.run.name());
+        let message = format!(
+            "pass or fail in {verdicts}, numbers in {numbers}; score both runs with the same metric"
+        );
+        ResultsError::metric(metric.name, &message)
     };
     match (of_a, of_b) {
         // Numbers with a verdict may be all 0 or 1 in one of the runs.
@@ -407,7 +418,7 @@ fn check_failure_score(
     rows: &ComparedRows,
     direction: Direction,
     failure_score: f64,
-) -> Result<(), CompareError> {
+) -> Result<(), ResultsError> {
     let failed = rows.failed[0] + rows.failed[1];
     let values = rows.rows.iter().flat_map(|row| [row.a, row.b]);
     let worst = match direction {
@@ -417,11 +428,8 @@ fn check_failure_score(
     if failed == 0 || worst == failure_score {
         return Ok(());
     }
-    let metric = name.to_owned();
-    Err(CompareError::FailureScore {
-        metric,
-        failed,
-        failure_score,
-        worst,
-    })
+    let message = format!(
+        "{failed} rows failed and would count as {failure_score}, which is better than the score {worst}; set --failure-score to {worst} or a worse value"
+    );
+    Err(ResultsError::metric(name, &message))
 }

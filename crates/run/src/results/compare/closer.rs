@@ -3,14 +3,13 @@
 use indexmap::IndexMap;
 
 use super::builder::ComparisonBuilder;
-use super::error::CompareError;
 use super::metric::{MetricComparison, Verdict};
 use super::text::{Unit, p_equals, rows};
 use crate::agreement::Closeness;
 use crate::core::score::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::results::file::Results;
-use crate::results::{ResultOutcome, ResultRow, ResultScore};
+use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 
 impl ComparisonBuilder {
     /// Compares how close two runs are to labels. `metrics` has the closeness of the rows of the first run, then the closeness of
@@ -18,13 +17,13 @@ impl ComparisonBuilder {
     /// and lower numbers are better.
     ///
     /// # Errors
-    /// [`CompareError`] if the runs have different rows, or if no row has a closeness.
+    /// [`ResultsError`] if the runs have different rows, or if no row has a closeness.
     #[doc(hidden)]
     pub fn closer(
         &self,
         [a, b]: [&Results; 2],
         metrics: &IndexMap<String, Closeness>,
-    ) -> Result<Vec<MetricComparison>, CompareError> {
+    ) -> Result<Vec<MetricComparison>, ResultsError> {
         let sides = [
             of_side(a, a, metrics, 0)?,
             of_side(a, b, metrics, a.rows().len())?,
@@ -47,7 +46,7 @@ fn of_side(
     run: &Results,
     metrics: &IndexMap<String, Closeness>,
     first: usize,
-) -> Result<Results, CompareError> {
+) -> Result<Results, ResultsError> {
     let mut results = Results::new(run.name().to_owned());
     for (position, row) in order.rows().iter().enumerate() {
         let score = |(name, closeness): (&String, &Closeness)| {

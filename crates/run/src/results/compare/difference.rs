@@ -7,9 +7,10 @@ use serde::ser::Serializer;
 
 use super::pairs::Compared;
 use crate::core::spec::{Direction, ScoreKind, ScoreRange};
+use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::{
-    Clusters, Interval, Moments, PairedShares, PermutationTest, detectable_difference,
-    mcnemar_exact, mcnemar_mid_p, permutation_limit, permutation_test, score_difference,
+    Interval, Moments, PairedShares, PermutationTest, detectable_difference, mcnemar_exact,
+    mcnemar_mid_p, permutation_limit, permutation_test, score_difference,
 };
 
 /// The difference between the means of two runs, or between their scores of all rows, over the rows that are compared.
@@ -150,10 +151,15 @@ impl Testing {
             let groups = rows.clone().map(|row| of_pair[row.pair]);
             groups.zip(differences.iter().copied())
         });
-        let clusters = grouped
-            .clone()
-            .filter(|_| difference.is_some())
-            .map(cluster);
+        let mut sample = Sample::new(IntervalOptions {
+            by_group: groups.is_some() && difference.is_some(),
+            bootstrap: None,
+        });
+        let group = |row: &Compared| groups.map_or(0, |of_pair| of_pair[row.pair]);
+        for (row, change) in rows.clone().zip(&differences) {
+            let group = u32::try_from(group(row)).unwrap_or(u32::MAX);
+            sample.record(Place { row: 0, group }, *change);
+        }
         let mean = |of: fn(&Compared) -> f64| rows.clone().map(of).collect::<Moments>().mean();
         let (above, below) = (
             differences.iter().filter(|it| **it > 0.0).count() as u64,
@@ -168,13 +174,9 @@ impl Testing {
             None if self.is_pass_or_fail => self.mcnemar(wins, losses),
             None => self.permutation(&differences),
         };
-        let uncertainty = match (&clusters, self.most()) {
-            (Some(clusters), Some(most)) => clusters.uncertainty_within(-most, most),
-            (Some(clusters), None) => clusters.uncertainty(),
-            (None, Some(most)) => moments.uncertainty_within(-most, most),
-            (None, None) => moments.uncertainty(),
-        };
-        let ci95 = match clusters {
+        let range = self.most().map(|max| ScoreRange { min: -max, max });
+        let uncertainty = sample.uncertainty(ScoreKind::Number, range);
+        let ci95 = match sample.groups() {
             None if self.is_pass_or_fail => PairedShares {
                 wins: above,
                 losses: below,
@@ -185,7 +187,7 @@ impl Testing {
         };
         PairedDifference {
             n,
-            clusters: clusters.map(|clusters| clusters.groups() as u64),
+            clusters: sample.groups(),
             a: mean(|row| row.a),
             b: mean(|row| row.b),
             difference,
@@ -218,12 +220,6 @@ impl Testing {
         let test = permutation_test(differences, self.draws, self.seed);
         (DifferenceTest::of(test), test.p_value)
     }
-}
-
-fn cluster(grouped: impl Iterator<Item = (usize, f64)>) -> Clusters<usize> {
-    let mut clusters = Clusters::default();
-    grouped.for_each(|(group, difference)| clusters.record(group, difference));
-    clusters
 }
 
 /// The sum of the differences of each group. Differences that cancel but for rounding have the sum 0.

@@ -1,17 +1,18 @@
 //! What two runs measured, compared by their manifests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::error::CompareError;
-use super::reported_models::ReportedModels;
-use super::sides::Sides;
+use super::runs::Sides;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
+use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
 use crate::messages::escape;
+use crate::results::error::{ResultsError, hint};
+use crate::results::file::Results;
 use crate::results::run::Run;
 
 /// What two runs measured, compared by their [manifests](crate::results::Manifest).
@@ -45,7 +46,7 @@ pub struct MetricDifference {
 
 /// What the runs are called in the sentences about metrics that differ.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::results) struct Places(pub(super) [&'static str; 2]);
+pub(crate) struct Places(pub(super) [&'static str; 2]);
 
 impl Places {
     /// The first run, as a sentence says since when something changed.
@@ -152,7 +153,7 @@ impl IdentityComparison {
     }
 
     /// Returns whether a metric, or a part of it, is compared.
-    pub(in crate::results) fn is_compared(&self, name: &str) -> bool {
+    pub(crate) fn is_compared(&self, name: &str) -> bool {
         self.different
             .get(metric_of(name))
             .is_none_or(|metric| metric.is_compared)
@@ -191,21 +192,36 @@ impl fmt::Display for IdentityComparison {
     }
 }
 
+impl Results {
+    /// Returns the sentences on how a metric differs in another run, which is then not compared. `places` are what the runs are
+    /// called.
+    pub(crate) fn identity_differences(
+        &self,
+        other: &Self,
+        metric: &str,
+        is_strict: bool,
+        places: [&'static str; 2],
+    ) -> Vec<String> {
+        let (names, allowed) = (IndexSet::from([metric.to_owned()]), IndexSet::new());
+        let places = Places(places);
+        IdentityComparison::of(&self.run, &other.run, &names, &allowed, is_strict, places)
+            .sentences()
+    }
+}
+
 /// Checks that a run has each metric that may differ.
 pub(in crate::results) fn check_allowed(
     a: &Run,
     b: &Run,
     allowed: &IndexSet<String>,
-) -> Result<(), CompareError> {
+) -> Result<(), ResultsError> {
     let known: IndexSet<&str> = a.metrics().chain(b.metrics()).collect();
     match allowed.iter().find(|name| !known.contains(&***name)) {
         None => Ok(()),
         Some(metric) => {
-            let known = known.into_iter().map(str::to_owned).collect();
-            Err(CompareError::NoDifferentMetric {
-                metric: metric.clone(),
-                known,
-            })
+            let (name, hint) = (escape::name(metric), hint(metric, known));
+            let message = format!("`{name}` may differ, and no run has this metric{hint}");
+            Err(ResultsError::setting("allow_different", message))
         }
     }
 }
@@ -368,4 +384,70 @@ fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
         }
     }
     notes
+}
+
+/// A comparison of the reported models of one metric, one sentence each.
+#[derive(Default)]
+pub(super) struct ReportedModels {
+    /// Judges with other reported models.
+    pub(super) differences: Vec<String>,
+    /// Other fingerprints, and judges whose models only one run has.
+    pub(super) notes: Vec<String>,
+}
+
+impl ReportedModels {
+    /// Compares a metric whose configured models are the same in both runs.
+    pub(super) fn of(metric: &str, a: &RunManifest, b: &RunManifest, places: Places) -> Self {
+        let mut found = Self::default();
+        let mut judges: BTreeMap<&str, [JudgeReplies<'_>; 2]> = BTreeMap::new();
+        for (side, run) in [a, b].into_iter().enumerate() {
+            let replies = run
+                .judged_by
+                .get(metric)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            for replies in JudgeReplies::of_each(replies) {
+                let judge = replies.judge;
+                judges.entry(judge).or_default()[side] = replies;
+            }
+        }
+        for (judge, replies) in judges {
+            found.compare(metric, judge, &replies, places);
+        }
+        let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));
+        if in_a > 0 || in_b > 0 {
+            found.notes.push(format!(
+                "{}: replies from models or fingerprints that the manifest does not name in A: {in_a}; in B: {in_b}",
+                escape::name(metric)
+            ));
+        }
+        found
+    }
+
+    fn compare(
+        &mut self,
+        metric: &str,
+        judge: &str,
+        [a, b]: &[JudgeReplies<'_>; 2],
+        Places([in_a, in_b]): Places,
+    ) {
+        let judge = escape::name(judge);
+        let (what, of_a, of_b) = if a.models.names().ne(b.models.names()) {
+            if a.models.len() > 0 && b.models.len() > 0 {
+                let (a, b) = (a.models.joined(), b.models.joined());
+                return self
+                    .differences
+                    .push(format!("{judge} replied as {a} {in_a}, {b} {in_b}"));
+            }
+            ("reported models", &a.models, &b.models)
+        } else if a.fingerprints.names().ne(b.fingerprints.names()) {
+            ("fingerprints", &a.fingerprints, &b.fingerprints)
+        } else {
+            return;
+        };
+        let (metric, of_a, of_b) = (escape::name(metric), of_a.joined(), of_b.joined());
+        self.notes.push(format!(
+            "{metric}: {what} of {judge} in A: {of_a}; in B: {of_b}"
+        ));
+    }
 }

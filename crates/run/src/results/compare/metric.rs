@@ -8,9 +8,9 @@ use serde::ser::Serializer;
 
 use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
-use super::groups::Groups;
+use super::pairs::Groups;
 use super::pairs::{Compared, ComparedRows, NotCompared, Pairs};
-use super::sides::Sides;
+use super::runs::Sides;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::stats::holm;

@@ -1,28 +1,24 @@
 //! The comparison of two runs over the same rows.
 //!
-//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
-//! `groups.rs` their groups, `identity.rs` compares what the runs measured, `reported_models.rs` the models that replied to
-//! their judges. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
+//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores
+//! and groups, `identity.rs` compares what the runs measured, and the models that replied to their judges. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
 
 mod builder;
 mod closer;
 mod corpus;
 mod difference;
-mod error;
-mod groups;
 mod identity;
 mod markdown;
 mod metric;
 mod pairs;
-mod reported_models;
 mod runs;
-mod sides;
 mod text;
 
 use std::path::Path;
 
 use serde::Serialize;
 
+use super::error::ResultsError;
 use super::file::Results;
 #[cfg(feature = "html")]
 use super::run_scores::RunScores;
@@ -31,19 +27,20 @@ use crate::evaluate::manifest::FormatVersion;
 
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
-pub use error::CompareError;
+#[cfg(feature = "html")]
+pub(super) use identity::Places;
+#[cfg(feature = "html")]
+pub(super) use identity::check_allowed;
 pub(crate) use identity::other_code;
 pub use identity::{IdentityComparison, MetricDifference};
-#[cfg(feature = "html")]
-pub(super) use identity::{Places, check_allowed};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
-pub use sides::Sides;
+pub use runs::Sides;
 pub(crate) use text::{Unit, about, p_equals};
 
 /// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.
 #[cfg(feature = "html")]
-pub(super) fn check_rows(a: &RunScores, b: &RunScores) -> Result<(), CompareError> {
+pub(super) fn check_rows(a: &RunScores, b: &RunScores) -> Result<(), ResultsError> {
     pairs::Pairs::of(a, b, true).map(|_| ())
 }
 
@@ -89,8 +86,8 @@ impl Comparison {
     /// Compares all metrics of two runs, which must have the same rows.
     ///
     /// # Errors
-    /// [`CompareError`] if the runs have different rows or metrics.
-    pub fn of(a: &Results, b: &Results) -> Result<Self, CompareError> {
+    /// [`ResultsError`] if the runs have different rows or metrics.
+    pub fn of(a: &Results, b: &Results) -> Result<Self, ResultsError> {
         Self::builder().of(a, b)
     }
 
@@ -150,11 +147,11 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// ```
     ///
     /// # Errors
-    /// [`CompareError`] if the runs have different rows or metrics, or kept no rows.
+    /// [`ResultsError`] if the runs have different rows or metrics, or kept no rows.
     pub fn compare<H: Serialize, Q: Serialize>(
         &self,
         later: &EvaluationResult<H, Q>,
-    ) -> Result<Comparison, CompareError> {
+    ) -> Result<Comparison, ResultsError> {
         let (a, b) = (Results::of(self)?, Results::of(later)?);
         Comparison::of(&a.with_name("A"), &b.with_name("B"))
     }
@@ -189,8 +186,8 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// ```
     ///
     /// # Errors
-    /// [`CompareError`] if the file cannot be read, if the runs have different rows or metrics, or if this run kept no rows.
-    pub fn compare_with(&self, earlier: impl AsRef<Path>) -> Result<Comparison, CompareError> {
+    /// [`ResultsError`] if the file cannot be read, if the runs have different rows or metrics, or if this run kept no rows.
+    pub fn compare_with(&self, earlier: impl AsRef<Path>) -> Result<Comparison, ResultsError> {
         let builder = Comparison::builder();
         let mut earlier = builder.read(earlier)?;
         if earlier.manifest().is_none() {

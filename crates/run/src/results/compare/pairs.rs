@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::error::CompareError;
+use indexmap::IndexSet;
+
+use crate::messages::escape;
+use crate::results::error::{ResultsError, first_ids, hint};
 use crate::results::run_scores::RunScores;
 use crate::results::selected::{Score, Selected};
 use crate::stats::score_difference;
@@ -31,50 +34,43 @@ impl<'a> Pairs<'a> {
         a: &'a RunScores,
         b: &'a RunScores,
         only_paired: bool,
-    ) -> Result<Self, CompareError> {
+    ) -> Result<Self, ResultsError> {
         let pair = |row| {
             Some(Pair {
                 a: row,
-                b: b.rows.find(a.rows.id(row), row)?,
+                b: b.rows.find(a.rows.id(row))?,
             })
         };
         let pairs: Vec<Pair> = (0..a.len()).filter_map(pair).collect();
         let only = |of: &RunScores, other: &RunScores| {
             let (of, other) = (&of.rows, &other.rows);
-            let rows = (0..of.len()).filter(|row| other.find(of.id(*row), *row).is_none());
+            let rows = (0..of.len()).filter(|row| other.find(of.id(*row)).is_none());
             rows.map(|row| of.id(row).to_owned()).collect::<Vec<_>>()
         };
         let (only_in_a, only_in_b) = (only(a, b), only(b, a));
-        let (name_a, name_b) = (a.run.name().to_owned(), b.run.name().to_owned());
+        let (name_a, name_b) = (a.run.name(), b.run.name());
         if pairs.is_empty() {
-            let id = |ids: Vec<String>| ids.into_iter().next().unwrap_or_default();
-            let (of_a, of_b) = (id(only_in_a), id(only_in_b));
-            return Err(CompareError::NoCommonRows {
-                a: name_a,
-                b: name_b,
-                of_a,
-                of_b,
-            });
+            let [of_a, of_b] = [&only_in_a, &only_in_b]
+                .map(|ids| escape::name(ids.first().map_or("", String::as_str)));
+            return Err(ResultsError::rows(format!(
+                "no id of {name_a} is in {name_b}: found ids such as `{of_a}` and `{of_b}`; compare runs over the same rows"
+            )));
         }
         let by_position = a.rows.has_positional() || b.rows.has_positional();
         if !only_paired && (!only_in_a.is_empty() || !only_in_b.is_empty()) {
-            let paired = pairs.len() as u64;
-            let (a, b) = (name_a, name_b);
-            return Err(match by_position {
-                true => CompareError::DifferentPositions {
-                    a,
-                    b,
-                    only_in_a,
-                    only_in_b,
-                },
-                false => CompareError::DifferentRows {
-                    a,
-                    b,
-                    paired,
-                    only_in_a,
-                    only_in_b,
-                },
-            });
+            let (paired, only_a, only_b) = (
+                pairs.len(),
+                only_in(&only_in_a, name_a),
+                only_in(&only_in_b, name_b),
+            );
+            return Err(ResultsError::rows(match by_position {
+                true => format!(
+                    "expected as many rows in both runs, which have no ids and are paired by position, found {only_a} and {only_b}; score both with --map id=COLUMN, a column that differs in each row"
+                ),
+                false => format!(
+                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, write --only-paired (in code, `only_paired(true)`)"
+                ),
+            }));
         }
         let pairs = Self {
             a,
@@ -89,7 +85,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// Different data can have the same ids. Rows without ids are pairs only if both are known to be of the same gold row.
-    fn check_gold(&self) -> Result<(), CompareError> {
+    fn check_gold(&self) -> Result<(), ResultsError> {
         let Self {
             a,
             b,
@@ -102,19 +98,24 @@ impl<'a> Pairs<'a> {
         let is_unknown = |pair: &&Pair| !matches!(gold(pair), (Some(_), Some(_)));
         if let Some(first) = pairs.iter().find(is_different) {
             let different = pairs.iter().filter(is_different);
-            let ids = different.map(|pair| a.rows.id(pair.a).to_owned()).collect();
-            let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
-            return Err(CompareError::DifferentGold {
-                ids,
-                a,
-                b,
-                by_position: *by_position,
-            });
+            let ids: Vec<_> = different.map(|pair| a.rows.id(pair.a).to_owned()).collect();
+            let (ids, a, b) = (first_ids(&ids), a.rows.at(first.a), b.rows.at(first.b));
+            let advice = match by_position {
+                true => {
+                    "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row"
+                }
+                false => "compare runs over the same data",
+            };
+            return Err(ResultsError::rows(format!(
+                "the gold rows of {ids} differ: the first is at {a} and {b}; {advice}"
+            )));
         }
         match pairs.iter().find(is_unknown) {
             Some(first) if *by_position => {
                 let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
-                Err(CompareError::UnknownGold { a, b })
+                Err(ResultsError::rows(format!(
+                    "expected a `gold_hash` in {a} and {b}, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column names the rows"
+                )))
             }
             _ => Ok(()),
         }
@@ -237,5 +238,73 @@ impl ComparedRows {
         self.rows
             .iter()
             .all(|row| is_verdict(row.a) && is_verdict(row.b))
+    }
+}
+
+/// `` 2 only in a.jsonl (`x`, `y`) ``
+fn only_in(ids: &[String], file: &str) -> String {
+    match ids.len() {
+        0 => format!("0 only in {file}"),
+        count => format!("{count} only in {file} ({})", first_ids(ids)),
+    }
+}
+
+/// The group of every pair. A row without one is a group of its own, as in the evaluation of a run.
+pub(super) struct Groups {
+    pub(super) names: IndexSet<String>,
+    /// The number of each pair's group: the position of its name. A pair without a group has a larger number of its own.
+    pub(super) of_pair: Vec<usize>,
+    pub(super) rows_without: u64,
+}
+
+impl Groups {
+    pub(super) fn of(field: &str, pairs: &Pairs<'_>) -> Result<Self, ResultsError> {
+        let mut names = IndexSet::new();
+        let mut of_pair = Vec::with_capacity(pairs.pairs.len());
+        for pair in &pairs.pairs {
+            let group = group(field, *pair, pairs)?;
+            of_pair.push(group.map(|group| match names.get_index_of(group) {
+                Some(place) => place,
+                None => names.insert_full(group.to_owned()).0,
+            }));
+        }
+        if names.is_empty() {
+            let (file, known) = (pairs.a.run.name(), pairs.a.known_fields());
+            let hint = hint(field, known.iter().map(String::as_str));
+            let field = escape::name(field);
+            return Err(ResultsError::rows(format!(
+                "{file}: no row has `{field}`{hint}"
+            )));
+        }
+        let mut next = names.len();
+        let mut number = |group: Option<usize>| {
+            group.unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        let of_pair = of_pair.into_iter().map(&mut number).collect();
+        Ok(Self {
+            rows_without: (next - names.len()) as u64,
+            names,
+            of_pair,
+        })
+    }
+}
+
+/// Returns the group of a row, in both runs or in the run that has the field. A missing value and `null` are `None`.
+fn group<'a>(
+    field: &str,
+    pair: Pair,
+    Pairs { a, b, .. }: &Pairs<'a>,
+) -> Result<Option<&'a str>, ResultsError> {
+    match (a.group(pair.a), b.group(pair.b)) {
+        (Some(of_a), Some(of_b)) if of_a != of_b => {
+            let (id, field) = (escape::name(a.rows.id(pair.a)), escape::name(field));
+            Err(ResultsError::rows(format!(
+                "row `{id}`: `{field}` is {of_a:?} in one run and {of_b:?} in the other; group by a field of the data"
+            )))
+        }
+        (of_a, of_b) => Ok(of_a.or(of_b)),
     }
 }

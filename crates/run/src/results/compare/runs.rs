@@ -5,6 +5,21 @@ use serde::Serialize;
 use crate::evaluate::manifest::Manifest;
 use crate::results::run_scores::RunScores;
 
+/// A value of both runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sides<T> {
+    /// Of the first run.
+    pub a: T,
+    /// Of the second run.
+    pub b: T,
+}
+
+impl<T> From<[T; 2]> for Sides<T> {
+    fn from([a, b]: [T; 2]) -> Self {
+        Self { a, b }
+    }
+}
+
 /// The rows of a run and what they cost, over the rows that both runs have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]

@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::Comparison;
 use super::difference::PairedDifference;
-use super::error::{first_ids, first_of};
 use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::messages::escape;
+use crate::results::error::{first_ids, first_of};
 use crate::results::thousands;
 use crate::stats::Interval;
 use crate::stats::decimals::decimals;

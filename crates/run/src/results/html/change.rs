@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 
 use indexmap::IndexSet;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::error::HtmlError;
-use super::labels::{CountView, NOTHING};
+use super::labels::{NOTHING, count};
 use super::report::HtmlReport;
 use super::run::ReportRun;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
 use crate::results::compare::{Places, check_allowed, check_rows};
 use crate::results::{
-    CompareError, Comparison, IdentityComparison, MetricComparison, PairedDifference, Verdict,
+    Comparison, IdentityComparison, MetricComparison, ResultsError, ResultsErrorKind, Verdict,
 };
 use crate::stats::decimals::decimals;
 
@@ -28,8 +27,11 @@ pub(super) struct Changes {
 
 impl Changes {
     /// # Errors
-    /// [`HtmlError::Compare`] if the runs have no row in common, different gold rows, or different groups.
-    pub(super) fn new(report: &HtmlReport<'_>, runs: &[&ReportRun<'_>]) -> Result<Self, HtmlError> {
+    /// [`ResultsError`] if the runs have no row in common, different gold rows, or different groups.
+    pub(super) fn new(
+        report: &HtmlReport<'_>,
+        runs: &[&ReportRun<'_>],
+    ) -> Result<Self, ResultsError> {
         let mut changes = Self::default();
         let [ReportRun { scores: a, .. }, ReportRun { scores: b, .. }] = runs else {
             return Ok(changes);
@@ -38,7 +40,7 @@ impl Changes {
         let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
         let mut names: IndexSet<String> =
             a.metrics().filter(is_compared).map(str::to_owned).collect();
-        check_allowed(&a.run, &b.run, &report.allow_different).map_err(Box::new)?;
+        check_allowed(&a.run, &b.run, &report.allow_different)?;
         changes.identity = IdentityComparison::of(
             &a.run,
             &b.run,
@@ -49,7 +51,7 @@ impl Changes {
         );
         names.retain(|name| changes.identity.is_compared(name));
         if names.is_empty() {
-            check_rows(a, b).map_err(Box::new)?;
+            check_rows(a, b)?;
         }
         let allowed = report.allow_different.iter().map(String::as_str);
         let builder = Comparison::builder().only_paired(true).listed_rows(0);
@@ -71,15 +73,12 @@ impl Changes {
                 }
                 Err(error) => error,
             };
-            let reason = error.to_string();
-            match error {
-                CompareError::FailureScore { metric, .. }
-                | CompareError::DifferentFormulas { metric, .. }
-                | CompareError::DifferentKinds { metric, .. } => {
-                    names.retain(|name| *name != metric);
-                    changes.reasons.insert(metric, reason);
+            match error.name() {
+                Some(metric) if error.kind() == ResultsErrorKind::Metric => {
+                    names.shift_remove(metric);
+                    changes.reasons.insert(metric.to_owned(), error.to_string());
                 }
-                error => return Err(HtmlError::Compare(Box::new(error))),
+                _ => return Err(error),
             }
         }
         Ok(changes)
@@ -90,109 +89,60 @@ impl Changes {
     }
 
     /// The difference of a metric, or the reason for a missing one.
-    pub(super) fn of(&self, name: &str) -> Option<Change> {
-        let different = self
-            .identity
-            .different
-            .get(name)
-            .map(|it| it.differences.join("; "));
+    pub(super) fn of(&self, name: &str) -> Option<Value> {
+        let different = self.identity.different.get(name);
+        let different = different.map(|it| it.differences.join("; "));
+        let not_compared =
+            |reason: &str| json!({"text": format!("not compared: {reason}"), "class": ""});
         match (self.metric(name), different) {
-            (Some(metric), None) => Some(Change::new(metric)),
-            (Some(metric), Some(different)) => {
-                let mut change = Change::new(metric);
-                let end = if change.details.is_empty() { "" } else { "; " };
-                change
-                    .details
-                    .insert_str(0, &format!("compared although {different}{end}"));
-                Some(change)
-            }
-            (None, Some(different)) => Some(Change::not_compared(&different)),
-            (None, None) => self
-                .reasons
-                .get(name)
-                .map(|reason| Change::not_compared(reason)),
+            (Some(metric), different) => Some(change_of(metric, different)),
+            (None, Some(different)) => Some(not_compared(&different)),
+            (None, None) => self.reasons.get(name).map(|it| not_compared(it)),
         }
     }
 
     /// The difference of a metric within a group.
-    pub(super) fn of_group(&self, name: &str, group: &str) -> Option<GroupChange> {
+    pub(super) fn of_group(&self, name: &str, group: &str) -> Option<Value> {
         let metric = self.metric(name)?;
         let of_group = metric.groups.get(group)?;
-        Some(GroupChange::new(
-            metric.kind,
-            &of_group.difference,
-            of_group.verdict,
-        ))
+        let (kind, of) = (metric.kind, &of_group.difference);
+        let ci95 = of.ci95;
+        let ci95 = ci95.map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
+        Some(json!({
+            "difference": shown(kind, of.difference),
+            "interval": ci95.unwrap_or_default(),
+            "class": class(of_group.verdict),
+        }))
     }
 }
 
-/// The difference of B and A by one metric.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Change {
-    /// B minus A. `None` if the metric is not compared.
-    difference: Option<String>,
-    text: String,
-    /// Failed rows, rows that are not compared, and how many rows would be needed.
-    details: String,
-    class: &'static str,
-    counts: Vec<CountView>,
-}
-
-impl Change {
-    fn not_compared(reason: &str) -> Self {
-        Self {
-            difference: None,
-            text: format!("not compared: {reason}"),
-            details: String::new(),
-            class: "",
-            counts: Vec::new(),
-        }
-    }
-
-    fn new(metric: &MetricComparison) -> Self {
-        let sentence = metric.sentence();
-        let name = format!("{}: ", escape::name(&metric.name));
-        let sentence = sentence.strip_prefix(&name).unwrap_or(&sentence);
-        let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
-        let PairedDifference {
-            wins, losses, ties, ..
-        } = metric.overall;
-        Self {
-            difference: Some(shown(metric.kind, metric.overall.difference)),
-            text: text.to_owned(),
-            details: details.to_owned(),
-            class: class(metric.verdict),
-            counts: match metric.kind {
-                ScoreKind::Corpus => vec![CountView::new(ties, "same")],
-                ScoreKind::Bool | ScoreKind::Number => vec![
-                    CountView::new(wins, "better in B"),
-                    CountView::new(losses, "worse"),
-                    CountView::new(ties, "same"),
-                ],
-            },
-        }
-    }
-}
-
-/// The difference of B and A within a group.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct GroupChange {
-    difference: String,
-    interval: String,
-    class: &'static str,
-}
-
-impl GroupChange {
-    fn new(kind: ScoreKind, of: &PairedDifference, verdict: Verdict) -> Self {
-        let ci95 = of
-            .ci95
-            .map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
-        Self {
-            difference: shown(kind, of.difference),
-            interval: ci95.unwrap_or_default(),
-            class: class(verdict),
-        }
-    }
+/// The difference of B and A by one metric, which may be `different` in them. The details have failed rows, rows that are not
+/// compared, and how many rows would be needed.
+fn change_of(metric: &MetricComparison, different: Option<String>) -> Value {
+    let sentence = metric.sentence();
+    let name = format!("{}: ", escape::name(&metric.name));
+    let sentence = sentence.strip_prefix(&name).unwrap_or(&sentence);
+    let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
+    let different = different.map(|it| format!("compared although {it}"));
+    let details = different.iter().map(String::as_str).chain([details]);
+    let details: Vec<_> = details.filter(|it| !it.is_empty()).collect();
+    let it = &metric.overall;
+    let same = count(it.ties, "same");
+    let counts = match metric.kind {
+        ScoreKind::Corpus => vec![same],
+        ScoreKind::Bool | ScoreKind::Number => vec![
+            count(it.wins, "better in B"),
+            count(it.losses, "worse"),
+            same,
+        ],
+    };
+    json!({
+        "difference": shown(metric.kind, it.difference),
+        "text": text,
+        "details": details.join("; "),
+        "class": class(metric.verdict),
+        "counts": counts,
+    })
 }
 
 /// The style of a verdict.

@@ -1,6 +1,6 @@
 //! Charts: the bars of a histogram, and the scale on which an interval is drawn.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::labels::plural;
 use super::run::ReportRun;
@@ -160,83 +160,52 @@ fn short(value: f64) -> String {
         .to_owned()
 }
 
-/// A histogram. With two runs each bin has two bars.
-#[derive(Debug, Serialize)]
-pub(super) struct Chart {
-    bars: Vec<Bar>,
-    ticks: Vec<String>,
-    /// Whether every bin has a tick, below its middle.
-    has_tick_per_bin: bool,
-    /// The text for screen readers.
-    description: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Bar {
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
-    class: &'static str,
-    title: String,
-    run: usize,
-    bin: String,
-    least: f64,
-    most: f64,
-}
-
-impl Chart {
-    /// The histogram of the values of each run. The heights of two runs are shares of their rows.
-    pub(super) fn new(metric: &str, kind: ScoreKind, runs: &[Vec<f64>]) -> Option<Self> {
-        let bins = Bins::of(kind, &runs.concat())?;
-        let filled: Vec<_> = runs.iter().map(|values| bins.fill(values)).collect();
-        let share =
-            |run: usize, bin: usize| filled[run][bin].rows as f64 / (runs[run].len().max(1) as f64);
-        let places = || (0..bins.count).flat_map(|bin| (0..runs.len()).map(move |run| (bin, run)));
-        let largest = places()
-            .map(|(bin, run)| share(run, bin))
-            .fold(f64::MIN_POSITIVE, f64::max);
-        let slot = WIDTH / bins.count as f64;
-        let width = slot * FILLED / runs.len() as f64;
-        let bar = |(bin, run): (usize, usize)| {
-            let Filled { rows, least, most } = filled[run][bin];
-            let height = (HIGHEST_BAR * share(run, bin) / largest).max(LOWEST_BAR);
-            let label = if runs.len() == 2 {
-                ["A: ", "B: "][run]
-            } else {
-                ""
-            };
-            (rows > 0).then(|| Bar {
-                x: rounded(slot * (bin as f64 + (1.0 - FILLED) / 2.0) + width * run as f64),
-                y: rounded(HEIGHT - height),
-                width: rounded(width),
-                height: rounded(height),
-                class: if runs.len() == 2 && run == 0 {
-                    "a"
-                } else {
-                    "b"
-                },
-                title: format!("{label}{}: {}", bins.label(bin), plural(rows, "row")),
-                run,
-                bin: bins.label(bin),
-                least,
-                most,
+/// The histogram of the values of each run, with two bars for each bin if there are two runs. The heights are then shares of their
+/// rows.
+pub(super) fn histogram(metric: &str, kind: ScoreKind, runs: &[Vec<f64>]) -> Option<Value> {
+    let bins = Bins::of(kind, &runs.concat())?;
+    let filled: Vec<_> = runs.iter().map(|values| bins.fill(values)).collect();
+    let share =
+        |run: usize, bin: usize| filled[run][bin].rows as f64 / (runs[run].len().max(1) as f64);
+    let places = || (0..bins.count).flat_map(|bin| (0..runs.len()).map(move |run| (bin, run)));
+    let largest = places()
+        .map(|(bin, run)| share(run, bin))
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let slot = WIDTH / bins.count as f64;
+    let width = slot * FILLED / runs.len() as f64;
+    let is_single = runs.len() == 1;
+    let bar = |(bin, run): (usize, usize)| {
+        let Filled { rows, least, most } = filled[run][bin];
+        let height = (HIGHEST_BAR * share(run, bin) / largest).max(LOWEST_BAR);
+        let of_run = if is_single { "" } else { ["A: ", "B: "][run] };
+        let label = bins.label(bin);
+        (rows > 0).then(|| {
+            json!({
+                "x": rounded(slot * (bin as f64 + (1.0 - FILLED) / 2.0) + width * run as f64),
+                "y": rounded(HEIGHT - height),
+                "width": rounded(width),
+                "height": rounded(height),
+                "class": if is_single || run == 1 { "b" } else { "a" },
+                "title": format!("{of_run}{label}: {}", plural(rows, "row")),
+                "run": run,
+                "bin": label,
+                "least": least,
+                "most": most,
             })
-        };
-        let bars = places().filter_map(bar).collect();
-        let has_tick_per_bin = bins.kind != BinKind::Range && bins.count <= MAX_LABELS;
-        let ticks = match has_tick_per_bin {
-            true => (0..bins.count).map(|bin| bins.label(bin)).collect(),
-            false => vec![bins.edge(0), bins.edge(bins.count)],
-        };
-        let description = description(metric, &bins, &filled);
-        Some(Self {
-            bars,
-            ticks,
-            has_tick_per_bin,
-            description,
         })
-    }
+    };
+    let has_tick_per_bin = bins.kind != BinKind::Range && bins.count <= MAX_LABELS;
+    let ticks = match has_tick_per_bin {
+        true => (0..bins.count).map(|bin| bins.label(bin)).collect(),
+        false => vec![bins.edge(0), bins.edge(bins.count)],
+    };
+    Some(json!({
+        "bars": places().filter_map(bar).collect::<Vec<_>>(),
+        "ticks": ticks,
+        "has_tick_per_bin": has_tick_per_bin,
+        // For screen readers.
+        "description": description(metric, &bins, &filled),
+    }))
 }
 
 /// `Distribution of f1: most rows, 812 of 1,190, are in 0.95 to 1`
@@ -267,21 +236,6 @@ fn rounded(length: f64) -> f64 {
 pub(super) struct Range {
     low: f64,
     high: f64,
-}
-
-/// A mean and its interval, in percent of the width.
-#[derive(Debug, Default, PartialEq, Serialize)]
-pub(super) struct Track {
-    point: Option<f64>,
-    interval: Option<Span>,
-    /// The mean over all groups.
-    reference: Option<f64>,
-}
-
-#[derive(Debug, PartialEq, Serialize)]
-struct Span {
-    start: f64,
-    width: f64,
 }
 
 impl Range {
@@ -315,23 +269,18 @@ impl Range {
         rounded(WIDTH * share.clamp(0.0, 1.0))
     }
 
-    pub(super) fn track(&self, figures: &Figures, reference: Option<f64>) -> Track {
+    /// A mean and its interval, in percent of the width. The reference is the mean over all groups.
+    pub(super) fn track(&self, figures: &Figures, reference: Option<f64>) -> Value {
         let interval = figures.ci95().map(|ci95| {
             let (start, end) = (self.place(ci95.low), self.place(ci95.high));
-            Span {
-                start,
-                width: rounded((end - start).max(0.6)),
-            }
+            json!({"start": start, "width": rounded((end - start).max(0.6))})
         });
         // The point is drawn to the right of its place, and must not leave the track.
         let point = figures
             .mean
             .map(|mean| rounded((self.place(mean) - 0.4).clamp(0.0, 99.2)));
-        Track {
-            point,
-            interval,
-            reference: reference.map(|mean| self.place(mean)),
-        }
+        let reference = reference.map(|mean| self.place(mean));
+        json!({"point": point, "interval": interval, "reference": reference})
     }
 }
 
@@ -414,22 +363,23 @@ mod tests {
     #[test]
     fn bars_stay_within_the_drawing_and_empty_bins_have_none() {
         let runs = [vec![0.0, 0.5, 1.0, 1.0], vec![0.02; 100]];
-        let chart = Chart::new("f1", ScoreKind::Number, &runs).unwrap();
-        assert_eq!(chart.bars.len(), 4);
-        for bar in &chart.bars {
-            assert!(bar.x >= 0.0 && bar.x + bar.width <= WIDTH, "{bar:?}");
-            assert!(
-                (bar.y + bar.height - HEIGHT).abs() < 0.02 && bar.y >= 0.0,
-                "{bar:?}"
-            );
+        let chart = histogram("f1", ScoreKind::Number, &runs).unwrap();
+        let bars = chart["bars"].as_array().unwrap();
+        assert_eq!(bars.len(), 4);
+        for bar in bars {
+            let [x, y, width, height] =
+                ["x", "y", "width", "height"].map(|name| bar[name].as_f64().unwrap());
+            assert!(x >= 0.0 && x + width <= WIDTH, "{bar}");
+            assert!((y + height - HEIGHT).abs() < 0.02 && y >= 0.0, "{bar}");
         }
         let expected = "Distribution of f1: most rows, 2 of 4, are in 0.95 to 1; in B most rows, 100 of 100, are in 0 to 0.05";
-        assert_eq!(chart.description, expected);
-        let bar = &chart.bars[1];
-        assert_eq!(bar.title, "B: 0 to 0.05: 100 rows");
+        assert_eq!(chart["description"], expected);
+        assert_eq!(bars[1]["title"], "B: 0 to 0.05: 100 rows");
+        assert_eq!(bars[1]["run"], 1);
+        assert_eq!(bars[1]["bin"], "0 to 0.05");
         assert_eq!(
-            (bar.run, &*bar.bin, bar.least, bar.most),
-            (1, "0 to 0.05", 0.02, 0.02)
+            (&bars[1]["least"], &bars[1]["most"]),
+            (&json!(0.02), &json!(0.02))
         );
     }
 
@@ -447,14 +397,8 @@ mod tests {
     fn a_track_shows_mean_and_interval_in_percent_of_the_width() {
         let figures = numbers(&[0.5, 1.0, 0.0, 0.75, 0.25]);
         let track = Range::of([0.2, 0.9].into_iter()).track(&figures, Some(0.25));
-        assert_eq!(track.point, Some(49.6));
-        assert_eq!(
-            track.interval,
-            Some(Span {
-                start: 14.97,
-                width: 70.06
-            })
-        );
-        assert_eq!(track.reference, Some(25.0));
+        let interval = json!({"start": 14.97, "width": 70.06});
+        let expected = json!({"point": 49.6, "interval": interval, "reference": 25.0});
+        assert_eq!(track, expected);
     }
 }

@@ -1,24 +1,28 @@
-//! Scores by a field of the rows.
+//! The tables of a metric: its scores by a field of the rows, and its named scores and components.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use indexmap::IndexMap;
-use serde_json::Value;
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Value, json};
 
-use super::chart::Range;
-use super::entry::{Entry, EntryFigures};
-use super::error::HtmlError;
-use super::run::ReportRun;
-use super::source::Source;
+use super::chart::{Range, scored_values};
+use super::labels::{Metric, plural};
+use super::report::meant;
+use super::run::{Part, PartScore, ReportRun};
 use super::table_rows::MAX_ROWS;
+use super::view::{View, run_figures};
 use crate::core::spec::ScoreKind;
-use crate::results::ResultRow;
-use crate::results::figures::{Counts, Figures, figures_of};
+use crate::messages::escape;
+use crate::results::figures::{Bounds, Counts, Figures, counted, figures_of};
 use crate::results::thousands;
+use crate::results::{ResultRow, ResultsError};
 
 /// The largest number of groups that are shown; those with most rows are.
 const MAX_GROUPS: usize = 100;
+
+/// The largest number of parts of one metric that are shown; those that occur first are.
+pub(super) const MAX_PARTS: usize = 100;
 
 /// The name of the group of rows that do not have the field.
 const WITHOUT: &str = "(none)";
@@ -28,8 +32,8 @@ pub(super) struct Groups<'r>(Vec<IndexMap<Option<&'r str>, Vec<usize>>>);
 
 impl<'r> Groups<'r> {
     /// # Errors
-    /// [`HtmlError::NoGroup`] if no row has the field.
-    pub(super) fn of(field: &str, runs: &[&'r ReportRun<'_>]) -> Result<Self, HtmlError> {
+    /// [`ResultsError`] if no row has the field.
+    pub(super) fn of(field: &str, runs: &'r [&'r ReportRun<'r>]) -> Result<Self, ResultsError> {
         if runs.iter().all(|run| run.scores.name_of_group(0).is_none()) {
             let mut known = Vec::new();
             for run in runs {
@@ -37,10 +41,13 @@ impl<'r> Groups<'r> {
                 known.extend(run.map_rows(&first, known_fields)?);
             }
             let known = known.into_iter().max_by_key(Vec::len).unwrap_or_default();
-            return Err(HtmlError::NoGroup {
-                field: field.to_owned(),
-                known,
+            let (name, meant) = (escape::name(field), meant(field, &known));
+            let meant = meant.unwrap_or_else(|| match &*known {
+                [] => "the rows have only ids and scores; write the result file again with `--with-rows`".to_owned(),
+                known => format!("the rows have {}", escape::names(known.iter().map(String::as_str))),
             });
+            let message = format!("no row has the field `{name}`; {meant}");
+            return Err(ResultsError::setting("group", message));
         }
         Ok(Self(runs.iter().map(|run| rows_of_groups(run)).collect()))
     }
@@ -76,6 +83,51 @@ impl<'r> Groups<'r> {
             )
         })
     }
+
+    /// Returns the groups with most rows by a metric, the worst first. `overall` has the mean of each run, and `range` contains
+    /// the scores.
+    pub(super) fn entries(
+        &self,
+        metric: &Metric<'_>,
+        view: &View<'_>,
+        overall: &[Option<f64>],
+        range: Range,
+    ) -> Vec<Value> {
+        let Metric { name, kind, .. } = *metric;
+        let shown = self.largest();
+        let of_group = |place: usize, group: &Option<&str>| {
+            let run = &view.runs[place].scores;
+            let scores = run.scores_of(name);
+            let rows = self.0[place].get(group).into_iter().flatten();
+            let rows = rows.map(|row| (scores(*row), None));
+            figures_of(rows, (run, name), kind, false)
+        };
+        let of_runs = |group| {
+            (0..view.runs.len())
+                .map(|place| of_group(place, group))
+                .collect()
+        };
+        let all: Vec<Vec<(Counts, Figures)>> = shown.iter().map(of_runs).collect();
+        let figures = all.iter().flatten().map(|(_, figures)| figures);
+        let range = Range::around(figures).unwrap_or(range);
+        let sign = if metric.is_lower_better { -1.0 } else { 1.0 };
+        let entry = |(group, of_runs): (&Option<&str>, &Vec<(Counts, Figures)>)| {
+            let mut means = of_runs.iter().filter_map(|(_, figures)| figures.mean);
+            let rank = means.next_back().map_or(f64::INFINITY, |mean| sign * mean);
+            let run = |(place, (counts, figures)): (usize, &(Counts, Figures))| {
+                let mut shown = run_figures(place, figures, &range, overall[place]);
+                shown["rows"] = plural(counts.rows(), "row").into();
+                shown
+            };
+            let runs: Vec<_> = of_runs.iter().enumerate().map(run).collect();
+            let group = group.unwrap_or(WITHOUT);
+            let change = view.changes.of_group(name, group);
+            (rank, json!({"name": group, "runs": runs, "change": change}))
+        };
+        let mut groups: Vec<_> = shown.iter().zip(&all).map(entry).collect();
+        groups.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        groups.into_iter().map(|(_, entry)| entry).collect()
+    }
 }
 
 fn rows_of_groups<'r>(run: &'r ReportRun<'_>) -> IndexMap<Option<&'r str>, Vec<usize>> {
@@ -91,69 +143,68 @@ fn rows_of_groups<'r>(run: &'r ReportRun<'_>) -> IndexMap<Option<&'r str>, Vec<u
         .collect()
 }
 
-/// Returns the groups with most rows by a metric, the worst first; empty without groups. `overall` has the mean of each run,
-/// and `range` contains the scores.
-pub(super) fn entries(
-    (name, kind): (&str, ScoreKind),
-    source: &Source<'_, '_>,
-    overall: &[Option<f64>],
-    range: Range,
-) -> Vec<Entry> {
-    let Some(groups) = &source.groups else {
-        return Vec::new();
+/// The parts of a metric by first occurrence.
+pub(super) fn parts<'r>(metric: &str, runs: &[&'r ReportRun<'_>]) -> IndexSet<&'r Part> {
+    let metrics = runs.iter().filter_map(|run| run.totals.metrics.get(metric));
+    metrics.flat_map(|metric| metric.parts.keys()).collect()
+}
+
+/// Returns the first parts of a metric.
+pub(super) fn part_entries(metric: &str, view: &View<'_>) -> Vec<Value> {
+    let parts = parts(metric, view.runs).into_iter().take(MAX_PARTS);
+    parts.map(|part| part_entry(part, metric, view)).collect()
+}
+
+fn part_entry(part: &Part, metric: &str, view: &View<'_>) -> Value {
+    let values = |run: &&ReportRun<'_>| {
+        let failure_score = run.scores.run.failure_score;
+        let value = |it: &PartScore| Some((counted(&it.score, failure_score)?, it.row));
+        let values = part_scores(part, metric, run).iter().filter_map(value);
+        let values = values.map(|(value, row)| (value, run.scores.group_number(row)));
+        values.collect::<Vec<_>>()
     };
-    let shown = groups.largest();
-    let of_group = |place: usize, group: &Option<&str>| {
-        let run = source.runs[place];
-        let scores = run.scores.scores_of(name);
-        let rows = groups.0[place].get(group).into_iter().flatten();
-        figures_of(
-            rows.map(|row| (scores(*row), None)),
-            (&run.scores, name),
-            kind,
-            false,
-        )
+    let of_runs: Vec<_> = view.runs.iter().map(values).collect();
+    let range = Range::of(of_runs.iter().flatten().map(|(value, _)| *value));
+    let kind = match is_bool(part, metric, view.runs) {
+        true => ScoreKind::Bool,
+        false => ScoreKind::Number,
     };
-    let all: Vec<Vec<_>> = shown
-        .iter()
-        .map(|group| {
-            (0..source.runs.len())
-                .map(|place| of_group(place, group))
-                .collect()
-        })
-        .collect();
-    let range = Range::around(all.iter().flatten().map(|(_, figures)| figures)).unwrap_or(range);
-    let sign = if source.is_lower_better(name) {
-        -1.0
-    } else {
-        1.0
+    let run = |(run, values): (usize, Vec<_>)| {
+        let rows = plural(values.len() as u64, "row");
+        // A named score has the range of its metric.
+        let bounds = match part.is_component {
+            true => Bounds::UNKNOWN,
+            false => Bounds::of(&view.runs[run].scores, metric),
+        };
+        let figures = Figures::of(kind, values, view.groups.is_some(), bounds);
+        let mut shown = run_figures(run, &figures, &range, None);
+        shown["rows"] = rows.into();
+        shown
     };
-    let entry = |(group, of_runs): (&Option<&str>, &Vec<(Counts, Figures)>)| {
-        let last = of_runs
-            .iter()
-            .filter_map(|(_, figures)| figures.mean)
-            .next_back();
-        let rank = last.map_or(f64::INFINITY, |mean| sign * mean);
-        let runs = of_runs
-            .iter()
-            .enumerate()
-            .map(|(place, (counts, figures))| {
-                EntryFigures::new(place, counts.rows(), figures, &range, overall[place])
-            });
-        let name_of_group = group.unwrap_or(WITHOUT).to_owned();
-        let change = source.changes.of_group(name, &name_of_group);
-        (
-            rank,
-            Entry {
-                name: name_of_group,
-                runs: runs.collect(),
-                change,
-            },
-        )
-    };
-    let mut groups: Vec<_> = shown.iter().zip(&all).map(entry).collect();
-    groups.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    groups.into_iter().map(|(_, entry)| entry).collect()
+    let runs: Vec<_> = of_runs.into_iter().enumerate().map(run).collect();
+    json!({"name": part.name, "runs": runs, "change": null})
+}
+
+/// Whether the part is pass or fail in all rows. A named score has no verdict: it is pass or fail if it is 0 or 1, and
+/// the metric, which has the same range, is in [0, 1].
+fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
+    let scores = runs.iter().flat_map(|run| part_scores(part, metric, run));
+    let mut scores = scores.filter_map(|it| Some((it.score.value()?, it.score.passed)));
+    if part.is_component {
+        return scores.all(|(value, passed)| {
+            passed.is_some_and(|passed| value == f64::from(u8::from(passed)))
+        });
+    }
+    let values = runs.iter().flat_map(|run| scored_values(run, metric));
+    let is_unit = values.into_iter().all(|it| (0.0..=1.0).contains(&it));
+    is_unit && scores.all(|(value, _)| value == 0.0 || value == 1.0)
+}
+
+/// The results of the part in a run.
+fn part_scores<'s>(part: &Part, metric: &str, run: &'s ReportRun<'_>) -> &'s [PartScore] {
+    let metric = run.totals.metrics.get(metric);
+    let scores = metric.and_then(|metric| metric.parts.get(part));
+    scores.map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Returns the fields of a row that could name the groups.

@@ -1,7 +1,8 @@
-//! The labels that several sections of the page have: runs, counts, numbers of rows.
+//! What several sections of the page show: labels of runs, counts, metrics.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::core::spec::ScoreKind;
 use crate::results::thousands;
 
 /// Letter and style of each run.
@@ -10,25 +11,22 @@ pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];
 /// A figure that a run does not have.
 pub(super) const NOTHING: &str = "–";
 
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct CountView {
-    pub(super) number: String,
-    pub(super) text: String,
-    pub(super) is_alarm: bool,
-}
-
-impl CountView {
-    pub(super) fn new(number: u64, text: impl Into<String>) -> Self {
-        Self {
-            number: thousands(number),
-            text: text.into(),
-            is_alarm: false,
-        }
-    }
-}
-
 /// `1 row`, `1,190 rows`
 pub(super) fn plural(count: u64, noun: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
     format!("{} {noun}{end}", thousands(count))
+}
+
+/// A number and what it counts.
+pub(super) fn count(number: u64, text: impl Into<String>) -> Value {
+    json!({"number": thousands(number), "text": text.into(), "is_alarm": false})
+}
+
+/// A metric of the runs.
+pub(super) struct Metric<'a> {
+    pub(super) name: &'a str,
+    pub(super) kind: ScoreKind,
+    /// Whether it is the same in both runs.
+    pub(super) is_compared: bool,
+    pub(super) is_lower_better: bool,
 }

@@ -1,30 +1,22 @@
 //! The HTML report: results as one file that opens in any browser and makes no request.
 //!
 //! `report.rs` has the settings. `run.rs` reads the totals of all rows of a run, and then the rows that `table_rows.rs`
-//! chooses. `view.rs` has the sections of the page, computed by `about.rs` (manifests),
-//! `chart.rs` (histograms), `parts.rs` and `groups.rs` (the entries of tables, `entry.rs`), `usage.rs` (cost, time, gates) and
-//! `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script turns into a table. `page/` has the template,
-//! the style sheet and the script.
+//! chooses. `view.rs` returns the sections of the page as JSON, with `facts.rs` (manifests, cost and time), `chart.rs`
+//! (histograms), `groups.rs` (parts and groups) and `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script
+//! turns into a table. `page/` has the template, the style sheet and the script.
 //!
 //! Everything from a row is text: the template escapes, the JSON contains no `<`, `>` or `&`, and the script does not
 //! parse HTML. Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids requests and all scripts but this one.
 
-mod about;
 mod change;
 mod chart;
-mod entry;
-mod error;
 mod facts;
 mod groups;
 mod labels;
-mod parts;
 mod report;
 mod rows;
 mod run;
-mod source;
 mod table_rows;
-mod totals;
-mod usage;
 mod view;
 
 use std::borrow::Cow;
@@ -41,8 +33,8 @@ use sha2::{Digest as _, Sha256};
 use self::view::View;
 use crate::evaluate::report::OutputFile;
 use crate::messages::escape;
+use crate::results::{ResultsError, ResultsErrorKind};
 
-pub use self::error::HtmlError;
 pub use self::report::HtmlReport;
 #[doc(hidden)]
 pub use self::run::ReportRun;
@@ -64,9 +56,9 @@ impl HtmlReport<'_> {
     /// Returns the page.
     ///
     /// # Errors
-    /// [`HtmlError`] if no row has the group's field, or two runs cannot be compared: they have no row in common, or
+    /// [`ResultsError`] if no row has the group's field, or two runs cannot be compared: they have no row in common, or
     /// different gold rows.
-    pub fn to_html(&self) -> Result<String, HtmlError> {
+    pub fn to_html(&self) -> Result<String, ResultsError> {
         let group = self.group.as_deref();
         let runs = self.runs.iter().map(|run| run.totals(group));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
@@ -76,14 +68,14 @@ impl HtmlReport<'_> {
                 .try_for_each(|run| run.scores.run.require_identity())?;
         }
         let view = View::new(self, &runs)?;
-        let data = rows::json(&view, self, &runs)?;
+        let data = rows::json(&view)?;
         let page = Page {
             policy: policy(),
             style: STYLE,
             script: SCRIPT,
             version: env!("CARGO_PKG_VERSION"),
             data: Value::from_safe_string(data),
-            view,
+            view: view.page(self),
         };
         let mut engine = Environment::new();
         engine.set_formatter(
@@ -95,36 +87,43 @@ impl HtmlReport<'_> {
             },
         );
         // The name's extension turns escaping on.
-        engine.add_template("page.html", PAGE)?;
-        Ok(engine.get_template("page.html")?.render(Serde(&page))?)
+        engine
+            .add_template("page.html", PAGE)
+            .and_then(|()| engine.get_template("page.html")?.render(Serde(&page)))
+            .map_err(|error| {
+                ResultsError::new(
+                    ResultsErrorKind::Output,
+                    format!("the page cannot be rendered: {error}"),
+                )
+            })
     }
 
     /// Writes the page to a file, which appears under its name when it is complete.
     ///
     /// # Errors
-    /// As [`to_html`](Self::to_html), and [`HtmlError::Output`] if the file cannot be written.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), HtmlError> {
+    /// As [`to_html`](Self::to_html), and if the file cannot be written.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ResultsError> {
         let path = path.as_ref();
         let html = self.to_html()?;
         OutputFile::create(path)
             .and_then(|file| file.write(|out| out.write_all(html.as_bytes())))
-            .map_err(|error| HtmlError::Output {
-                path: path.to_owned(),
-                reason: error.to_string(),
+            .map_err(|reason| {
+                let message = format!("{}: cannot be written: {reason}", path.display());
+                ResultsError::new(ResultsErrorKind::Output, message)
             })
     }
 }
 
 /// The variables of the template.
 #[derive(Serialize)]
-struct Page<'a> {
+struct Page {
     policy: String,
     style: &'static str,
     script: &'static str,
     version: &'static str,
     data: Value,
     #[serde(flatten)]
-    view: View<'a>,
+    view: serde_json::Value,
 }
 
 /// The content security policy: no request, this style sheet, this script.

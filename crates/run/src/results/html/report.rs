@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use indexmap::IndexSet;
 
-use super::error::HtmlError;
 use super::run::ReportRun;
+use crate::messages::escape;
+use crate::messages::suggest::nearest;
 use crate::results::run::is_lower_better;
 use crate::results::{Results, ResultsError};
 
@@ -69,10 +70,9 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> HtmlReport<'a> {
-    /// Creates a report on one run.
-    pub fn new(results: &'a Results) -> Self {
+    fn of(runs: Vec<Run<'a>>) -> Self {
         Self {
-            runs: vec![Run::Results(results)],
+            runs,
             title: None,
             group: None,
             allow_different: IndexSet::new(),
@@ -82,26 +82,20 @@ impl<'a> HtmlReport<'a> {
         }
     }
 
+    /// Creates a report on one run.
+    pub fn new(results: &'a Results) -> Self {
+        Self::of(vec![Run::Results(results)])
+    }
+
     /// Creates a report on two runs, paired by the ids of their rows, with the rows whose verdict changed first.
     pub fn comparison(a: &'a Results, b: &'a Results) -> Self {
-        Self {
-            runs: vec![Run::Results(a), Run::Results(b)],
-            ..Self::new(a)
-        }
+        Self::of(vec![Run::Results(a), Run::Results(b)])
     }
 
     /// Creates a report on a run or on two, which are read for the groups of this report.
     #[doc(hidden)]
     pub fn of_runs(runs: &'a [ReportRun<'a>]) -> Self {
-        Self {
-            runs: runs.iter().map(Run::Read).collect(),
-            title: None,
-            group: None,
-            allow_different: IndexSet::new(),
-            require_identity: false,
-            strict_identity: false,
-            lower_is_better: Vec::new(),
-        }
+        Self::of(runs.iter().map(Run::Read).collect())
     }
 
     setters! {
@@ -160,7 +154,7 @@ impl<'a> HtmlReport<'a> {
     }
 
     /// Checks that a run has each metric whose lower scores are better.
-    pub(super) fn check_directions(&self, runs: &[&ReportRun<'_>]) -> Result<(), HtmlError> {
+    pub(super) fn check_directions(&self, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError> {
         let metrics = || runs.iter().flat_map(|run| run.metrics());
         let of = |name: &str| {
             name.split_once('.')
@@ -171,12 +165,17 @@ impl<'a> HtmlReport<'a> {
         match self.lower_is_better.iter().find(unknown) {
             None => Ok(()),
             Some(metric) => {
-                let known: indexmap::IndexSet<String> = metrics().map(str::to_owned).collect();
-                let known = known.into_iter().collect();
-                Err(HtmlError::NoMetric {
-                    metric: metric.clone(),
-                    known,
-                })
+                let known: IndexSet<&str> = metrics().collect();
+                let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+                let meant = meant(metric, &known).unwrap_or_else(|| {
+                    format!(
+                        "the runs have {}",
+                        escape::names(known.iter().map(String::as_str))
+                    )
+                });
+                let metric = escape::name(metric);
+                let message = format!("lower is better for `{metric}`, which no run has; {meant}");
+                Err(ResultsError::setting("lower_is_better", message))
             }
         }
     }
@@ -185,4 +184,10 @@ impl<'a> HtmlReport<'a> {
         let runs: Vec<_> = runs.iter().map(|run| &run.scores.run).collect();
         self.lower_is_better.iter().any(|it| it == metric) || is_lower_better(metric, &runs)
     }
+}
+
+/// The question for the name that was meant, if one is similar.
+pub(super) fn meant(name: &str, known: &[String]) -> Option<String> {
+    let nearest = nearest(name, known.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", escape::name(nearest)))
 }

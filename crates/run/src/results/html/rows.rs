@@ -7,13 +7,11 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::error::HtmlError;
-use super::report::HtmlReport;
-use super::run::ReportRun;
+use super::labels::Metric;
 use super::view::View;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
-use crate::results::{ResultOutcome, ResultRow, ResultScore};
+use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError, ResultsErrorKind};
 
 /// The largest number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
@@ -43,12 +41,12 @@ struct RowJson {
 /// A row of one run. Keys without a value are omitted.
 struct RunData<'a> {
     row: &'a ResultRow,
-    kinds: &'a [(&'a str, ScoreKind)],
+    metrics: &'a [Metric<'a>],
 }
 
 impl Serialize for RunData<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self { row, kinds } = self;
+        let Self { row, metrics } = self;
         let mut keys = Keys(to.serialize_map(None)?);
         keys.add("pred", row.pred.as_ref().map(Bounded))?;
         keys.add("attributes", object(row.attributes.iter(), Bounded))?;
@@ -57,9 +55,9 @@ impl Serialize for RunData<'_> {
         keys.add("output_tokens", row.output_tokens)?;
         keys.add("cost_msats", row.cost_msats)?;
         keys.add("traceback", row.traceback.as_deref().map(Text))?;
-        let scores = kinds
+        let scores = metrics
             .iter()
-            .map(|(name, _)| row.scores.get(*name).map(ScoreData));
+            .map(|metric| row.scores.get(metric.name).map(ScoreData));
         keys.add("scores", Some(scores.collect::<Vec<_>>()))?;
         keys.0.end()
     }
@@ -123,19 +121,16 @@ fn object<'a, V: 'a, T>(
 }
 
 /// Returns the rows as JSON without a character that HTML gives a meaning to.
-pub(super) fn json(
-    view: &View<'_>,
-    report: &HtmlReport<'_>,
-    runs: &[&ReportRun<'_>],
-) -> Result<String, HtmlError> {
-    let metrics = view.kinds.iter().map(|(name, kind)| MetricData {
-        name: Text(name),
-        kind: match kind {
+pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
+    let runs = view.runs;
+    let metrics = view.metrics.iter().map(|metric| MetricData {
+        name: Text(metric.name),
+        kind: match metric.kind {
             ScoreKind::Bool => "bool",
             ScoreKind::Number | ScoreKind::Corpus => "number",
         },
-        lower_is_better: report.is_lower_better(name, runs),
-        is_compared: !view.different.contains(*name),
+        lower_is_better: metric.is_lower_better,
+        is_compared: metric.is_compared,
     });
     let data = Data {
         runs: runs.iter().map(|run| Text(run.name())).collect(),
@@ -145,20 +140,20 @@ pub(super) fn json(
     // Without the brace at the end.
     json.pop();
     json.push_str(",\"rows\":[");
-    add_rows(&mut json, view, runs)?;
+    add_rows(&mut json, view)?;
     json.push_str("]}");
     Ok(json)
 }
 
 /// Adds the rows in the table, each with its row in each run.
-fn add_rows(json: &mut String, view: &View<'_>, runs: &[&ReportRun<'_>]) -> Result<(), HtmlError> {
-    let rows = &view.table.rows;
+fn add_rows(json: &mut String, view: &View<'_>) -> Result<(), ResultsError> {
+    let (rows, runs) = (&view.table.rows, view.runs);
     let mut of_runs = Vec::new();
     for (run, results) in runs.iter().enumerate() {
         let mut places: Vec<usize> = rows.iter().filter_map(|row| row[run]).collect();
         places.sort_unstable();
-        let json = results.map_rows(&places, |row| row_json(row, &view.kinds))?;
-        let json = json.into_iter().collect::<serde_json::Result<Vec<_>>>()?;
+        let json = results.map_rows(&places, |row| row_json(row, &view.metrics))?;
+        let json = json.into_iter().collect::<Result<Vec<_>, _>>()?;
         of_runs.push((places, json));
     }
     for (position, places) in rows.iter().enumerate() {
@@ -190,7 +185,7 @@ fn add_rows(json: &mut String, view: &View<'_>, runs: &[&ReportRun<'_>]) -> Resu
     Ok(())
 }
 
-fn row_json(row: &ResultRow, kinds: &[(&str, ScoreKind)]) -> serde_json::Result<RowJson> {
+fn row_json(row: &ResultRow, metrics: &[Metric<'_>]) -> Result<RowJson, ResultsError> {
     let gold = row
         .gold
         .as_ref()
@@ -198,12 +193,16 @@ fn row_json(row: &ResultRow, kinds: &[(&str, ScoreKind)]) -> serde_json::Result<
         .transpose()?;
     Ok(RowJson {
         gold,
-        run: safe_json(&RunData { row, kinds })?,
+        run: safe_json(&RunData { row, metrics })?,
     })
 }
 
-fn safe_json(value: &impl Serialize) -> serde_json::Result<String> {
-    Ok(script_safe(&serde_json::to_string(value)?))
+fn safe_json(value: &impl Serialize) -> Result<String, ResultsError> {
+    let json = serde_json::to_string(value).map_err(|error| {
+        let message = format!("the rows cannot be written as JSON: {error}");
+        ResultsError::new(ResultsErrorKind::Output, message)
+    });
+    Ok(script_safe(&json?))
 }
 
 /// A string, shortened if it is long. Characters that would hide or reverse others are escaped, as on the terminal.

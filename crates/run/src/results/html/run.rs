@@ -1,20 +1,23 @@
-//! [`ReportRun`]: the totals of a run, and the rows that a report shows.
+//! [`ReportRun`]: the totals of a run, and the rows that a report shows. The totals are sums over all rows: parts of metrics, costs,
+//! missing fields.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::totals::Totals;
+use indexmap::IndexMap;
+
 use crate::data::NamedFile;
-use crate::evaluate::report::{Progress, ProgressDisplay, ResultRow};
+use crate::evaluate::report::{Progress, ProgressDisplay, ResultOutcome, ResultRow, ResultScore};
 use crate::messages::escape;
+use crate::results::ResultsError;
 use crate::results::file::Results;
-use crate::results::file_manifest::read_manifest;
+use crate::results::read_rows::read_manifest;
 use crate::results::read_rows::{check_has_id, read_lines, read_rows};
-use crate::results::run::{Run, name_of};
+use crate::results::run::{Run, entry, name_of};
 use crate::results::run_scores::{Columns, RunScores};
-use crate::results::{Reads, ResultsError};
+use crate::results::selected::Score;
 
 /// The totals of all rows of a run, and the source of the rows in the table.
 #[doc(hidden)]
@@ -32,7 +35,7 @@ enum Rows<'a> {
 }
 
 impl ReportRun<'static> {
-    /// Reads a result file for a report by the groups of a field. A row takes about 40 bytes, and 10 more for each metric, unless
+    /// Reads a result file for a report by the groups of a field. A row takes about 100 bytes, and 24 more for each metric, unless
     /// the file is a stream, which cannot be read again.
     ///
     /// # Errors
@@ -44,40 +47,24 @@ impl ReportRun<'static> {
         let named = file.into();
         let file = named.path;
         let is_file = file.as_os_str() != "-" && fs::metadata(file).is_ok_and(|it| it.is_file());
-        let reads = if is_file {
-            Reads::scores(group, true)
-        } else {
-            Reads::all()
-        };
         let columns = columns(group);
-        let empty = |name: String| Self {
-            scores: RunScores::new(Run::new(name), &columns),
+        let mut run = Self {
+            scores: RunScores::new(Run::new(name_of(named)), &columns),
             totals: Totals::default(),
             rows: Rows::InMemory(Vec::new().into()),
         };
-        let (mut run, mut progress) = (
-            empty(name_of(named)),
-            Progress::new(ProgressDisplay::Terminal, None),
-        );
-        let references = read_rows(
-            named,
-            reads,
-            || empty(String::new()),
-            |block, row, has_id| {
-                check_has_id(row, has_id)?;
-                block.scores.run.add(row)?;
-                block.add(row, &columns);
-                if let (false, Rows::InMemory(rows)) = (is_file, &mut block.rows) {
-                    rows.to_mut().push(std::mem::take(row));
-                }
-                Ok(())
-            },
-            |block| {
-                run.append(block)?;
-                progress.row_done(run.len() as u64, || escape::name(run.name()).to_string());
-                Ok::<_, ResultsError>(())
-            },
-        );
+        let mut progress = Progress::new(ProgressDisplay::Terminal, None);
+        let references = read_rows(named, |row, has_id| {
+            check_has_id(&row, has_id)?;
+            run.scores.run.add(&row)?;
+            run.totals.add(run.len(), &row);
+            run.scores.add(&row, &columns)?;
+            if let (false, Rows::InMemory(rows)) = (is_file, &mut run.rows) {
+                rows.to_mut().push(row);
+            }
+            progress.row_done(run.len() as u64, || escape::name(run.name()).to_string());
+            Ok::<_, ResultsError>(())
+        });
         progress.clear();
         run.scores
             .run
@@ -119,22 +106,6 @@ impl<'a> ReportRun<'a> {
         })
     }
 
-    /// Adds a row to a block.
-    fn add(&mut self, row: &ResultRow, columns: &Columns) {
-        self.totals.add(self.len(), row);
-        self.scores.add(row, columns);
-    }
-
-    /// Adds the rows of a block.
-    fn append(&mut self, block: Self) -> Result<(), ResultsError> {
-        self.totals.append(self.len(), block.totals);
-        self.scores.append(block.scores)?;
-        if let (Rows::InMemory(rows), Rows::InMemory(more)) = (&mut self.rows, block.rows) {
-            rows.to_mut().extend(more.into_owned());
-        }
-        Ok(())
-    }
-
     /// Returns the metrics in the order of the file.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
         self.scores.metrics()
@@ -149,9 +120,9 @@ impl<'a> ReportRun<'a> {
         self.scores.rows.id(row)
     }
 
-    /// Returns the place of an id. `hint` is the place where it probably is.
-    pub(super) fn find(&self, id: &str, hint: usize) -> Option<usize> {
-        self.scores.rows.find(id, hint)
+    /// Returns the place of an id.
+    pub(super) fn find(&self, id: &str) -> Option<usize> {
+        self.scores.rows.find(id)
     }
 
     /// Returns `true` if a row has no id of its own.
@@ -168,10 +139,10 @@ impl<'a> ReportRun<'a> {
     ///
     /// # Errors
     /// [`ResultsError`] if the file cannot be read again, or has other rows than before.
-    pub(super) fn map_rows<T: Send>(
+    pub(super) fn map_rows<T>(
         &self,
         places: &[usize],
-        of_row: impl Fn(&ResultRow) -> T + Sync,
+        of_row: impl Fn(&ResultRow) -> T,
     ) -> Result<Vec<T>, ResultsError> {
         let file = match &self.rows {
             Rows::InMemory(rows) => {
@@ -187,27 +158,109 @@ impl<'a> ReportRun<'a> {
                 path: file,
                 name: Path::new(self.name()),
             },
-            Reads::all(),
             |line| lines.contains(&line),
-            Vec::new,
-            |block, row, _| {
+            |row, _| {
                 // Rows of a JSON array may share a line.
-                let place = index.find(&row.id, usize::MAX);
+                let place = index.find(&row.id);
                 if let Some(place) = place.filter(|it| places.binary_search(it).is_ok()) {
-                    block.push((place, of_row(row)));
+                    found.push((place, of_row(&row)));
                 }
                 Ok::<_, ResultsError>(())
             },
-            |block| {
-                found.extend(block);
-                Ok(())
-            },
         )?;
         if !found.iter().map(|(place, _)| place).eq(places) {
-            return Err(ResultsError::Changed {
-                file: self.name().into(),
-            });
+            return Err(ResultsError::read(format!(
+                "{}: the rows changed while the file was read; read it again when it is complete",
+                self.name()
+            )));
         }
         Ok(found.into_iter().map(|(_, row)| row).collect())
+    }
+}
+
+/// The sums over the rows of a run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Totals {
+    pub(super) metrics: IndexMap<String, MetricTotals>,
+    /// By metric, and by the path of each component.
+    pub(super) evaluations: IndexMap<String, Evaluations>,
+}
+
+/// The sums of a metric.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MetricTotals {
+    /// Rows that lack a field that the metric reads.
+    pub(super) missing: u64,
+    pub(super) judged_offline: u64,
+    /// The parts by first occurrence, named scores first in each row.
+    pub(super) parts: IndexMap<Part, Vec<PartScore>>,
+}
+
+/// A named score or a component.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) is_component: bool,
+}
+
+/// The result of a part in a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PartScore {
+    pub(super) row: usize,
+    pub(super) score: Score,
+}
+
+/// The evaluations of a metric or component.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Evaluations {
+    pub(super) evaluated: u64,
+    pub(super) cost_msats: u64,
+    pub(super) gated: u64,
+}
+
+impl Totals {
+    /// Adds the row at a place.
+    pub(super) fn add(&mut self, place: usize, row: &ResultRow) {
+        for (position, (name, score)) in row.scores.iter().enumerate() {
+            entry(&mut self.metrics, position, name).add(place, score);
+            self.add_evaluation(position, name, score);
+        }
+    }
+
+    fn add_evaluation(&mut self, position: usize, name: &str, score: &ResultScore) {
+        entry(&mut self.evaluations, position, name).add(score);
+        for (component, score) in &score.components {
+            let place = self.evaluations.len();
+            self.add_evaluation(place, &format!("{name}.{component}"), score);
+        }
+    }
+}
+
+impl MetricTotals {
+    fn add(&mut self, row: usize, score: &ResultScore) {
+        self.missing += u64::from(!score.missing.is_empty());
+        self.judged_offline += u64::from(score.is_judged_offline);
+        let parts = score.parts.iter();
+        let parts = parts.map(|(name, value)| (name, false, Score::of_part(*value)));
+        let components = score.components.iter();
+        let components = components.map(|(name, score)| (name, true, score.into()));
+        for (name, is_component, score) in parts.chain(components) {
+            let name = name.clone();
+            let scores = self.parts.entry(Part { name, is_component }).or_default();
+            scores.push(PartScore { row, score });
+        }
+    }
+}
+
+impl Evaluations {
+    fn add(&mut self, score: &ResultScore) {
+        self.cost_msats = self.cost_msats.saturating_add(score.cost_msats);
+        match score.outcome {
+            ResultOutcome::Scored | ResultOutcome::Counted | ResultOutcome::MetricFailed => {
+                self.evaluated += 1;
+            }
+            ResultOutcome::Gated => self.gated += 1,
+            _ => {}
+        }
     }
 }

@@ -1,13 +1,10 @@
 //! The rows in the table of the page: all rows, or at most 20,000 rows that a rule chooses. The page states the rule.
 
-use std::collections::HashSet;
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::labels::Metric;
 use super::run::ReportRun;
-use super::source::Source;
-use crate::core::spec::ScoreKind;
 use crate::results::selected::Score;
 use crate::results::thousands;
 
@@ -42,27 +39,9 @@ enum Category {
     Changed,
 }
 
-/// A metric, by which rows are chosen.
-struct Metric<'a> {
-    name: &'a str,
-    is_compared: bool,
-    is_lower_better: bool,
-}
-
 impl TableRows {
-    pub(super) fn of(
-        source: &Source<'_, '_>,
-        kinds: &[(&str, ScoreKind)],
-        different: &HashSet<String>,
-    ) -> Self {
-        let is_in = |run: &&ReportRun<'_>, name: &str| run.metrics().any(|metric| metric == name);
-        let metrics = kinds.iter().map(|(name, _)| Metric {
-            name,
-            is_compared: !different.contains(*name)
-                && source.runs.iter().all(|run| is_in(run, name)),
-            is_lower_better: source.is_lower_better(name),
-        });
-        Self::choose(source.runs, &metrics.collect::<Vec<_>>(), MAX_ROWS)
+    pub(super) fn of(runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Self {
+        Self::choose(runs, metrics, MAX_ROWS)
     }
 
     /// Chooses at most this number of rows.
@@ -170,10 +149,10 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
         return Vec::new();
     };
     let b = others.first();
-    let in_b = |row: usize| b.and_then(|b| b.find(a.id(row), row));
+    let in_b = |row: usize| b.and_then(|b| b.find(a.id(row)));
     let of_a = (0..a.len()).map(|row| [Some(row), in_b(row)]);
     let of_b = b.into_iter().flat_map(|b| {
-        let is_single = |row: &usize| a.find(b.id(*row), *row).is_none();
+        let is_single = |row: &usize| a.find(b.id(*row)).is_none();
         (0..b.len()).filter(is_single).map(|row| [None, Some(row)])
     });
     of_a.chain(of_b).collect()
@@ -182,6 +161,8 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
 fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<Category> {
     let mut categories = vec![Category::Other; rows.len()];
     for metric in metrics {
+        let is_in = |run: &&ReportRun<'_>| run.metrics().any(|name| name == metric.name);
+        let is_compared = metric.is_compared && runs.iter().all(is_in);
         let scores: Vec<_> = runs
             .iter()
             .map(|run| run.scores.scores_of(metric.name))
@@ -190,7 +171,7 @@ fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) 
             let mut of_runs = scores.iter().zip(places).map(|(of, place)| place.map(of));
             let (a, b) = (of_runs.next().flatten(), of_runs.next().flatten());
             let changed = |a: Score, b: Score| (a.outcome, a.passed) != (b.outcome, b.passed);
-            let is_changed = metric.is_compared && a.zip(b).is_some_and(|(a, b)| changed(a, b));
+            let is_changed = is_compared && a.zip(b).is_some_and(|(a, b)| changed(a, b));
             let is_failed = [a, b].iter().flatten().any(Score::is_failure);
             let found = match (is_changed, is_failed) {
                 (true, _) => Category::Changed,

@@ -1,142 +1,154 @@
-//! The sections of the page above the table of rows, as the template prints them.
+//! The sections of the page above the table of rows, as JSON that the template prints.
 
-use std::collections::HashSet;
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::about::{MetricSettings, about, metric_settings};
-use super::change::{Change, Changes};
-use super::chart::{Chart, Range, Track, scored_values};
-use super::entry::Entry;
-use super::error::HtmlError;
-use super::facts::Fact;
-use super::groups::{self, Groups};
-use super::labels::{CountView, LABELS, plural};
-use super::parts;
+use super::change::Changes;
+use super::chart::{self, Range, scored_values};
+use super::facts::{about, metric_settings, usage};
+use super::groups::{Groups, MAX_PARTS, part_entries, parts};
+use super::labels::{LABELS, Metric, count, plural};
 use super::report::HtmlReport;
 use super::run::ReportRun;
-use super::source::Source;
 use super::table_rows::TableRows;
-use super::usage::Usage;
+use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::ScoreKind;
 use crate::results::figures::{Counts, Figures, figures_of};
-use crate::results::thousands;
+use crate::results::{ResultsError, thousands};
 
-#[derive(Debug, Serialize)]
+/// The report with its runs, groups and changes.
 pub(super) struct View<'a> {
-    title: String,
-    is_comparison: bool,
-    runs: Vec<RunView>,
-    /// How the rows of two runs are paired.
-    pairing: Option<String>,
-    /// What was measured, by the manifests.
-    about: Vec<Fact>,
-    /// How the manifests of two runs differ, apart from their metrics.
-    differences: Vec<String>,
-    metrics: Vec<MetricView>,
-    /// How the intervals were computed, and what is not shown.
-    notes: Vec<String>,
-    /// The field of the groups.
-    group: Option<String>,
-    usage: Option<Usage>,
-    /// Which rows the table has, if it does not have all.
-    rule: Option<String>,
-    #[serde(skip)]
+    pub(super) runs: &'a [&'a ReportRun<'a>],
+    pub(super) metrics: Vec<Metric<'a>>,
+    pub(super) groups: Option<Groups<'a>>,
+    pub(super) changes: Changes,
     pub(super) table: TableRows,
-    #[serde(skip)]
-    pub(super) kinds: Vec<(&'a str, ScoreKind)>,
-    /// The metrics that are not compared, since they differ.
-    #[serde(skip)]
-    pub(super) different: HashSet<String>,
-}
-
-/// The label of a run: letter and style; both empty if there is only one.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct RunView {
-    label: &'static str,
-    class: &'static str,
-    name: String,
-    rows: String,
-}
-
-#[derive(Debug, Serialize)]
-struct MetricView {
-    name: String,
-    lower_is_better: bool,
-    runs: Vec<FiguresView>,
-    change: Option<Change>,
-    settings: Vec<MetricSettings>,
-    chart: Option<Chart>,
-    parts: Vec<Entry>,
-    groups: Vec<Entry>,
-}
-
-#[derive(Debug, Serialize)]
-struct FiguresView {
-    label: &'static str,
-    class: &'static str,
-    value: String,
-    is_missing: bool,
-    interval: String,
-    has_interval: bool,
-    scale: Track,
-    counts: Vec<CountView>,
-    notes: Vec<String>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(
         report: &HtmlReport<'_>,
-        runs: &'a [&'a ReportRun<'_>],
-    ) -> Result<Self, HtmlError> {
-        let kinds = kinds(runs);
+        runs: &'a [&'a ReportRun<'a>],
+    ) -> Result<Self, ResultsError> {
         report.check_directions(runs)?;
-        let groups = match &report.group {
-            Some(field) => Some(Groups::of(field, runs)?),
-            None => None,
+        let groups = report.group.as_deref();
+        let groups = groups.map(|field| Groups::of(field, runs)).transpose()?;
+        let changes = Changes::new(report, runs)?;
+        let metric = |(name, kind)| Metric {
+            name,
+            kind,
+            is_compared: changes.identity.is_compared(name),
+            is_lower_better: report.is_lower_better(name, runs),
         };
-        let source = Source {
-            report,
-            runs,
-            groups,
-            changes: Changes::new(report, runs)?,
-        };
-        let notes = [
-            Some(method(report.group.as_deref())),
-            parts::note(&kinds, &source),
-            source.groups.as_ref().and_then(Groups::note),
-        ];
-        let metrics = kinds
-            .iter()
-            .map(|(name, kind)| MetricView::new(name, *kind, &source));
-        let identity = &source.changes.identity;
-        let different: HashSet<_> = identity
-            .not_compared()
-            .map(|(name, _)| name.to_owned())
-            .collect();
-        let table = TableRows::of(&source, &kinds, &different);
+        let metrics: Vec<_> = kinds(runs).into_iter().map(metric).collect();
+        let table = TableRows::of(runs, &metrics);
         Ok(Self {
-            title: report.title.clone().unwrap_or_else(|| title(runs)),
-            is_comparison: runs.len() == 2,
-            runs: runs
-                .iter()
-                .enumerate()
-                .map(|(place, run)| RunView::new(place, run))
-                .collect(),
-            pairing: pairing(runs),
-            about: about(runs),
-            differences: identity.notes.clone(),
-            metrics: metrics.collect(),
-            notes: notes.into_iter().flatten().collect(),
-            group: report.group.clone(),
-            usage: Usage::new(runs),
-            rule: table.rule(runs.len() == 2),
+            runs,
+            metrics,
+            groups,
+            changes,
             table,
-            different,
-            kinds,
         })
     }
+
+    /// Returns the variables of the template.
+    pub(super) fn page(&self, report: &HtmlReport<'_>) -> Value {
+        let Self { runs, .. } = self;
+        let field = report.group.as_deref();
+        let has_more = |metric: &Metric<'_>| parts(metric.name, runs).len() > MAX_PARTS;
+        let parts_note = format!("Of each metric the first {MAX_PARTS} parts are shown.");
+        let notes = [
+            Some(method(field)),
+            self.metrics.iter().any(has_more).then_some(parts_note),
+            self.groups.as_ref().and_then(Groups::note),
+        ];
+        let of_run = |(place, run): (usize, &&ReportRun<'_>)| {
+            let (label, class) = LABELS[place];
+            let name = Path::new(run.name())
+                .file_name()
+                .map(|name| name.to_string_lossy());
+            let name = name.unwrap_or_else(|| run.name().into());
+            json!({"label": label, "class": class, "name": name, "rows": plural(run.len() as u64, "row")})
+        };
+        json!({
+            "title": report.title.clone().unwrap_or_else(|| title(runs)),
+            "is_comparison": runs.len() == 2,
+            "runs": runs.iter().enumerate().map(of_run).collect::<Vec<_>>(),
+            "pairing": pairing(runs),
+            "about": about(runs),
+            "differences": self.changes.identity.notes,
+            "metrics": self.metrics.iter().map(|it| self.metric(it)).collect::<Vec<_>>(),
+            "notes": notes.into_iter().flatten().collect::<Vec<_>>(),
+            "group": field,
+            "usage": usage(runs),
+            "rule": self.table.rule(runs.len() == 2),
+        })
+    }
+
+    fn metric(&self, metric: &Metric<'_>) -> Value {
+        let Metric { name, kind, .. } = *metric;
+        let figures = self.runs.iter().map(|run| {
+            let scores = run.scores.column(name).enumerate();
+            let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
+            let has_groups = self.groups.is_some();
+            let (mut counts, figures) = figures_of(scores, (&run.scores, name), kind, has_groups);
+            if let Some(totals) = run.totals.metrics.get(name) {
+                counts.missing = totals.missing;
+                counts.judged_offline = totals.judged_offline;
+            }
+            (counts, figures)
+        });
+        let figures: Vec<(Counts, Figures)> = figures.collect();
+        let overall: Vec<_> = figures.iter().map(|(_, figures)| figures.mean).collect();
+        let scored: Vec<Vec<f64>> = self
+            .runs
+            .iter()
+            .map(|run| scored_values(run, name))
+            .collect();
+        let range = Range::of(scored.iter().flatten().copied());
+        let of_run = |(run, (counts, of_run)): (usize, &(Counts, Figures))| {
+            let offline = plural(counts.judged_offline, "row");
+            let offline = format!("{offline} judged by {OFFLINE_JUDGE}");
+            let mut shown = run_figures(run, of_run, &range, None);
+            shown["is_missing"] = of_run.mean.is_none().into();
+            shown["has_interval"] = of_run.ci95().is_some().into();
+            shown["counts"] = counts_of(counts, of_run, kind).into();
+            shown["notes"] = json!(Vec::from_iter(
+                (counts.judged_offline > 0).then_some(offline)
+            ));
+            shown
+        };
+        let groups = self.groups.as_ref();
+        let groups = groups.map(|groups| groups.entries(metric, self, &overall, range));
+        json!({
+            "name": name,
+            "lower_is_better": metric.is_lower_better,
+            "runs": figures.iter().enumerate().map(of_run).collect::<Vec<_>>(),
+            "change": self.changes.of(name),
+            "settings": metric_settings(name, self.runs),
+            "chart": chart::histogram(name, kind, &scored),
+            "parts": part_entries(name, self),
+            "groups": groups.unwrap_or_default(),
+        })
+    }
+}
+
+/// The figures of a run; `reference` is the mean over all groups.
+pub(super) fn run_figures(
+    run: usize,
+    figures: &Figures,
+    range: &Range,
+    reference: Option<f64>,
+) -> Value {
+    let (label, class) = LABELS[run];
+    json!({
+        "label": label,
+        "class": class,
+        "value": figures.value(),
+        "interval": figures.interval(),
+        "scale": range.track(figures, reference),
+    })
 }
 
 /// The metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
@@ -162,10 +174,10 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<(&'a str, ScoreKind)> {
 /// The file without folder and extension, of each run.
 fn title(runs: &[&ReportRun<'_>]) -> String {
     let stem = |run: &&ReportRun<'_>| {
-        let stem = Path::new(run.name())
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned());
-        stem.unwrap_or_else(|| run.name().to_owned())
+        let stem = Path::new(run.name()).file_stem();
+        stem.map_or(run.name().to_owned(), |stem| {
+            stem.to_string_lossy().into_owned()
+        })
     };
     runs.iter().map(stem).collect::<Vec<_>>().join(" and ")
 }
@@ -174,7 +186,7 @@ fn title(runs: &[&ReportRun<'_>]) -> String {
 fn pairing(runs: &[&ReportRun<'_>]) -> Option<String> {
     let [a, b] = runs else { return None };
     let paired = (0..a.len())
-        .filter(|row| b.find(a.id(*row), *row).is_some())
+        .filter(|row| b.find(a.id(*row)).is_some())
         .count();
     let mut text = format!("{} rows in both", thousands(paired as u64));
     if a.has_positional() || b.has_positional() {
@@ -200,105 +212,20 @@ fn method(group: Option<&str>) -> String {
     )
 }
 
-impl RunView {
-    fn new(place: usize, run: &ReportRun<'_>) -> Self {
-        let (label, class) = LABELS[place];
-        let name = Path::new(run.name())
-            .file_name()
-            .map(|name| name.to_string_lossy());
-        let name = name.unwrap_or_else(|| run.name().into()).into_owned();
-        let rows = run.len() as u64;
-        Self {
-            label,
-            class,
-            name,
-            rows: plural(rows, "row"),
-        }
-    }
-}
-
-impl MetricView {
-    fn new(name: &str, kind: ScoreKind, source: &Source<'_, '_>) -> Self {
-        let Source {
-            runs,
-            groups,
-            changes,
-            ..
-        } = source;
-        let figures = runs.iter().map(|run| {
-            let scores = run.scores.column(name).enumerate();
-            let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
-            let (mut counts, figures) =
-                figures_of(scores, (&run.scores, name), kind, groups.is_some());
-            if let Some(totals) = run.totals.metrics.get(name) {
-                counts.missing = totals.missing;
-                counts.judged_offline = totals.judged_offline;
-            }
-            (counts, figures)
-        });
-        let figures: Vec<(Counts, Figures)> = figures.collect();
-        let overall: Vec<_> = figures.iter().map(|(_, figures)| figures.mean).collect();
-        let scored: Vec<Vec<f64>> = runs.iter().map(|run| scored_values(run, name)).collect();
-        let range = Range::of(scored.iter().flatten().copied());
-        let views = figures.iter().enumerate();
-        let views = views.map(|(run, of)| FiguresView::new(run, of, kind, &range));
-        Self {
-            name: name.to_owned(),
-            lower_is_better: source.is_lower_better(name),
-            runs: views.collect(),
-            change: changes.of(name),
-            settings: metric_settings(name, runs),
-            chart: Chart::new(name, kind, &scored),
-            parts: parts::entries(name, source),
-            groups: groups::entries((name, kind), source, &overall, range),
-        }
-    }
-}
-
-impl FiguresView {
-    fn new(run: usize, of: &(Counts, Figures), kind: ScoreKind, range: &Range) -> Self {
-        let (counts, figures) = of;
-        let (label, class) = LABELS[run];
-        let mut notes = Vec::new();
-        if counts.judged_offline > 0 {
-            let rows = plural(counts.judged_offline, "row");
-            notes.push(format!(
-                "{rows} judged by {}",
-                crate::core::score::OFFLINE_JUDGE
-            ));
-        }
-        Self {
-            label,
-            class,
-            value: figures.value(),
-            is_missing: figures.mean.is_none(),
-            interval: figures.interval(),
-            has_interval: figures.ci95().is_some(),
-            scale: range.track(figures, None),
-            counts: counts_view(counts, figures, kind),
-            notes,
-        }
-    }
-}
-
 /// The denominators: the rows in the mean, failed rows, and rows that are in no mean.
-fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<CountView> {
-    let mut views = match kind {
+fn counts_of(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Value> {
+    let in_mean = match kind {
         ScoreKind::Bool => {
             let (passed, of) = (figures.passed.successes, thousands(figures.passed.trials));
-            vec![CountView::new(passed, format!("of {of} true"))]
+            count(passed, format!("of {of} true"))
         }
         ScoreKind::Number | ScoreKind::Corpus => {
-            vec![CountView::new(
-                counts.scored,
-                format!("of {} scored", thousands(counts.rows())),
-            )]
+            let of = thousands(counts.rows());
+            count(counts.scored, format!("of {of} scored"))
         }
     };
-    views.push(CountView {
-        is_alarm: counts.failed > 0,
-        ..CountView::new(counts.failed, "failed")
-    });
+    let mut failed = count(counts.failed, "failed");
+    failed["is_alarm"] = (counts.failed > 0).into();
     let others = [
         (counts.gated, "gated"),
         (counts.skipped, "skipped"),
@@ -307,6 +234,6 @@ fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Count
         (counts.missing, "with a missing field"),
     ];
     let others = others.into_iter().filter(|(count, _)| *count > 0);
-    views.extend(others.map(|(count, text)| CountView::new(count, text)));
-    views
+    let others = others.map(|(number, text)| count(number, text));
+    [in_mean, failed].into_iter().chain(others).collect()
 }

@@ -38,6 +38,7 @@ fn parsed(value: &str) -> ResultScore {
 fn metric(name: &str) -> Metric<'_> {
     Metric {
         name,
+        kind: crate::core::spec::ScoreKind::Number,
         is_compared: true,
         is_lower_better: false,
     }
