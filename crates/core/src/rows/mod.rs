@@ -6,7 +6,6 @@ pub mod absent;
 pub mod by_name;
 #[doc(hidden)]
 pub mod dynamic;
-mod entries;
 #[doc(hidden)]
 pub mod field_error;
 #[doc(hidden)]
