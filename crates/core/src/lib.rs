@@ -78,9 +78,9 @@ pub use crate::metric::Metric;
 pub use crate::metric::answer::Answer;
 pub use crate::metric::at_once::ScoredAtOnce;
 pub use crate::metric::call::MetricCall;
-pub use crate::metric::closure_return::{AtOnce, Awaited, ClosureReturn};
+pub use crate::metric::closure_return::ClosureReturn;
 pub use crate::metric::fn_metric::{
-    FiveArguments, FnMetric, MetricName, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
+    FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};

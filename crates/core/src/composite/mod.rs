@@ -6,7 +6,6 @@
 mod eval;
 mod expression;
 mod legality;
-mod on_missing;
 mod plan;
 pub(crate) mod row_types;
 mod shape;
@@ -17,13 +16,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 pub use self::expression::{Expression, all, any, component, gate, invert, max, min, weighted};
-pub use self::legality::error::{CompositeError, Mistake};
-#[doc(hidden)]
-pub use self::on_missing::IsMissing;
-pub use self::on_missing::OnMissing;
 
 use self::legality::check;
 use self::plan::Plan;
@@ -43,8 +39,7 @@ use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 /// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
 #[doc(hidden)]
 pub mod compiled {
-    pub use super::legality::cost::{dearest, total_cost};
-    pub use super::legality::derived::Derived;
+    pub use super::legality::derived::{Derived, dearest, total_cost};
     pub use super::legality::fields::{FieldList, configured, count, union};
     pub use super::legality::rules::*;
     pub use super::plan::{KeyOfTree, Plan};
@@ -105,6 +100,83 @@ pub struct CompositeBuilder<G = Example, P = Prediction> {
     declared: check::Declaration,
     on_missing: OnMissing,
 }
+
+/// The effect of a metric that fails, abstains or panics on the score that it is a component of.
+/// A missing component never counts as a pass.
+///
+/// It applies to the rollouts of a row as well: if one has no score, the row has none
+/// ([`Fail`](Self::Fail)), or the rollout is omitted and counted ([`Skip`](Self::Skip)).
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let rating = metric_fn("rating", |_, _| None::<f64>).with_range(0.0, 1.0);
+/// let named = metric_fn("named", |_, _| true);
+/// let blend = weighted([(component(rating), 0.25), (component(named), 0.75)]);
+/// let (gold, pred) = (example! {}, prediction! {});
+/// let mut values = Vec::new();
+/// for on_missing in [OnMissing::Fail, OnMissing::Skip, OnMissing::Zero] {
+///     let blend = Composite::builder("blend", blend.clone()).on_missing(on_missing).build()?;
+///     values.push(blend.evaluate(&gold, &pred).await.ok().map(|score| score.value));
+/// }
+/// assert_eq!(values, [None, Some(1.0), Some(0.75)]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnMissing {
+    /// The composite has no score, and its error names the component.
+    #[default]
+    Fail,
+    /// The component is omitted. The composite has no score if all components are missing.
+    Skip,
+    /// The component counts as its worst value: the minimum of its range (the maximum if the composite
+    /// inverts it), or 0 if it declares no range.
+    Zero,
+}
+
+/// A value is missing, and nothing replaces it.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub struct IsMissing;
+
+impl OnMissing {
+    /// Returns the replacement of a missing value whose worst value is given; `None` omits it.
+    ///
+    /// # Errors
+    /// If the whole that the value is a component of has no value either.
+    #[inline]
+    #[doc(hidden)]
+    pub fn replacement<T>(self, worst: T) -> Result<Option<T>, IsMissing> {
+        match self {
+            Self::Fail => Err(IsMissing),
+            Self::Skip => Ok(None),
+            Self::Zero => Ok(Some(worst)),
+        }
+    }
+}
+
+/// A composite that makes no sense.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component};
+/// use dsrs_metrics::metrics::F1;
+///
+/// let error = Composite::builder("overlap", component(F1::default())).strict().build().unwrap_err();
+/// assert_eq!(error.to_string(), "composite `overlap`: `strict` requires a threshold; set one");
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("composite `{composite}`: {message}")]
+pub struct CompositeError {
+    composite: String,
+    message: String,
+}
+
+dsrs_metrics_values::debug_as_display!(CompositeError);
 
 impl Composite {
     /// Starts a composite over dynamic rows with its name and expression.
@@ -299,10 +371,10 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
         let composite = self.name.clone();
         self.checked()
-            .map_err(|mistake| CompositeError { composite, mistake })
+            .map_err(|message| CompositeError { composite, message })
     }
 
-    fn checked(self) -> Result<Composite<G, P>, Mistake> {
+    fn checked(self) -> Result<Composite<G, P>, String> {
         check::name(&self.name)?;
         check::top_level(&self.expression.0)?;
         let expression = self.expression.0.shown(self.on_missing);

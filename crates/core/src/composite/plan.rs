@@ -7,7 +7,6 @@ use std::marker::PhantomData;
 use super::OnMissing;
 use super::eval::{Node, Run, Tree};
 use super::legality::check::{Leaves, resolve};
-use super::legality::error::Mistake;
 use super::shape::{Leaf as _, Named, Shape};
 use crate::declared::requirements::Requirement;
 use crate::dedup::key::{Configured, Key};
@@ -22,7 +21,7 @@ use crate::spec::MetricSpec;
 /// The computation of a composite's score from the scores of its components.
 #[derive(Debug)]
 pub struct Plan {
-    tree: Result<Tree, Mistake>,
+    tree: Result<Tree, String>,
     /// The settings of a declared composite with a decision tree, to compare it with one of another run.
     settings: Vec<(&'static str, String)>,
     names: &'static [&'static str],
@@ -129,7 +128,7 @@ impl Plan {
 }
 
 /// Returns the error of a component with a threshold or strictness of its own, which the compiler did not see.
-fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<Mistake> {
+fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<String> {
     let (declared, own) = (leaf.spec, specs.get(leaf.index)?);
     let setting = match (
         own.threshold == declared.threshold,
@@ -139,10 +138,10 @@ fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<Mistake> {
         (false, _) => "threshold",
         (true, false) => "strict",
     };
-    Some(Mistake::OwnSetting {
-        component: declared.name.to_owned(),
-        setting,
-    })
+    Some(format!(
+        "the component `{}` has a `{setting}` of its own, which a declared composite does not support; write `{} >= 0.5` in the expression, or use `Composite::builder`",
+        declared.name, declared.name
+    ))
 }
 
 /// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::OnMissing;
 use crate::interned_names::intern;
-use crate::judge::{Answers, Choice, NoAnswer, answer_of};
+use crate::judge::{Answers, Choice, answer_of};
 use crate::metric::Metric;
 use crate::score::Scored;
 use crate::spec::MetricSpec;
@@ -61,7 +61,7 @@ pub enum Reads {
         /// All answers, as the source code names them.
         answers: &'static [&'static str],
         /// Returns the answer of a row.
-        read: fn(&Scored) -> Result<&'static str, NoAnswer>,
+        read: fn(&Scored) -> Result<&'static str, String>,
     },
 }
 

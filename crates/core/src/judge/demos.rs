@@ -21,14 +21,15 @@ const NO_REASONING: &str = "Not supplied for this particular example.";
 /// Returns the demonstrations of a judge as messages.
 ///
 /// # Errors
-/// [`JudgeError::Prompt`] if a field of one is unknown, if it has no input, or if its outputs are not a valid answer.
+/// If a field of one is unknown, if it has no input, or if its outputs are not a valid answer.
 pub(super) fn demos<J: Judge>(judge: &J) -> Result<Vec<Demo>, JudgeError> {
     let demos = judge
         .panel()
         .prompt()
         .map_or(&[][..], |settings| &settings.demos);
     let demo = |(index, demo): (usize, &Example)| {
-        message::<J>(demo).map_err(|error| prompt(format!("demonstration {}: {error}", index + 1)))
+        message::<J>(demo)
+            .map_err(|error| JudgeError::new(format!("demonstration {}: {error}", index + 1)))
     };
     demos.iter().enumerate().map(demo).collect()
 }
@@ -109,8 +110,4 @@ fn content(signature: &Signature, name: &str, value: Option<&Value>) -> Result<C
     let trace: Option<Trace> = serde_json::from_value(value)
         .map_err(|error| format!("expected a trace in `{name}`, found another value: {error}"))?;
     Ok(shown_trace(&Untrusted::new(trace)))
-}
-
-fn prompt(message: impl Into<String>) -> JudgeError {
-    JudgeError::Prompt(message.into())
 }

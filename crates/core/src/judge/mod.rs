@@ -90,7 +90,7 @@ pub use self::aggregation::Aggregation;
 pub use self::builder::JudgeBuilder;
 pub use self::choice::{Answers, Choice};
 #[doc(hidden)]
-pub use self::choice::{Itself, NoAnswer, answer_of};
+pub use self::choice::{Itself, answer_of};
 #[doc(hidden)]
 pub use self::contract::ChecksParams;
 pub use self::contract::Judge;

@@ -179,9 +179,7 @@ impl Question {
                 Err(flaw) => flaw,
             };
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
-                return Err(JudgeError::CutShort {
-                    lm: lm.id().to_owned(),
-                });
+                return Err(JudgeError::cut_short(lm.id()));
             }
             let repaired = std::mem::take(request).assistant(quoted(reply.text));
             *request = repaired.user(repair(&flaw));
@@ -197,8 +195,8 @@ impl Question {
     ) -> Result<LmReply, JudgeError> {
         loop {
             let error = match self.once(lm, request).await {
-                Err(JudgeError::Model(error)) => error,
-                other => return other,
+                Ok(reply) => return Ok(reply),
+                Err(error) => error.into_model_error()?,
             };
             match Parameter::unsupported(&error) {
                 Some(parameter) if parameter.remove_from(&mut request.sampling) => {
@@ -220,13 +218,11 @@ impl Question {
         self.count(&reply);
         let reply = reply?;
         match &reply.stop_reason {
-            StopReason::Refusal(reply) => Err(JudgeError::Refused {
-                lm: lm.id().to_owned(),
-                reply: beginning(reply),
-            }),
-            StopReason::Filtered => Err(JudgeError::Filtered {
-                lm: lm.id().to_owned(),
-            }),
+            StopReason::Refusal(reply) => Err(JudgeError::refused(lm.id(), &beginning(reply))),
+            StopReason::Filtered => Err(JudgeError::new(format!(
+                "{}: the provider's filter withheld the reply",
+                lm.id()
+            ))),
             _ => Ok(reply),
         }
     }
@@ -310,9 +306,11 @@ fn weighed<'r, J: Judge>(
     (name, answer): (&str, &Map<String, Value>),
     with_earlier: impl Fn(Reply<'static>) -> Reply<'r>,
 ) -> Result<(f64, Weights), JudgeError> {
-    let none = |reason| JudgeError::NoProbabilities {
-        lm: lm.id().to_owned(),
-        reason,
+    let none = |reason: String| {
+        JudgeError::new(format!(
+            "{}: {reason}; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`",
+            lm.id()
+        ))
     };
     let output = J::signature().output_spec(name);
     let output = output.ok_or_else(|| none(format!("the judge has no output `{name}`")))?;
@@ -332,14 +330,15 @@ pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<
     let overflow = Overflow::default();
     let value = panic::catch(false, || judge.score_output(output, &overflow));
     if let Some(expression) = overflow.0.get() {
-        return Err(JudgeError::Overflow {
-            lm: lm.to_owned(),
-            expression,
-        });
+        return Err(JudgeError::new(format!(
+            "{lm}: `{expression}` overflows with this answer; write `f64::from(..)` around integers, and `1.0` instead of `1`"
+        )));
     }
-    value.map_err(|panic| JudgeError::ScorePanicked {
-        lm: lm.to_owned(),
-        message: panic.message,
+    value.map_err(|panic| {
+        JudgeError::new(format!(
+            "{lm}: computing the score from the answer panicked: {}",
+            panic.message
+        ))
     })
 }
 
@@ -349,16 +348,16 @@ pub(super) fn validated(
     verdict: Verdict,
     range: Option<ScoreRange>,
 ) -> Result<Verdict, JudgeError> {
-    let (lm, value) = (|| lm.id().to_owned(), verdict.value);
+    let (lm, value) = (lm.id(), verdict.value);
     if !value.is_finite() {
-        return Err(JudgeError::NotFinite { lm: lm(), value });
+        return Err(JudgeError::new(format!(
+            "{lm}: the score computed from the answer must be a finite number, found {value}"
+        )));
     }
     match range.filter(|range| !range.contains(value)) {
-        Some(range) => Err(JudgeError::OutOfRange {
-            lm: lm(),
-            value,
-            range,
-        }),
+        Some(range) => Err(JudgeError::new(format!(
+            "{lm}: the score computed from the answer must be in {range}, found {value}"
+        ))),
         None => Ok(verdict),
     }
 }
@@ -409,22 +408,14 @@ fn largest_repair(request: LmRequest) -> LmRequest {
 
 /// Returns the error for a second reply that is not a verdict.
 fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: Flaw) -> JudgeError {
-    let lm = lm.id().to_owned();
     let beginning = beginning(&reply.text);
     if flaw.is_cut {
-        return JudgeError::CutShort { lm };
+        return JudgeError::cut_short(lm.id());
     }
     if is_refusal(&reply.text) {
-        return JudgeError::Refused {
-            lm,
-            reply: beginning,
-        };
+        return JudgeError::refused(lm.id(), &beginning);
     }
-    JudgeError::Unreadable {
-        lm,
-        flaws: flaw.text,
-        reply: beginning,
-    }
+    JudgeError::unreadable(lm.id(), &flaw.text, &beginning)
 }
 
 /// Returns whether a reply without an answer is a refusal, for models that do not flag refusals.

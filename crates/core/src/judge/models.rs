@@ -301,13 +301,15 @@ impl Models {
         match &self.configured {
             Some(JudgeModel::Value(lm)) if lm.id() == id => return Ok(Arc::clone(lm)),
             Some(JudgeModel::Offline) => {
-                return Err(JudgeError::NamedOffline { id: id.to_owned() });
+                return Err(JudgeError::new(format!(
+                    "the judge names the model `{id}`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model"
+                )));
             }
             _ => {}
         }
         match &self.connect {
             Some(connect) => Ok(connect(id)?),
-            None => Err(JudgeError::NoConnection { id: id.to_owned() }),
+            None => Err(JudgeError::no_connection(id)),
         }
     }
 }

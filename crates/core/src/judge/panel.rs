@@ -245,7 +245,7 @@ impl Panel {
         self.prompt().map_or(Ok(()), PromptSettings::check)?;
         let (judges, quorum) = (self.num_judges(signature), self.quorum_of(signature));
         if !(1..=judges).contains(&quorum) {
-            return Err(JudgeError::Panel(match judges {
+            return Err(JudgeError::new(match judges {
                 1 => format!(
                     "`quorum` must be 1 for one judge, found {quorum}; set it to 1, or add judges"
                 ),
@@ -256,7 +256,7 @@ impl Panel {
         }
         let aggregation = self.aggregation_of(signature, is_bool);
         if is_bool && aggregation != Aggregation::Majority {
-            return Err(JudgeError::Panel(format!(
+            return Err(JudgeError::new(format!(
                 "`aggregation` must be `majority` for yes-or-no verdicts, found `{}`",
                 aggregation.name()
             )));
@@ -281,9 +281,7 @@ impl Panel {
         } else {
             None
         };
-        let no_model = || JudgeError::NoModel {
-            has_stand_in: signature.offline.is_some(),
-        };
+        let no_model = || JudgeError::no_model(signature.offline.is_some());
         let lms = models
             .iter()
             .map(|model| connect(model, scope.as_deref(), no_model));
@@ -293,11 +291,11 @@ impl Panel {
                 .offline
                 .as_ref()
                 .map(Judges::Offline)
-                .ok_or(JudgeError::NoStandIn);
+                .ok_or_else(JudgeError::no_stand_in);
         }
         let lms: Option<Vec<_>> = lms.into_iter().collect();
         lms.map(Judges::Models)
-            .ok_or_else(|| JudgeError::Panel(MIXED.to_owned()))
+            .ok_or_else(|| JudgeError::new(MIXED))
     }
 }
 
@@ -331,7 +329,7 @@ fn connect(
     match (model, scope) {
         (JudgeModel::Value(lm), _) => Ok(Some(Arc::clone(lm))),
         (JudgeModel::Named(id), Some(scope)) => scope.named(id).map(Some),
-        (JudgeModel::Named(id), None) => Err(JudgeError::NoConnection { id: id.clone() }),
+        (JudgeModel::Named(id), None) => Err(JudgeError::no_connection(id)),
         (JudgeModel::Offline, _) => Ok(None),
         (JudgeModel::Configured, _) => Err(no_model()),
     }

@@ -10,6 +10,7 @@ use super::contract::Judge;
 use super::demos::demos;
 use super::error::JudgeError;
 use super::ignored_keys::Fields;
+use super::json_object::Flaw;
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
 use super::model_call::{Calls, Question, Verdict, hash_without_inputs, request, score, validated};
@@ -122,7 +123,7 @@ fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeE
         .check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
     J::signature().check_costs(spec.cost_msats)?;
     weighed_values::check(J::signature())?;
-    judge.check_params().map_err(JudgeError::Panel)?;
+    judge.check_params().map_err(JudgeError::new)?;
     demos(judge)
 }
 
@@ -167,7 +168,7 @@ impl<J: Judge + Declared> Requires for J {
                 all.extend(lms.into_iter().map(requirement));
             }
             Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
-            Err(error @ JudgeError::NoModel { .. }) => {
+            Err(error) if error.is_no_model() => {
                 all.push(Requirement::missing_model(spec.name, error));
             }
             Err(error) => all.push(Requirement::missing(spec.name, error)),
@@ -197,11 +198,8 @@ fn offline<J: Judge>(
     }
     let text = Value::Object(answer).to_string();
     let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
-    let (output, Fields { values: answer, .. }) = read.map_err(|flaw| JudgeError::Unreadable {
-        lm: OFFLINE_JUDGE.to_owned(),
-        flaws: flaw.text,
-        reply: text,
-    })?;
+    let unreadable = |flaw: Flaw| JudgeError::unreadable(OFFLINE_JUDGE, &flaw.text, &text);
+    let (output, Fields { values: answer, .. }) = read.map_err(unreadable)?;
     let mut metadata = Map::new();
     metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     let reasoning = answer

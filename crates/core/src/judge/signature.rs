@@ -103,26 +103,22 @@ impl PromptSettings {
         let is_empty =
             |text: &Option<String>| text.as_deref().is_some_and(|it| it.trim().is_empty());
         if is_empty(&self.instruction) {
-            return Err(invalid_prompt(
+            return Err(JudgeError::new(
                 "expected an instruction, found an empty string; write what to judge",
             ));
         }
         if is_empty(&self.context) {
-            return Err(invalid_prompt(
+            return Err(JudgeError::new(
                 "expected extra context, found an empty string; write it, or do not set it",
             ));
         }
         if self.is_half && (self.instruction.is_some() || !self.demos.is_empty()) {
-            return Err(invalid_prompt(
+            return Err(JudgeError::new(
                 "expected no instruction and no demonstrations for two judges with one score, found some; set them on each of the two",
             ));
         }
         Ok(())
     }
-}
-
-fn invalid_prompt(message: &str) -> JudgeError {
-    JudgeError::Prompt(message.to_owned())
 }
 
 impl Signature {

@@ -66,7 +66,7 @@ impl Signature {
         if sum <= cost_msats {
             return Ok(());
         }
-        Err(JudgeError::Panel(format!(
+        Err(JudgeError::new(format!(
             "the cost of a verdict must be at least the sum of the costs of its steps, {sum} msat, found {cost_msats} msat; raise it"
         )))
     }

@@ -41,11 +41,11 @@ pub(super) async fn judgement<J: Judge>(
     spec: impl Fn() -> MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
     let Some((conversation, with)) = J::conversation(input) else {
-        return (Err(JudgeError::NoItems { list: "turns" }), 0);
+        return (Err(JudgeError::no_items("turns")), 0);
     };
     let positions = turns.of(conversation);
     if positions.len() > turns.max {
-        return (Err(JudgeError::TooManyTurns { max: turns.max }), 0);
+        return (Err(too_many_turns(turns.max)), 0);
     }
     let spec = &|| spec_of_question(J::signature(), spec());
     // Only the turns in progress have a copy of the messages before them.
@@ -63,6 +63,12 @@ pub(super) async fn judgement<J: Judge>(
 }
 
 /// Combines the judgements of the turns. A turn that abstains does not count; any other turn without a verdict fails the row.
+fn too_many_turns(max: usize) -> JudgeError {
+    JudgeError::new(format!(
+        "the conversation has more than {max} turns; shorten it, or set `max_turns` in `#[judge(..)]`"
+    ))
+}
+
 fn reduced(
     judged: Vec<(usize, Result<Judgement, JudgeError>, u64)>,
     turns: &Turns,
@@ -72,7 +78,7 @@ fn reduced(
     let mut metadata = Map::new();
     for (number, result, _) in judged {
         let judgement = match result {
-            Err(JudgeError::NoItems { .. }) => {
+            Err(error) if error.is_no_items() => {
                 lines.push(format!("message {number}: nothing to judge"));
                 continue;
             }
@@ -97,7 +103,7 @@ fn reduced(
         );
     }
     if values.is_empty() {
-        return Err(JudgeError::NoItems { list: "turns" });
+        return Err(JudgeError::no_items("turns"));
     }
     let value = turns.reduction.of(&values);
     let details = Some(lines.join("\n"));

@@ -15,7 +15,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
     let Scoring::Logprobs(output) = signature.scoring else {
         return Ok(());
     };
-    let invalid = |message: String| Err(JudgeError::Panel(message));
+    let invalid = |message: String| Err(JudgeError::new(message));
     let Some(values) = signature.output_spec(output).and_then(values) else {
         return invalid(format!(
             "`scoring = logprobs` needs an output with at most {MAX_VALUES} values, and `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"

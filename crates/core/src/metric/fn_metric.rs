@@ -1,20 +1,20 @@
 //! Metrics from closures: [`metric_fn`], [`typed_metric_fn`] and [`traced_metric_fn`].
 
 use std::fmt;
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::declared::requirements::Requirement;
 use crate::metric::Metric;
 use crate::metric::answer::Answer;
+use crate::metric::at_once::is_asynchronous;
 use crate::metric::call::MetricCall;
-use crate::metric::closure_return::{AtOnce, ClosureReturn};
+use crate::metric::closure_return::ClosureReturn;
 use crate::metric::optimizer::AcceptanceTest;
 use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::MetricScore;
 use crate::score::error::{MetricError, Result};
-use crate::score::return_types::MetricReturn;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 use crate::spec::{MetricSpec, MetricTier};
 
@@ -63,10 +63,10 @@ impl<T: Into<String>> MetricName for T {}
 /// ```
 ///
 /// [`traced_metric_fn`] takes a closure that also reads what an optimizer passes.
-pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric<F, TwoArguments<M>>
+pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
-    F: Fn(&Example, &Prediction) -> R + Send + Sync,
+    F: Fn(&Example, &Prediction) -> R + Send + Sync + 'static,
 {
     typed_metric_fn(name, score)
 }
@@ -79,15 +79,18 @@ where
 /// let near = typed_metric_fn("near", |gold: &f64, pred: &f64| 1.0 - (gold - pred).abs());
 /// assert_eq!(near.with_threshold(0.9).score(&1.0, &1.0).unwrap().value, 1.0);
 /// ```
-pub fn typed_metric_fn<G, P, R, F, M>(
-    name: impl MetricName,
-    score: F,
-) -> FnMetric<F, TwoArguments<M>>
+pub fn typed_metric_fn<G, P, R, F, M>(name: impl MetricName, score: F) -> FnMetric<G, P>
 where
     R: ClosureReturn<M>,
-    F: Fn(&G, &P) -> R + Send + Sync,
+    F: Fn(&G, &P) -> R + Send + Sync + 'static,
 {
-    FnMetric::new(name.into(), R::declare(MetricSpec::new("")), score)
+    FnMetric {
+        name: name.into(),
+        spec: R::declare(MetricSpec::new("")),
+        settings: InstanceSettings::default(),
+        invalid: None,
+        answer: Arc::new(move |call, spec| score(call.gold, call.pred).into_answer(spec)),
+    }
 }
 
 /// Creates a metric from a closure with DSPy's five arguments: gold row, prediction, trace, name and trace of the
@@ -109,98 +112,70 @@ where
 /// # Ok(())
 /// # }
 /// ```
-pub fn traced_metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric<F, FiveArguments<M>>
+pub fn traced_metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
-    F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R + Send + Sync,
+    F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R
+        + Send
+        + Sync
+        + 'static,
 {
-    FnMetric::new(name.into(), R::declare(MetricSpec::new("")), score)
+    FnMetric {
+        name: name.into(),
+        spec: R::declare(MetricSpec::new("")),
+        settings: InstanceSettings::default(),
+        invalid: None,
+        answer: Arc::new(move |call, spec| {
+            let MetricCall { gold, pred, .. } = call;
+            score(gold, pred, call.trace, call.pred_name, call.pred_trace).into_answer(spec)
+        }),
+    }
 }
 
-/// Marks a closure of the gold row and the prediction.
+/// A metric from a closure over the rows `G` and `P`, created by [`metric_fn`], [`typed_metric_fn`] or
+/// [`traced_metric_fn`].
 ///
 /// ```
-/// use dsrs_metrics::contract::{AtOnce, FnMetric, TwoArguments};
+/// use dsrs_metrics::contract::FnMetric;
 /// use dsrs_metrics::prelude::*;
 ///
-/// // The type of a metric from a function pointer, for a field of a struct.
 /// struct Suite {
-///     same: FnMetric<fn(&Example, &Prediction) -> bool, TwoArguments<AtOnce>>,
+///     short: FnMetric,
 /// }
-///
-/// let suite = Suite { same: metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")) };
-/// assert_eq!(suite.same.score(&example! {}, &prediction! {})?.value, 1.0);
-/// # Ok::<(), dsrs_metrics::MetricError>(())
-/// ```
-#[derive(Debug)]
-pub struct TwoArguments<M>(PhantomData<M>);
-
-/// Marks a closure of all five arguments of a call.
-#[derive(Debug)]
-pub struct FiveArguments<M>(PhantomData<M>);
-
-/// A metric from a closure, created by [`metric_fn`], [`typed_metric_fn`] or [`traced_metric_fn`]. `A` is a marker of the
-/// closure's arguments and return type, which the compiler infers.
-///
-/// ```
-/// use dsrs_metrics::prelude::*;
 ///
 /// let short = metric_fn("short", |_, pred| 1.0 / (1.0 + pred.data.len() as f64)).with_range(0.0, 1.0);
 /// let short = short.with_threshold(0.5).with_cost_msats(5);
 /// let spec = Metric::<Example, Prediction>::spec(&short);
 /// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, 5 msat a row");
+///
+/// let suite = Suite { short };
+/// assert_eq!(suite.short.score(&example! {}, &prediction! {})?.value, 1.0);
+/// # Ok::<(), dsrs_metrics::MetricError>(())
 /// ```
-pub struct FnMetric<F, A = TwoArguments<AtOnce>> {
+pub struct FnMetric<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
     settings: InstanceSettings,
     invalid: Option<SettingError>,
-    score: F,
-    arguments: PhantomData<fn() -> A>,
+    answer: Arc<AnswerFn<G, P>>,
 }
 
-impl<F: Clone, A> Clone for FnMetric<F, A> {
+type AnswerFn<G, P> =
+    dyn for<'a> Fn(MetricCall<'a, G, P>, MetricSpec<'a>) -> Answer<'a> + Send + Sync;
+
+impl<G, P> Clone for FnMetric<G, P> {
     fn clone(&self) -> Self {
         Self {
             name: self.name.clone(),
-            score: self.score.clone(),
-            ..*self
+            spec: self.spec,
+            settings: self.settings,
+            invalid: self.invalid.clone(),
+            answer: Arc::clone(&self.answer),
         }
     }
 }
 
-impl<F, A> FnMetric<F, A> {
-    const fn new(name: String, spec: MetricSpec<'static>, score: F) -> Self {
-        let settings = InstanceSettings {
-            threshold: None,
-            strict: None,
-            cost_msats: None,
-        };
-        Self {
-            name,
-            spec,
-            settings,
-            invalid: None,
-            score,
-            arguments: PhantomData,
-        }
-    }
-
-    /// Returns the error of an invalid setting.
-    fn usable(&self) -> Result<()> {
-        match &self.invalid {
-            Some(error) => Err(MetricError::failed(&*self.name, error)),
-            None => Ok(()),
-        }
-    }
-
-    fn named_spec(&self) -> MetricSpec<'_> {
-        MetricSpec {
-            name: &self.name,
-            ..self.spec
-        }
-    }
-
+impl<G, P> FnMetric<G, P> {
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
     ///
     /// ```
@@ -238,9 +213,8 @@ impl<F, A> FnMetric<F, A> {
             strict: false,
             ..self.spec
         };
-        let applied = self.settings.apply(spec);
-        self.invalid = applied.err();
-        self.spec = applied.unwrap_or(spec);
+        self.spec = self.settings.shown(spec);
+        self.invalid = self.settings.apply(spec).err();
         self
     }
 
@@ -296,9 +270,7 @@ impl<F, A> FnMetric<F, A> {
             .with_direction(crate::spec::Direction::LowerIsBetter);
         self.checked()
     }
-}
 
-impl<F> FnMetric<F> {
     /// Scores one pair of rows. The closure is synchronous.
     ///
     /// ```
@@ -311,20 +283,21 @@ impl<F> FnMetric<F> {
     /// ```
     ///
     /// # Errors
-    /// The closure's own error, an abstention, a value that is not finite or out of range, or an invalid threshold.
-    pub fn score<G, P, R>(&self, gold: &G, pred: &P) -> Result<MetricScore>
+    /// The closure's own error, an abstention, a value that is not finite or out of range, an invalid threshold, or an
+    /// asynchronous closure.
+    pub fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
-        F: Fn(&G, &P) -> R,
-        R: MetricReturn,
+        G: Sync,
+        P: Sync,
     {
-        self.usable()?;
-        Ok((self.score)(gold, pred)
-            .into_scored(&self.named_spec())?
+        let answer = self.answer(MetricCall::new(gold, pred)).ready();
+        Ok(answer
+            .unwrap_or_else(|| Err(is_asynchronous(&self.name)))?
             .into_score())
     }
 }
 
-impl<F, A> fmt::Debug for FnMetric<F, A> {
+impl<G, P> fmt::Debug for FnMetric<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FnMetric")
             .field("name", &self.name)
@@ -332,54 +305,44 @@ impl<F, A> fmt::Debug for FnMetric<F, A> {
     }
 }
 
-macro_rules! closure_metric {
-    ($arguments:ident, ($($argument:ty),*), |$call:ident| ($($value:expr),*)) => {
-        #[diagnostic::do_not_recommend]
-        #[async_trait]
-        impl<G: Sync, P: Sync, R, F, M> Metric<G, P> for FnMetric<F, $arguments<M>>
-        where
-            F: Fn(&G, &P $(, $argument)*) -> R + Send + Sync,
-            R: ClosureReturn<M>,
-        {
-            fn name(&self) -> &str {
-                &self.name
-            }
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync> Metric<G, P> for FnMetric<G, P> {
+    fn name(&self) -> &str {
+        &self.name
+    }
 
-            fn tier(&self) -> MetricTier {
-                self.spec.tier
-            }
+    fn tier(&self) -> MetricTier {
+        self.spec.tier
+    }
 
-            fn cost_estimate(&self) -> u64 {
-                self.spec.cost_msats
-            }
+    fn cost_estimate(&self) -> u64 {
+        self.spec.cost_msats
+    }
 
-            fn spec(&self) -> MetricSpec<'_> {
-                self.named_spec()
-            }
-
-            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-                Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
-            }
-
-            fn requirements(&self, all: &mut Vec<Requirement>) {
-                all.extend(self.invalid.map(|error| Requirement::missing(&*self.name, error)));
-            }
-
-            fn answer<'a>(&'a self, $call: MetricCall<'a, G, P>) -> Answer<'a> {
-                if let Err(error) = self.usable() {
-                    return Answer::Ready(Err(error));
-                }
-                (self.score)($call.gold, $call.pred $(, $value)*).into_answer(self.named_spec())
-            }
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec {
+            name: &self.name,
+            ..self.spec
         }
-    };
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let invalid = self.invalid.as_ref();
+        all.extend(invalid.map(|error| Requirement::missing(&*self.name, error)));
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        match &self.invalid {
+            Some(error) => Answer::Ready(Err(MetricError::failed(&*self.name, error))),
+            None => (self.answer)(call, self.spec()),
+        }
+    }
 }
-closure_metric!(TwoArguments, (), |call| ());
-closure_metric!(
-    FiveArguments,
-    (Option<&Trace>, Option<&str>, Option<&Trace>),
-    |call| (call.trace, call.pred_name, call.pred_trace)
-);
 
 #[diagnostic::do_not_recommend]
-impl<G: Sync, P: Sync, F, A> AcceptanceTest<G, P> for FnMetric<F, A> where Self: Metric<G, P> {}
+impl<G: Sync, P: Sync> AcceptanceTest<G, P> for FnMetric<G, P> {}

@@ -291,6 +291,10 @@ mod tests {
             (fields.get("b"), fields.get("c")),
             (Some(&1.into()), Some(&"c".into()))
         );
-        assert_eq!(fields.rewrite(1, "b"), None, "the row has the field already");
+        assert_eq!(
+            fields.rewrite(1, "b"),
+            None,
+            "the row has the field already"
+        );
     }
 }

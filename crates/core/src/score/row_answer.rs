@@ -2,7 +2,6 @@
 
 use crate::rows::missing::MissingFields;
 use crate::score::Scored;
-use crate::score::component_results::{ComponentResult, Number};
 use crate::score::counted::Counted;
 use crate::score::error::{MetricError, MetricErrorKind, Result};
 use crate::score::outcome::Outcome;
@@ -131,25 +130,6 @@ impl<T: Into<RowAnswer>> From<Result<T, MetricError>> for Outcome {
             Err(error) => error.into(),
         }
     }
-}
-
-impl From<Result<RowAnswer>> for ComponentResult {
-    fn from(answer: Result<RowAnswer>) -> Self {
-        match &answer {
-            Ok(RowAnswer::Scored(scored)) if scored.is_plain() => {
-                Self::of_number(Number::of(scored))
-            }
-            _ => of_outcome(answer),
-        }
-    }
-}
-
-#[cold]
-fn of_outcome(answer: Result<RowAnswer>) -> ComponentResult {
-    let cost = answer
-        .as_ref()
-        .map_or_else(MetricError::cost_msats, RowAnswer::cost_msats);
-    ComponentResult::other(Outcome::from(answer), cost)
 }
 
 /// The error of a metric that scores all rows together. It drops the contribution, which callers need no code for.

@@ -2,9 +2,9 @@
 
 use std::slice;
 
-use super::combine::{Value, stable_sum, within};
+use super::combine::{Value, stable_sum};
 use crate::composite::shape::Reads;
-use crate::score::component_results::{ComponentResult, Number};
+use crate::score::component_results::ComponentResult;
 use crate::spec::ScoreRange;
 
 /// A checked expression over numbered components.
@@ -44,8 +44,6 @@ pub(in crate::composite) struct Weighted {
     pub(super) terms: Vec<Term>,
     /// Whether two terms have the same name and weight, so that the terms have to be sorted before summing.
     is_ambiguous: bool,
-    /// Components and weights in the order of the sum, if the terms are components and nothing else.
-    plain: Option<Box<[(usize, f64)]>>,
     pub(super) range: Option<ScoreRange>,
 }
 
@@ -80,11 +78,9 @@ impl Weighted {
             place,
         });
         let terms: Vec<Term> = terms.collect();
-        let plain = if is_ambiguous { None } else { plain(&terms) };
         Self {
             terms,
             is_ambiguous,
-            plain,
             range,
         }
     }
@@ -97,29 +93,6 @@ impl Weighted {
         } else {
             terms.iter().sum()
         }
-    }
-
-    /// Returns the sum if every term is a component with a plain score: the common case, with the same result as the
-    /// general one.
-    #[inline]
-    pub(super) fn plain_sum(&self, results: &[ComponentResult]) -> Option<f64> {
-        self.sum_of(|index| results.get(index)?.plain())
-    }
-
-    /// Returns the sum if every term is a component; `numbers` are their scores.
-    #[inline]
-    pub(super) fn sum_of_numbers(&self, numbers: &[Number]) -> Option<f64> {
-        self.sum_of(|index| numbers.get(index).map(|number| number.value))
-    }
-
-    #[inline]
-    fn sum_of(&self, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
-        // As an empty sum of `Iterator::sum`.
-        let mut sum = -0.0;
-        for (index, weight) in self.plain.as_deref()? {
-            sum += weight * value(*index)?;
-        }
-        Some(self.range.map_or(sum, |range| within(range, sum)))
     }
 }
 
@@ -146,32 +119,10 @@ impl Node {
         }
     }
 
-    fn has_stages(&self) -> bool {
-        let mut parts = self.operands();
-        matches!(self, Self::Gate { .. } | Self::Decision(_))
-            || parts.any(|it| it.node.has_stages())
-    }
-
     fn has_decisions(&self) -> bool {
         let mut parts = self.operands().chain(self.later_operands());
         matches!(self, Self::Decision(_)) || parts.any(|part| part.node.has_decisions())
     }
-}
-
-fn plain(terms: &[Term]) -> Option<Box<[(usize, f64)]>> {
-    let mut plain = vec![(0, 0.0); terms.len()];
-    for Term {
-        child,
-        weight,
-        place,
-    } in terms
-    {
-        let Node::Leaf(index) = child.node else {
-            return None;
-        };
-        plain[*place] = (index, *weight);
-    }
-    Some(plain.into())
 }
 
 /// An operand of a combinator.
@@ -187,18 +138,38 @@ pub(in crate::composite) struct Child {
 #[derive(Debug)]
 pub(in crate::composite) struct Tree {
     pub(in crate::composite) node: Node,
-    /// Whether components behind gates or in branches are evaluated after others, if at all.
-    pub(super) has_stages: bool,
     pub(super) has_decisions: bool,
 }
 
 impl Tree {
     pub(in crate::composite) fn new(node: Node) -> Self {
-        let (has_stages, has_decisions) = (node.has_stages(), node.has_decisions());
+        let has_decisions = node.has_decisions();
         Self {
             node,
-            has_stages,
             has_decisions,
         }
     }
+}
+
+/// Returns the paths through the decision trees of an expression, one line each: `has_headings: yes, heading_order: Partly`.
+pub(super) fn path(node: &Node, names: &[&str], results: &[ComponentResult]) -> Option<String> {
+    let mut lines = Vec::new();
+    each_tree(node, names, results, &mut lines);
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn each_tree(node: &Node, names: &[&str], results: &[ComponentResult], lines: &mut Vec<String>) {
+    let (mut node, mut steps) = (node, Vec::new());
+    while let Node::Decision(decision) = node {
+        let Ok(taken) = decision.taken(results) else {
+            break;
+        };
+        steps.push(format!("{}: {}", names[decision.node], taken.answer));
+        node = &taken.to.node;
+    }
+    if !steps.is_empty() {
+        lines.push(steps.join(", "));
+    }
+    let parts = node.operands().chain(node.later_operands());
+    parts.for_each(|part| each_tree(&part.node, names, results, lines));
 }

@@ -377,19 +377,7 @@ impl<S: Eq + Hash> ResultScore<S> {
     where
         S: From<Cow<'a, str>>,
     {
-        let record = match outcome {
-            Cow::Borrowed(outcome) => Self::of(outcome),
-            // Only a component that returned more than numbers has an outcome of its own.
-            Cow::Owned(outcome) => Self {
-                outcome: (&outcome).into(),
-                value: outcome.value(),
-                passed: outcome.scored().and_then(|scored| scored.passed),
-                confidence: outcome.scored().map(|scored| scored.score.confidence),
-                cost_msats: outcome.cost_msats(),
-                ..Self::of(&Outcome::Abstained)
-            },
-        };
-        (Cow::Borrowed(name).into(), record)
+        (Cow::Borrowed(name).into(), Self::of(outcome))
     }
 
     /// Whether the value is the verdict: 1 for pass and 0 for fail.
