@@ -4,13 +4,12 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::contract::Judge;
-use super::each::with_numbers;
 use super::error::JudgeError;
 use super::output_spec::OutputSpec;
 use super::prompt::{Demo, user};
 use super::reply::Reply;
 use super::signature::Signature;
-use super::steps::Earlier;
+use super::steps::{Earlier, with_numbers};
 use super::trace::shown_trace;
 use super::untrusted::{Content, Shown, Untrusted};
 use crate::rows::dynamic::{Example, Trace};

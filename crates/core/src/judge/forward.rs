@@ -12,7 +12,7 @@ use super::judged::Judgement;
 use super::row::judgement;
 use super::signature::Signature;
 use super::steps::Step;
-use super::turns_row::spec_of_question;
+use super::turns::spec_of_question;
 use super::untrusted::Untrusted;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};

@@ -44,87 +44,76 @@
 //! ```
 
 mod aggregation;
-mod builder;
 mod choice;
 #[doc(hidden)]
 pub mod configured;
 mod contract;
-mod conversation;
 mod demos;
-mod each;
-mod embed;
 mod error;
 pub(crate) mod forward;
-mod ignored_keys;
 mod json_object;
 mod judged;
 mod members;
 mod model_call;
 mod models;
-mod offline;
 mod output_spec;
 mod panel;
 mod pipeline;
 mod prompt;
 mod reply;
-mod rescored;
 #[doc(hidden)]
 pub mod row;
 mod score;
 mod scoring;
-mod share;
 mod signature;
 mod steps;
-mod token_weights;
 mod trace;
 mod turns;
-mod turns_row;
 mod unsupported_params;
 mod untrusted;
-mod weighed_values;
 
 pub use schemars;
 pub use schemars::JsonSchema;
 
 pub use self::aggregation::Aggregation;
-pub use self::builder::JudgeBuilder;
 pub use self::choice::{Answers, Choice};
 #[doc(hidden)]
 pub use self::choice::{Itself, answer_of};
+pub use self::contract::AnswersOffline;
 #[doc(hidden)]
 pub use self::contract::ChecksParams;
 pub use self::contract::Judge;
 #[doc(hidden)]
-pub use self::conversation::{ConversationInput, shown_calls, shown_conversation};
-pub use self::embed::{embed, embedder_requirement, embedding_model};
+pub use self::contract::Offline;
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
-pub use self::models::Models;
-pub use self::offline::AnswersOffline;
 #[doc(hidden)]
-pub use self::offline::Offline;
+pub use self::judged::{Rescored, rescored};
+pub use self::models::Models;
+pub use self::models::{embed, embedder_requirement, embedding_model};
 pub use self::output_spec::OutputSpec;
+pub use self::panel::JudgeBuilder;
 pub use self::panel::Panel;
 pub use self::prompt::{Demo, Fenced, Prompt};
 #[doc(hidden)]
 pub use self::reply::OutputType;
 pub use self::reply::{Answer, JudgeOutput, Reply};
 #[doc(hidden)]
-pub use self::rescored::{Rescored, rescored};
-#[doc(hidden)]
 pub use self::row::row;
+pub use self::score::share;
 #[doc(hidden)]
 pub use self::score::{CheckedInteger, Overflow};
 pub use self::score::{IntoScore, Preference, rescale};
 #[doc(hidden)]
 pub use self::scoring::Scoring;
-pub use self::share::share;
 #[doc(hidden)]
 pub use self::signature::IsMetric;
 pub use self::signature::Signature;
 #[doc(hidden)]
 pub use self::steps::{Each, Empty};
 pub use self::trace::MAX_TRACE_BYTES;
+#[doc(hidden)]
+pub use self::trace::{ConversationInput, shown_calls, shown_conversation};
 #[doc(hidden)]
 pub use self::trace::{TraceInput, shown_trace};
 #[doc(hidden)]

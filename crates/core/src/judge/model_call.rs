@@ -4,15 +4,13 @@ use serde_json::{Map, Value};
 
 use super::contract::Judge;
 use super::error::JudgeError;
-use super::ignored_keys::Fields;
-use super::json_object::Flaw;
+use super::json_object::{Fields, Flaw};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::score::Overflow;
-use super::scoring::Scoring;
+use super::scoring::{Scoring, Weights, weights};
 use super::signature::Signature;
 use super::steps::{Earlier, Step};
-use super::token_weights::{Weights, weights};
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
@@ -33,22 +31,6 @@ pub(super) struct Verdict {
     pub(super) answer: Map<String, Value>,
     /// The probabilities of the values of an output, if the score is computed from them.
     pub(super) weights: Option<Weights>,
-}
-
-/// The numbers of calls.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Calls {
-    /// Calls that were made for this result, by this run or an earlier one, including calls without a reply.
-    pub(super) made: u32,
-    /// The tokens of these calls.
-    pub(super) usage: Usage,
-}
-
-impl Calls {
-    pub(super) fn add(&mut self, other: Self) {
-        self.made += other.made;
-        self.usage += other.usage;
-    }
 }
 
 /// Returns the request for a question, without the parameters that the model does not support.
@@ -99,7 +81,8 @@ pub(super) struct Question {
     pub(super) declared_msats: u64,
     /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
     pub(super) msats: u64,
-    pub(super) calls: Calls,
+    pub(super) calls: u32,
+    pub(super) usage: Usage,
     /// The models that replied, also from the store.
     pub(super) replied_by: ReplyCounts,
     /// The parameters that the model does not support, and that were omitted.
@@ -111,12 +94,12 @@ pub(super) struct Question {
 impl Question {
     pub(super) fn new(lm: &dyn LanguageModel, declared_msats: u64) -> Self {
         let omitted = unsupported_params::known_for(lm);
-        let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
         Self {
             declared_msats,
             msats: 0,
-            calls,
-            replied_by,
+            calls: 0,
+            usage: Usage::default(),
+            replied_by: ReplyCounts::default(),
             omitted,
             ignored_keys: 0,
         }
@@ -228,35 +211,26 @@ impl Question {
     }
 
     fn count(&mut self, reply: &Result<LmReply, LmError>) {
-        let (cost, is_unpriced) = match reply {
-            Ok(reply) => (reply.cost_msats, reply.is_unpriced()),
-            Err(error) => (error.cost_msats(), error.cost_msats().is_none()),
+        let (cost, is_unpriced, usage) = match reply {
+            Ok(reply) => (reply.cost_msats, reply.is_unpriced(), reply.usage),
+            Err(error) => (
+                error.cost_msats(),
+                error.cost_msats().is_none(),
+                error.usage(),
+            ),
         };
-        let known = cost.unwrap_or(0);
-        let cost = if is_unpriced {
-            known.max(self.declared_msats)
-        } else {
-            known
-        };
-        self.msats = self.msats.saturating_add(cost);
-        if let Ok(LmReply {
-            model, fingerprint, ..
-        }) = reply
-        {
-            let fingerprint = fingerprint.as_deref().map(reported);
-            let fingerprint = fingerprint.as_deref().filter(|it| !it.is_empty());
-            self.replied_by.add(&reported(model), fingerprint, 1);
+        let mut cost = cost.unwrap_or(0);
+        if is_unpriced {
+            cost = cost.max(self.declared_msats);
         }
-        self.calls.add(match reply {
-            Ok(reply) => Calls {
-                made: 1,
-                usage: reply.usage,
-            },
-            Err(error) => Calls {
-                made: 1,
-                usage: error.usage(),
-            },
-        });
+        self.msats = self.msats.saturating_add(cost);
+        self.calls += 1;
+        self.usage += usage;
+        if let Ok(reply) = reply {
+            let fingerprint = reply.fingerprint.as_deref().map(reported);
+            let fingerprint = fingerprint.as_deref().filter(|it| !it.is_empty());
+            self.replied_by.add(&reported(&reply.model), fingerprint, 1);
+        }
     }
 }
 

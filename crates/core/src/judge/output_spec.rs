@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::each::number_items;
-use super::steps::Each;
+use super::steps::{Each, number_items};
 use crate::spec::ScoreRange;
 
 /// One output of a judge.

@@ -1,29 +1,26 @@
 //! Judges one row with all judges of a panel: the calls, both orders of a pair, and the cost. `members.rs` combines the
 //! verdicts.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
-use super::contract::Judge;
+use super::contract::{Judge, Offline};
 use super::demos::demos;
 use super::error::JudgeError;
-use super::ignored_keys::Fields;
-use super::json_object::Flaw;
+use super::json_object::{Fields, Flaw};
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
-use super::model_call::{Calls, Question, Verdict, hash_without_inputs, request, score, validated};
-use super::offline::Offline;
+use super::model_call::{Question, Verdict, hash_without_inputs, request, score, validated};
 use super::panel::Judges;
 use super::pipeline::{Pipeline, call_model, step_prompt};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::signature::Signature;
-use super::turns_row;
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
-use super::weighed_values;
 use crate::declared::Declared;
 use crate::declared::requirements::{Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
@@ -65,7 +62,7 @@ pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> J
     let (result, cost_msats) = match &J::signature().turns {
         None => judgement(judge, input, spec).await,
         // Boxed, so that a judge of rows takes less memory.
-        Some(turns) => Box::pin(turns_row::judgement(judge, input, turns, spec)).await,
+        Some(turns) => Box::pin(super::turns::judgement(judge, input, turns, spec)).await,
     };
     Judged::new(result, cost_msats)
 }
@@ -77,9 +74,9 @@ pub(super) async fn judgement<J: Judge>(
     input: &J::Input,
     spec: impl Fn() -> MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let mut questions = match Prepared::new(judge, input, &spec()) {
-        Prepared::Judgement(judgement) => return (judgement, 0),
-        Prepared::Questions(questions) => questions,
+    let mut questions = match prepared(judge, input, &spec()) {
+        ControlFlow::Break(judgement) => return (judgement, 0),
+        ControlFlow::Continue(questions) => questions,
     };
     match questions.ask(judge).await {
         Ok(answers) => questions.judgement(judge, answers, &spec()),
@@ -87,44 +84,38 @@ pub(super) async fn judgement<J: Judge>(
     }
 }
 
-/// A row before the first call.
-enum Prepared {
-    /// No model is called.
-    Judgement(Result<Judgement, JudgeError>),
-    Questions(Questions),
-}
-
-impl Prepared {
-    fn new<J: Judge>(judge: &J, input: &J::Input, spec: &MetricSpec<'static>) -> Self {
-        let signature = J::signature();
-        let contents = judge.shown(input);
-        if let Some(judgement) = of_empty_input(signature, &contents) {
-            return Self::Judgement(Ok(judgement));
-        }
-        let demos = check(judge, spec);
-        match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
-            Err(error) => Self::Judgement(Err(error)),
-            Ok((_, Judges::Offline(answer))) => Self::Judgement(offline(judge, answer, &contents)),
-            Ok((demos, Judges::Models(lms))) => {
-                Self::Questions(Questions::new(judge, lms, &demos, contents, spec))
-            }
+/// Returns the questions to the models, or the judgement that needs no model.
+fn prepared<J: Judge>(
+    judge: &J,
+    input: &J::Input,
+    spec: &MetricSpec<'static>,
+) -> ControlFlow<Result<Judgement, JudgeError>, Questions> {
+    let contents = judge.shown(input);
+    if let Some(judgement) = of_empty_input(J::signature(), &contents) {
+        return ControlFlow::Break(Ok(judgement));
+    }
+    match checked(judge, spec) {
+        Err(error) => ControlFlow::Break(Err(error)),
+        Ok((_, Judges::Offline(answer))) => ControlFlow::Break(offline(judge, answer, &contents)),
+        Ok((demos, Judges::Models(lms))) => {
+            ControlFlow::Continue(Questions::new(judge, lms, &demos, contents, spec))
         }
     }
 }
 
 /// Validates the settings of a judge and returns its demonstrations.
-fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
-    let is_verdict = J::signature()
-        .turns
-        .as_ref()
-        .is_some_and(|turns| turns.is_verdict);
-    judge
-        .panel()
-        .check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
-    J::signature().check_costs(spec.cost_msats)?;
-    weighed_values::check(J::signature())?;
+fn checked<J: Judge>(
+    judge: &J,
+    spec: &MetricSpec<'_>,
+) -> Result<(Vec<Demo>, Judges<'static>), JudgeError> {
+    let (signature, panel) = (J::signature(), judge.panel());
+    let turns = signature.turns.as_ref();
+    let is_verdict = turns.is_some_and(|turns| turns.is_verdict);
+    panel.check(signature, is_verdict || spec.kind == ScoreKind::Bool)?;
+    signature.check_costs(spec.cost_msats)?;
+    super::scoring::check(signature)?;
     judge.check_params().map_err(JudgeError::new)?;
-    demos(judge)
+    Ok((demos(judge)?, panel.resolve(signature)?))
 }
 
 /// Returns the score of a row with an empty input, if the judge scores it without a model.
@@ -133,14 +124,9 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     let is_blank = |index: &&usize| contents.get(**index).is_some_and(|input| input.is_blank);
     let (name, _) = signature.inputs.get(*inputs.iter().find(is_blank)?)?;
     let details = Some(format!("`{name}` is empty; no model was called"));
-    let (feedback, metadata) = (None, Map::new());
     Some(Judgement {
-        value,
-        confidence: 1.0,
         details,
-        feedback,
-        metadata,
-        lost: None,
+        ..Judgement::new(value)
     })
 }
 
@@ -149,8 +135,7 @@ impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         all.extend(self.panel().invalid_setting(&spec));
-        let demos = check(self, &spec);
-        match demos.and_then(|demos| Ok((demos, self.panel().resolve(signature)?))) {
+        match checked(self, &spec) {
             Ok((demos, Judges::Models(lms))) => {
                 let (configured, settings) = (self.configured(), self.panel().prompt());
                 let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
@@ -214,12 +199,9 @@ fn offline<J: Judge>(
     metadata.insert("answer".to_owned(), Value::Object(answer));
     let value = score(judge, output, OFFLINE_JUDGE)?;
     Ok(Judgement {
-        value,
-        confidence: 1.0,
         details,
-        feedback: None,
         metadata,
-        lost: None,
+        ..Judgement::new(value)
     })
 }
 
@@ -331,12 +313,13 @@ impl Questions {
         let questions = requests.len() / lms.len();
         let draws = J::signature().scoring.draws() as usize;
         let mut cost_msats: u64 = 0;
-        let mut calls = Calls::default();
+        let (mut calls, mut usage) = (0, Usage::default());
         let mut omitted = UnsupportedParams::new();
         for (_, question) in &results {
             omitted.extend(&question.omitted);
             cost_msats = cost_msats.saturating_add(question.msats);
-            calls.add(question.calls);
+            calls += question.calls;
+            usage += question.usage;
         }
         let mut results = results.into_iter();
         let members = lms.iter().map(|lm| {
@@ -365,13 +348,9 @@ impl Questions {
         let members: Vec<Member> = members.collect();
         let judgement =
             combine(judge.panel(), J::signature(), &members, spec).map(|mut judgement| {
-                judgement
-                    .metadata
-                    .insert("calls".to_owned(), json!(calls.made));
-                if calls.usage != Usage::default() {
-                    judgement
-                        .metadata
-                        .insert("usage".to_owned(), json!(calls.usage));
+                judgement.metadata.insert("calls".to_owned(), json!(calls));
+                if usage != Usage::default() {
+                    judgement.metadata.insert("usage".to_owned(), json!(usage));
                 }
                 report_omitted(&mut judgement, &omitted);
                 judgement

@@ -1,13 +1,13 @@
 //! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and its
 //! prompt. `#[judge]` generates it; a panel overrides the settings. The prompt is built in `prompt.rs`.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
 use super::aggregation::Aggregation;
+use super::contract::Offline;
 use super::error::JudgeError;
-use super::offline::Offline;
 use super::output_spec::OutputSpec;
 use super::scoring::Scoring;
 use super::steps::Step;
@@ -53,8 +53,6 @@ pub struct Signature {
     pub(super) turns: Option<Turns>,
     pub(super) name: String,
     reply: OnceLock<Arc<ReplySchema>>,
-    pub(super) plain_system: OnceLock<Arc<str>>,
-    pub(super) last_system: Arc<Mutex<Option<Arc<str>>>>,
 }
 
 /// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
@@ -143,8 +141,6 @@ impl Signature {
             turns: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
-            plain_system: OnceLock::new(),
-            last_system: Arc::default(),
         }
     }
 
