@@ -76,18 +76,18 @@ pub use crate::declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, With
 pub use crate::files::{MetricFile, NamesFiles};
 pub use crate::metric::Metric;
 pub use crate::metric::answer::Answer;
-pub use crate::metric::at_once::ScoredAtOnce;
+pub use crate::metric::answer::ScoredAtOnce;
 pub use crate::metric::call::MetricCall;
-pub use crate::metric::closure_return::ClosureReturn;
+pub use crate::metric::fn_metric::ClosureReturn;
 pub use crate::metric::fn_metric::{
     FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};
 #[doc(hidden)]
-pub use crate::metric::objectives::objectives;
-#[doc(hidden)]
 pub use crate::metric::optimizer::HasVerdict;
+#[doc(hidden)]
+pub use crate::metric::optimizer::objectives;
 pub use crate::metric::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::metric::param_group::ParamGroup;
 #[doc(hidden)]
@@ -95,7 +95,7 @@ pub use crate::metric::param_group::ParamType;
 #[doc(hidden)]
 pub use crate::metric::params::HasDefaults;
 pub use crate::metric::params::{Configure, ParamError, Params};
-pub use crate::metric::repeat::RepeatNumber;
+pub use crate::metric::settings::RepeatNumber;
 pub use crate::metric::settings::Settings;
 #[doc(hidden)]
 pub use crate::metric::typed_rows::{Pointer, TypedField, TypedRow};
@@ -108,21 +108,21 @@ pub use crate::rows::by_name::NamedFields;
 pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
 pub use crate::rows::field_error::FieldError;
 pub use crate::rows::fields::{FieldType, Record, RowType};
-pub use crate::rows::from_serialize::FromSerializeError;
 pub use crate::rows::inputs::InputError;
 pub use crate::rows::named_values::Fields;
+pub use crate::rows::named_values::FromSerializeError;
 pub use crate::rows::pair::{Origin, Pair};
+pub use crate::score::check::Explanation;
 pub use crate::score::component_results::Component;
 pub use crate::score::corpus::{CorpusCounts, CorpusFormula};
 pub use crate::score::counted::{CorpusState, Counted};
 pub use crate::score::error::{MetricError, MetricErrorKind, Result};
-pub use crate::score::explanation::Explanation;
 pub use crate::score::outcome::Outcome;
+pub use crate::score::outcome::RowAnswer;
 pub use crate::score::replied_by::RepliedBy;
 #[doc(hidden)]
 pub use crate::score::return_types::CorpusReturn;
 pub use crate::score::return_types::{MetricReturn, WithCorpus};
-pub use crate::score::row_answer::RowAnswer;
 pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,

@@ -1,15 +1,11 @@
 //! A checked expression over numbered components, for rows of any type. Composites of the builder and of `#[metric]`
 //! share it.
 
-use std::any::type_name;
-use std::marker::PhantomData;
-
-use super::OnMissing;
 use super::eval::{Node, Run, Tree};
 use super::legality::check::{Leaves, resolve};
-use super::shape::{Leaf as _, Named, Shape};
+use super::shape::{Leaf as _, Named, OnMissing, Shape};
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::{Configured, Key};
+use crate::dedup::key::Key;
 use crate::dedup::memo::Sharing;
 use crate::interned_names;
 use crate::metric::Metric;
@@ -85,6 +81,11 @@ impl Plan {
             composite,
             self.tree.as_ref().map(|_| ()),
         ));
+    }
+
+    /// Returns the key of a declared composite with a decision tree, whose parameters are the paths with their scores.
+    pub fn key_of<M: 'static>(&'static self) -> Key {
+        Key::of_tree::<M>(&self.settings)
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {
@@ -167,41 +168,6 @@ fn memoized<'a, G: Sync, P: Sync>(
         .into()
 }
 
-/// The key of a declared composite with a decision tree, whose parameters are the paths with their scores.
-#[derive(Debug)]
-pub struct KeyOfTree<M>(&'static Plan, PhantomData<fn() -> M>);
-
-impl<M: 'static> KeyOfTree<M> {
-    /// Returns the key.
-    pub fn key(plan: &'static Plan) -> Key {
-        Key::of(&Self(plan, PhantomData))
-    }
-}
-
-impl<M> Clone for KeyOfTree<M> {
-    fn clone(&self) -> Self {
-        Self(self.0, PhantomData)
-    }
-}
-
-impl<M: 'static> Configured for KeyOfTree<M> {
-    fn has_same_parameters(&self, _: &Self) -> bool {
-        true
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
-        self.0
-            .settings
-            .iter()
-            .map(|(name, value)| (*name, Some(value.clone())))
-            .collect()
-    }
-
-    fn metric() -> &'static str {
-        type_name::<M>()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,7 +195,7 @@ mod tests {
             branches,
         };
         let plan = Plan::declared(tree, on_missing, vec![None], &[], &[SPEC]);
-        KeyOfTree::<M>::key(Box::leak(Box::new(plan)))
+        Box::leak(Box::new(plan)).key_of::<M>()
     }
 
     #[test]

@@ -3,10 +3,15 @@
 use std::borrow::Cow;
 
 use foldhash::fast::RandomState;
-use indexmap::IndexMap;
-use indexmap::map;
+use indexmap::{IndexMap, map};
+use serde::de::MapAccess;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::dynamic::{Example, Prediction};
+use crate::json::describe::found;
+use crate::json::numbers::{is_long_integer, numbers};
+use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
 /// Hashed with a random seed of the process, so that no file can have names that collide.
 type Entries = IndexMap<Name, Value, RandomState>;
@@ -256,6 +261,128 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
             all.insert(name, value);
         }
         all
+    }
+}
+
+/// Why a value cannot be converted into a row.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use dsrs_metrics::{Example, rows::FromSerializeError};
+///
+/// let error = Example::from_serialize(&BTreeMap::from([("id", 1_u128 << 64)])).unwrap_err();
+/// assert_eq!(error, FromSerializeError::LongInteger { integer: "18446744073709551616".to_owned() });
+/// let message = "expected an integer of at most 64 bits, found 18446744073709551616; serialize it as a string";
+/// assert_eq!(error.to_string(), message);
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FromSerializeError {
+    message: String,
+}
+
+dsrs_metrics_values::debug_as_display!(FromSerializeError);
+
+impl Fields {
+    /// Returns the fields of a struct or a map, in its order. A float that is not finite becomes null, as in JSON.
+    ///
+    /// ```
+    /// use dsrs_metrics::rows::Fields;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Answer {
+    ///     text: &'static str,
+    ///     log_probability: f64,
+    /// }
+    ///
+    /// let fields = Fields::from_serialize(&Answer { text: "Paris", log_probability: f64::NEG_INFINITY })?;
+    /// assert_eq!(fields.get("text").unwrap(), "Paris");
+    /// assert!(fields.get("log_probability").unwrap().is_null());
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FromSerializeError`] if the value is not an object of JSON.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
+        let failed = |message| FromSerializeError { message };
+        let invalid = |error: serde_json::Error| {
+            failed(format!("the value cannot be written as JSON: {error}"))
+        };
+        // As text, since an object of `serde_json` does not keep the order of its fields.
+        let text = serde_json::to_string(value).map_err(invalid)?;
+        if let Some(integer) = numbers(&text).find(|number| is_long_integer(number.text)) {
+            return Err(failed(format!(
+                "expected an integer of at most 64 bits, found {}; serialize it as a string",
+                integer.text
+            )));
+        }
+        match serde_json::from_str(&text).map_err(invalid)? {
+            Shape::Map(fields) => Ok(fields),
+            Shape::Other(value) => Err(failed(format!(
+                "expected a struct or a map, found {}; put the value into a field",
+                found(&value)
+            ))),
+        }
+    }
+}
+
+impl Example {
+    /// Returns an example with the fields of a struct or a map.
+    ///
+    /// ```
+    /// use dsrs_metrics::Example;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Ticket {
+    ///     text: String,
+    ///     urgent: bool,
+    /// }
+    ///
+    /// let ticket = Ticket { text: "It burns.".to_owned(), urgent: true };
+    /// let example = Example::from_serialize(&ticket)?.with_inputs(["text"]);
+    /// assert_eq!(example.get("urgent").unwrap(), true);
+    ///
+    /// let error = Example::from_serialize("It burns.").unwrap_err().to_string();
+    /// assert_eq!(error, "expected a struct or a map, found the string \"It burns.\"; put the value into a field");
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FromSerializeError`] if the value is not an object of JSON.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
+        Fields::from_serialize(value).map(Self::from)
+    }
+}
+
+impl Prediction {
+    /// Returns a prediction with the fields of a struct or a map; see [`Example::from_serialize`].
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// # use dsrs_metrics::{Prediction, prediction};
+    ///
+    /// let pred = Prediction::from_serialize(&BTreeMap::from([("answer", 42)]))?;
+    /// assert_eq!(pred, prediction! { "answer" => 42 });
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FromSerializeError`] if the value is not an object of JSON.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
+        Fields::from_serialize(value).map(Self::from)
+    }
+}
+
+impl FromMap for Fields {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut fields = Self::default();
+        while let Some(key) = map.next_key::<String>()? {
+            let is_duplicate = fields
+                .insert(key.as_str(), map.next_value::<UniqueKeys>()?.0)
+                .is_some();
+            reject_duplicate(is_duplicate, &key)?;
+        }
+        Ok(fields)
     }
 }
 

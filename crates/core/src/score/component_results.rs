@@ -8,8 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::interned_names::intern_all;
 use crate::score::error::{MetricError, Result};
-use crate::score::outcome::Outcome;
-use crate::score::row_answer::RowAnswer;
+use crate::score::outcome::{Outcome, RowAnswer};
 use crate::score::{Scored, is_zero};
 
 /// The results of the components of a composite, each under its name.

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::mem;
 
-use crate::rows::absent::Absent;
 use crate::rows::field_error::FieldError;
-use crate::rows::missing::MissingFields;
+use crate::rows::missing::{Absent, MissingFields};
 use crate::score::error::{MetricError, Result};
-use crate::score::row_answer::{RowAnswer, row_answer};
+use crate::score::outcome::{RowAnswer, row_answer};
 use crate::score::{MetricScore, Note, Scored};
 use crate::spec::{MetricSpec, Side};
 

@@ -5,31 +5,16 @@
 //! row. Reasons for a row without a score are in `error.rs` and `outcome.rs`, contributions to a score of all rows in
 //! `counted.rs` and `corpus/`, the models that replied to a judge in `replied_by.rs`. Aggregation over rows is in `evaluate/`.
 
-#[doc(hidden)]
 pub mod check;
-#[doc(hidden)]
 pub mod component_results;
-#[doc(hidden)]
 pub mod corpus;
-#[doc(hidden)]
 pub mod counted;
-#[doc(hidden)]
 pub mod error;
-#[doc(hidden)]
-pub mod explanation;
-mod judges;
-#[doc(hidden)]
 pub mod missing;
-#[doc(hidden)]
 pub mod outcome;
-#[doc(hidden)]
 pub mod replied_by;
-#[doc(hidden)]
 pub mod return_types;
-#[doc(hidden)]
-pub mod row_answer;
 mod scored;
-mod stored_error;
 mod validated;
 
 use std::collections::{BTreeMap, HashMap};

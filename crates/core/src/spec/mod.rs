@@ -5,10 +5,8 @@
 //!
 //! The file is long because it has one public type, each of whose methods has an example.
 
-#[doc(hidden)]
 pub mod code;
 mod fields;
-#[doc(hidden)]
 pub mod instance_settings;
 
 use std::fmt;

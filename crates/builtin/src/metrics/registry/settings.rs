@@ -18,7 +18,7 @@ use crate::core::metric::params::{ParamError, Params};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::core::score::error::MetricError;
-use crate::core::score::row_answer::RowAnswer;
+use crate::core::score::outcome::RowAnswer;
 use crate::core::spec::MetricSpec;
 use crate::core::spec::instance_settings::InstanceSettings;
 use crate::lm::parse_msats;

@@ -3,8 +3,7 @@
 use smallvec::SmallVec;
 
 use super::tree::{Child, Decision, Node, Weighted};
-use crate::composite::OnMissing;
-use crate::composite::shape::Reads;
+use crate::composite::shape::{OnMissing, Reads};
 use crate::score::component_results::ComponentResult;
 use crate::score::outcome::Outcome;
 use crate::spec::ScoreRange;
@@ -137,17 +136,19 @@ impl Combine<'_> {
     }
 
     fn weighted(&self, weighted: &Weighted) -> Result<Value, Missing> {
-        let len = weighted.terms.len();
-        let (mut terms, mut weights) = (Few::from_elem(0.0, len), Few::from_elem(0.0, len));
-        let parts = weighted.terms.iter().map(|term| (&term.child, term));
-        let omitted = self.present(parts, |value, term| {
-            terms[term.place] = term.weight * value.value;
-            weights[term.place] = term.weight;
+        let (mut terms, mut weights) = (Few::new(), Few::new());
+        let parts = weighted
+            .parts
+            .iter()
+            .map(|(child, weight)| (child, *weight));
+        let omitted = self.present(parts, |value, weight| {
+            terms.push(weight * value.value);
+            weights.push(weight);
         })?;
-        let mut value = weighted.sum(&mut terms);
+        let mut value = stable_sum(&mut terms);
         // If no operand is missing the weights sum to 1, and scaling could change the last bit.
         if let Some(missing) = omitted {
-            let sum = weighted.sum(&mut weights);
+            let sum = stable_sum(&mut weights);
             if sum <= 0.0 {
                 return Err(missing);
             }

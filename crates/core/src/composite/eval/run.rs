@@ -6,18 +6,16 @@ use futures_util::future::{BoxFuture, join_all};
 use super::combine::{Combine, Missing, Reason, component};
 use super::schedule::next;
 use super::tree::{Node, Tree, path};
-use crate::composite::OnMissing;
+use crate::composite::shape::OnMissing;
 use crate::dedup::key::Key;
-use crate::metric::Metric;
 use crate::metric::answer::Answer;
 use crate::metric::call::MetricCall;
-use crate::metric::shared_answer;
+use crate::metric::{Metric, shared_answer};
 use crate::panic::{self, Panic};
 use crate::score::Scored;
 use crate::score::component_results::{self, ComponentResult, Components};
 use crate::score::error::{MetricError, MetricErrorKind, Result};
-use crate::score::outcome::Outcome;
-use crate::score::row_answer::RowAnswer;
+use crate::score::outcome::{Outcome, RowAnswer};
 use crate::spec::MetricSpec;
 
 /// The parts of a composite that are the same for all rows.

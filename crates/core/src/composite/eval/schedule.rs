@@ -2,7 +2,7 @@
 
 use super::combine::{Combine, Missing, component};
 use super::tree::{Child, Decision, Node};
-use crate::composite::OnMissing;
+use crate::composite::shape::OnMissing;
 use crate::score::component_results::ComponentResult;
 
 /// Returns the components to evaluate next. Components behind a gate wait until every proxy has accepted the row, those in a

@@ -4,10 +4,9 @@ use super::combine::{Combine, Value};
 use super::schedule::next;
 use super::tree::path;
 use super::{Child, Decision, Node, Tree};
-use crate::composite::OnMissing;
-use crate::composite::shape::Reads;
+use crate::composite::shape::{OnMissing, Reads};
 use crate::score::component_results::ComponentResult;
-use crate::score::row_answer::RowAnswer;
+use crate::score::outcome::RowAnswer;
 use crate::score::{MetricScore, Scored};
 use crate::spec::MetricSpec;
 

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::combine::{Value, stable_sum};
+use super::combine::Value;
 use crate::composite::shape::Reads;
 use crate::score::component_results::ComponentResult;
 use crate::spec::ScoreRange;
@@ -41,74 +41,23 @@ pub(in crate::composite) struct Decision {
 /// A weighted mean.
 #[derive(Debug)]
 pub(in crate::composite) struct Weighted {
-    pub(super) terms: Vec<Term>,
-    /// Whether two terms have the same name and weight, so that the terms have to be sorted before summing.
-    is_ambiguous: bool,
-    pub(super) range: Option<ScoreRange>,
-}
-
-#[derive(Debug)]
-pub(super) struct Term {
-    pub(super) child: Child,
-    pub(super) weight: f64,
-    /// Its position in the sum, which does not depend on the order in the source.
-    pub(super) place: usize,
-}
-
-impl Weighted {
-    pub(in crate::composite) fn new(parts: Vec<(Child, f64)>, range: Option<ScoreRange>) -> Self {
-        let mut order: Vec<usize> = (0..parts.len()).collect();
-        let compare = |a: usize, b: usize| {
-            let ((a, a_weight), (b, b_weight)) = (&parts[a], &parts[b]);
-            a.name.cmp(&b.name).then(a_weight.total_cmp(b_weight))
-        };
-        order.sort_by(|a, b| compare(*a, *b));
-        let is_ambiguous = order
-            .windows(2)
-            .any(|pair| compare(pair[0], pair[1]).is_eq());
-        let mut places = vec![0; parts.len()];
-        order
-            .into_iter()
-            .enumerate()
-            .for_each(|(place, part)| places[part] = place);
-        let terms = parts.into_iter().zip(places);
-        let terms = terms.map(|((child, weight), place)| Term {
-            child,
-            weight,
-            place,
-        });
-        let terms: Vec<Term> = terms.collect();
-        Self {
-            terms,
-            is_ambiguous,
-            range,
-        }
-    }
-
-    /// Returns the sum of the terms by position, with zero for missing ones.
-    #[inline]
-    pub(super) fn sum(&self, terms: &mut [f64]) -> f64 {
-        if self.is_ambiguous {
-            stable_sum(terms)
-        } else {
-            terms.iter().sum()
-        }
-    }
+    pub(in crate::composite) parts: Vec<(Child, f64)>,
+    pub(in crate::composite) range: Option<ScoreRange>,
 }
 
 impl Node {
     /// Returns the operands. The operands of a gate are its proxies; a decision has none.
     pub(super) fn operands(&self) -> impl Iterator<Item = &Child> {
-        let (parts, terms): (&[Child], &[Term]) = match self {
+        let (parts, weighted): (&[Child], &[(Child, f64)]) = match self {
             Self::Leaf(_) | Self::Decision(_) | Self::Number(_) => (&[], &[]),
-            Self::Weighted(weighted) => (&[], &weighted.terms),
+            Self::Weighted(weighted) => (&[], &weighted.parts),
             Self::All(parts) | Self::Any(parts) | Self::Min(parts) | Self::Max(parts) => {
                 (parts, &[])
             }
             Self::Gate { proxies, .. } => (proxies, &[]),
             Self::Invert(part, _) | Self::AtLeast(part, _) => (slice::from_ref(part), &[]),
         };
-        parts.iter().chain(terms.iter().map(|term| &term.child))
+        parts.iter().chain(weighted.iter().map(|(child, _)| child))
     }
 
     /// Returns the operands that are evaluated after the others: the truths of a gate.

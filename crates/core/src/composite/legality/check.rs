@@ -2,9 +2,8 @@
 //! breaks.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
-use crate::composite::OnMissing;
 use crate::composite::eval::{Child, Decision, Node, Value, Weighted};
-use crate::composite::shape::{Leaf, Reads, Shape};
+use crate::composite::shape::{Leaf, OnMissing, Reads, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
@@ -232,7 +231,8 @@ fn weighted<L: Leaf>(
     let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
     let derived = leaves.known(Derived::weighted(&parts), &known);
     let parts = children.into_iter().zip(weights).collect();
-    Ok((Node::Weighted(Weighted::new(parts, derived.range)), derived))
+    let range = derived.range;
+    Ok((Node::Weighted(Weighted { parts, range }), derived))
 }
 
 fn verdicts<L: Leaf>(

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::kept::{KeptRepeat, KeptRow, RunStore};
 use super::plan::Plan;
 use super::row_result::RowResult;
-use crate::core::metric::repeat::RepeatNumber;
-use crate::core::metric::settings::Settings;
+use crate::core::metric::settings::{RepeatNumber, Settings};
 use crate::core::program::Program;
 use crate::evaluate::input::Input;
 

@@ -1,7 +1,6 @@
 //! Evaluates all rollouts of one row under a gate: the metrics of the first tier on each, then the metrics of the second tier on
 //! the rollouts that pass, if the budget covers all of them.
 
-use crate::core::score::outcome::Outcome;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -17,10 +16,10 @@ use super::row_result::{Gated, RowResult, ScoredRollouts};
 use super::spending::Spending;
 use crate::core::dedup::memo::Memo;
 use crate::core::metric::call::MetricCall;
-use crate::core::metric::repeat::RepeatNumber;
-use crate::core::metric::settings::Settings;
+use crate::core::metric::settings::{RepeatNumber, Settings};
 use crate::core::program::Program;
 use crate::core::program_run::ProgramRun;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::lock::lock;
 
 /// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:

@@ -2,7 +2,6 @@
 //!
 //! The prediction comes from `evaluation.rs`, several predictions of a row from `rollouts.rs`.
 
-use crate::core::score::row_answer::RowAnswer;
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -21,7 +20,7 @@ use crate::core::metric::answer::Answer;
 use crate::core::metric::call::MetricCall;
 use crate::core::panic;
 use crate::core::score::error::{MetricError, MetricErrorKind};
-use crate::core::score::outcome::Outcome;
+use crate::core::score::outcome::{Outcome, RowAnswer};
 
 /// The outcomes that a store has, by the position of the metric.
 pub(super) type KnownOutcomes = HashMap<usize, Outcome>;
