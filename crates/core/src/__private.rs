@@ -55,7 +55,7 @@ pub use std::{borrow, boxed, string, vec};
 use crate::files::MetricFile;
 use crate::metric::Metric;
 use crate::metric::answer::is_asynchronous;
-use crate::module::ProgramError;
+use crate::program::ProgramError;
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::error::{MetricError, Result};

@@ -38,8 +38,6 @@ pub mod judge;
 #[doc(hidden)]
 pub mod metric;
 #[doc(hidden)]
-pub mod module;
-#[doc(hidden)]
 pub mod panic;
 #[doc(hidden)]
 pub mod probe;
@@ -47,8 +45,6 @@ pub mod probe;
 pub mod program;
 #[doc(hidden)]
 pub mod program_run;
-#[doc(hidden)]
-pub mod program_run_error;
 #[doc(hidden)]
 pub mod rows;
 #[doc(hidden)]
@@ -68,11 +64,7 @@ pub use dsrs_metrics_values::{files, value_type, weights};
 pub use dsrs_metrics_values::{json, messages, retrieval, stats, text, trajectory};
 
 pub use crate::composite::OnMissing;
-#[doc(hidden)]
-pub use crate::composite::row_types::{Rows, SameRows, ScoredBy, UnknownRows};
 pub use crate::declared::requirements::Requirement;
-#[doc(hidden)]
-pub use crate::declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters};
 pub use crate::files::{MetricFile, NamesFiles};
 pub use crate::metric::Metric;
 pub use crate::metric::answer::Answer;
@@ -84,27 +76,15 @@ pub use crate::metric::fn_metric::{
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};
-#[doc(hidden)]
-pub use crate::metric::optimizer::HasVerdict;
-#[doc(hidden)]
-pub use crate::metric::optimizer::objectives;
 pub use crate::metric::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::metric::param_group::ParamGroup;
-#[doc(hidden)]
-pub use crate::metric::param_group::ParamType;
-#[doc(hidden)]
-pub use crate::metric::params::HasDefaults;
 pub use crate::metric::params::{Configure, ParamError, Params};
 pub use crate::metric::settings::RepeatNumber;
 pub use crate::metric::settings::Settings;
-#[doc(hidden)]
-pub use crate::metric::typed_rows::{Pointer, TypedField, TypedRow};
-pub use crate::module::{Module, ProgramError};
+pub use crate::program::ProgramRunError;
 pub use crate::program::{ByCall, ByForward, Fallible, Program, ProgramReturn};
+pub use crate::program::{Module, ProgramError};
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
-pub use crate::program_run_error::ProgramRunError;
-#[doc(hidden)]
-pub use crate::rows::by_name::NamedFields;
 pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
 pub use crate::rows::field_error::FieldError;
 pub use crate::rows::fields::{FieldType, Record, RowType};
@@ -120,8 +100,6 @@ pub use crate::score::error::{MetricError, MetricErrorKind, Result};
 pub use crate::score::outcome::Outcome;
 pub use crate::score::outcome::RowAnswer;
 pub use crate::score::replied_by::RepliedBy;
-#[doc(hidden)]
-pub use crate::score::return_types::CorpusReturn;
 pub use crate::score::return_types::{MetricReturn, WithCorpus};
 pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::spec::{
@@ -129,3 +107,15 @@ pub use crate::spec::{
 };
 pub use crate::value_type::{TypeHelp, ValueKind, ValueType};
 pub use crate::weights::{InvalidWeights, Weights};
+#[doc(hidden)]
+pub use crate::{
+    composite::row_types::{Rows, SameRows, ScoredBy, UnknownRows},
+    declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters},
+    metric::optimizer::HasVerdict,
+    metric::optimizer::objectives,
+    metric::param_group::ParamType,
+    metric::params::HasDefaults,
+    metric::typed_rows::{Pointer, TypedField, TypedRow},
+    rows::by_name::NamedFields,
+    score::return_types::CorpusReturn,
+};

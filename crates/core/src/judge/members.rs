@@ -3,12 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::aggregation::{aggregate, agreement, majority};
+use super::aggregation::{Scoring, aggregate, agreement, majority};
 use super::error::JudgeError;
 use super::judged::Judgement;
 use super::model_call::Verdict;
 use super::panel::Panel;
-use super::scoring::Scoring;
 use super::signature::Signature;
 use crate::score::LostJudges;
 use crate::score::replied_by::{FAILED, JUDGES, ReplyCounts};

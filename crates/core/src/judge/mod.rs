@@ -61,6 +61,7 @@ mod panel;
 mod pipeline;
 mod prompt;
 mod reply;
+mod rescored;
 #[doc(hidden)]
 pub mod row;
 mod score;
@@ -77,48 +78,37 @@ pub use schemars::JsonSchema;
 
 pub use self::aggregation::Aggregation;
 pub use self::choice::{Answers, Choice};
-#[doc(hidden)]
-pub use self::choice::{Itself, answer_of};
-pub use self::contract::AnswersOffline;
-#[doc(hidden)]
-pub use self::contract::ChecksParams;
 pub use self::contract::Judge;
-#[doc(hidden)]
-pub use self::contract::Offline;
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
-#[doc(hidden)]
-pub use self::judged::{Rescored, rescored};
 pub use self::models::Models;
 pub use self::models::{embed, embedder_requirement, embedding_model};
+pub use self::output_spec::AnswersOffline;
 pub use self::output_spec::OutputSpec;
 pub use self::panel::JudgeBuilder;
 pub use self::panel::Panel;
 pub use self::prompt::{Demo, Fenced, Prompt};
-#[doc(hidden)]
-pub use self::reply::OutputType;
 pub use self::reply::{Answer, JudgeOutput, Reply};
-#[doc(hidden)]
-pub use self::row::row;
 pub use self::score::share;
-#[doc(hidden)]
-pub use self::score::{CheckedInteger, Overflow};
 pub use self::score::{IntoScore, Preference, rescale};
-#[doc(hidden)]
-pub use self::scoring::Scoring;
-#[doc(hidden)]
-pub use self::signature::IsMetric;
 pub use self::signature::Signature;
-#[doc(hidden)]
-pub use self::steps::{Each, Empty};
 pub use self::trace::MAX_TRACE_BYTES;
-#[doc(hidden)]
-pub use self::trace::{ConversationInput, shown_calls, shown_conversation};
-#[doc(hidden)]
-pub use self::trace::{TraceInput, shown_trace};
-#[doc(hidden)]
-pub use self::turns::{Conversation, Reduction, Turns};
-#[doc(hidden)]
-pub use self::untrusted::shown_items;
 pub use self::untrusted::{Content, Shown, Untrusted};
+#[doc(hidden)]
+pub use self::{
+    aggregation::Scoring,
+    aggregation::{Conversation, Reduction, Turns},
+    choice::{Itself, answer_of},
+    contract::ChecksParams,
+    output_spec::Offline,
+    reply::OutputType,
+    rescored::{Rescored, rescored},
+    row::row,
+    score::{CheckedInteger, Overflow},
+    signature::IsMetric,
+    steps::{Each, Empty},
+    trace::{ConversationInput, shown_calls, shown_conversation},
+    trace::{TraceInput, shown_trace},
+    untrusted::shown_items,
+};
 pub use crate::lm::{IntoModel, JudgeModel};

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value};
 
+use super::aggregation::Scoring;
 use super::contract::Judge;
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::score::Overflow;
-use super::scoring::{Scoring, Weights, weights};
+use super::scoring::{Weights, weights};
 use super::signature::Signature;
 use super::steps::{Earlier, Step};
 use super::unsupported_params::{self, Parameter, UnsupportedParams};

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::aggregation::Aggregation;
-use super::contract::Offline;
 use super::error::JudgeError;
 use super::models::{Models, shown};
+use super::output_spec::Offline;
 use super::signature::{PanelSettings, PromptSettings, Signature};
 use crate::declared::requirements::Requirement;
 use crate::lm::{IntoModel, JudgeModel, LanguageModel};

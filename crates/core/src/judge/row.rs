@@ -7,13 +7,14 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
-use super::contract::{Judge, Offline};
+use super::contract::Judge;
 use super::demos::demos;
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
 use super::model_call::{Question, Verdict, hash_without_inputs, request, score, validated};
+use super::output_spec::Offline;
 use super::panel::Judges;
 use super::pipeline::{Pipeline, call_model, step_prompt};
 use super::prompt::{Demo, Prompt};

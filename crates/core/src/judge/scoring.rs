@@ -6,41 +6,12 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::aggregation::Scoring;
 use super::error::JudgeError;
 use super::json_object::object_text;
 use super::output_spec::OutputSpec;
 use super::signature::Signature;
-use crate::lm::{LmReply, Logprobs, TokenLogprob, TokenLogprobs};
-
-/// How the answer of a model becomes a score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[doc(hidden)]
-pub enum Scoring {
-    /// The score of the answer as it is written.
-    Text,
-    /// The mean of the scores of all values of this output, weighted by their probabilities.
-    Logprobs(&'static str),
-    /// The mean of the scores of so many answers.
-    Draws(u32),
-}
-
-impl Scoring {
-    /// Returns what a request asks for, if the score is computed from probabilities.
-    pub(super) fn logprobs(self) -> Option<Logprobs> {
-        match self {
-            Self::Logprobs(output) => Some(Logprobs::of(output)),
-            Self::Text | Self::Draws(_) => None,
-        }
-    }
-
-    /// Returns how often each model answers about a row, or about each order of a pair.
-    pub(super) fn draws(self) -> u32 {
-        match self {
-            Self::Draws(draws) => draws.max(1),
-            Self::Text | Self::Logprobs(_) => 1,
-        }
-    }
-}
+use crate::lm::{LmReply, TokenLogprob, TokenLogprobs};
 
 /// The most values of an output: a model returns at most so many alternatives of a token.
 const MAX_VALUES: usize = 20;

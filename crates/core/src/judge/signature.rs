@@ -5,13 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::aggregation::Aggregation;
-use super::contract::Offline;
+use super::aggregation::{Aggregation, Scoring, Turns};
 use super::error::JudgeError;
-use super::output_spec::OutputSpec;
-use super::scoring::Scoring;
+use super::output_spec::{Offline, OutputSpec};
 use super::steps::Step;
-use super::turns::Turns;
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::dynamic::Example;
 use crate::spec::MetricSpec;

@@ -79,34 +79,30 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         }
     }
 
-    /// Returns the call without answers of equal metrics.
-    #[doc(hidden)]
-    pub const fn without_memo(mut self) -> Self {
-        self.memo = None;
-        self
-    }
+    setters! {
+        /// Returns the call without answers of equal metrics.
+        #[doc(hidden)]
+        pub const fn without_memo() => memo = None;
 
-    /// Declares that details, feedback and components of the answer are not read, so that the metric need not explain its
-    /// score. A composite leaves out components that are numbers only.
-    ///
-    /// ```
-    /// use dsrs_metrics::metrics::Em;
-    /// use dsrs_metrics::prelude::*;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> dsrs_metrics::Result<()> {
-    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
-    /// let call = MetricCall::new(&gold, &pred);
-    /// let scored = Em::default().answer(call).await?;
-    /// assert_eq!(scored.score.details.as_deref(), Some("expected \"Paris\", found \"Lyon\""));
-    /// let scored = Em::default().answer(call.without_explanation()).await?;
-    /// assert_eq!(scored.score.details, None);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub const fn without_explanation(mut self) -> Self {
-        self.is_explained = false;
-        self
+        /// Declares that details, feedback and components of the answer are not read, so that the metric need not explain its
+        /// score. A composite leaves out components that are numbers only.
+        ///
+        /// ```
+        /// use dsrs_metrics::metrics::Em;
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+        /// let call = MetricCall::new(&gold, &pred);
+        /// let scored = Em::default().answer(call).await?;
+        /// assert_eq!(scored.score.details.as_deref(), Some("expected \"Paris\", found \"Lyon\""));
+        /// let scored = Em::default().answer(call.without_explanation()).await?;
+        /// assert_eq!(scored.score.details, None);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub const fn without_explanation() => is_explained = false;
     }
 
     /// Returns whether details and feedback of the answer are read. A metric that implements

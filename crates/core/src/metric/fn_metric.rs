@@ -230,29 +230,25 @@ impl<G, P> FnMetric<G, P> {
         self.checked()
     }
 
-    /// Sets the tier.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let reviewed = metric_fn("reviewed", |_, _| true).with_tier(MetricTier::Truth);
-    /// assert_eq!(Metric::<Example, Prediction>::tier(&reviewed), MetricTier::Truth);
-    /// ```
-    pub fn with_tier(mut self, tier: MetricTier) -> Self {
-        self.spec = self.spec.with_tier(tier);
-        self
-    }
+    setters! {
+        /// Sets the tier.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let reviewed = metric_fn("reviewed", |_, _| true).with_tier(MetricTier::Truth);
+        /// assert_eq!(Metric::<Example, Prediction>::tier(&reviewed), MetricTier::Truth);
+        /// ```
+        pub fn with_tier(tier: MetricTier) in spec.with_tier;
 
-    /// Sets the largest expected cost of one call, in millisatoshis.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let paid = metric_fn("paid", |_, _| true).with_cost_msats(1_500);
-    /// assert_eq!(paid.score(&example! {}, &prediction! {})?.cost_msats, 1_500);
-    /// # Ok::<(), dsrs_metrics::MetricError>(())
-    /// ```
-    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
-        self.spec = self.spec.with_cost_msats(cost_msats);
-        self
+        /// Sets the largest expected cost of one call, in millisatoshis.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let paid = metric_fn("paid", |_, _| true).with_cost_msats(1_500);
+        /// assert_eq!(paid.score(&example! {}, &prediction! {})?.cost_msats, 1_500);
+        /// # Ok::<(), dsrs_metrics::MetricError>(())
+        /// ```
+        pub fn with_cost_msats(cost_msats: u64) in spec.with_cost_msats;
     }
 
     /// Declares that smaller values are better.

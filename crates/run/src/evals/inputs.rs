@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::core::__private::ReadValue;
 use crate::core::program::ProgramReturn;
+use crate::core::program::ProgramRunError;
 use crate::core::program_run::ProgramOutput;
-use crate::core::program_run_error::ProgramRunError;
 use crate::core::rows::dynamic::Example;
 use crate::core::rows::field_error::FieldError;
 use crate::core::spec::FieldSpec;

@@ -1,8 +1,8 @@
 //! The program of rows that already have predictions.
 
 use crate::core::program::Program;
+use crate::core::program::ProgramRunError;
 use crate::core::program_run::ProgramOutput;
-use crate::core::program_run_error::ProgramRunError;
 
 /// The program of rows that already have predictions; it is never called.
 pub(crate) struct Predicted;
