@@ -7,7 +7,7 @@
 //! its calls), then `composite/` (metrics of metrics) and `judge/` (language models). Runs over many rows are in another
 //! package.
 //!
-//! `program.rs`, `module.rs` and `program_run.rs` have programs, and the trace, usage, latency and errors that they return.
+//! `program.rs` and `program_run.rs` have programs, and the trace, usage, latency and errors that they return.
 //! `panic.rs` catches panics, and `probe.rs` has the autoref specialization of the macros.
 
 // Expansions of the macros name the library by this path.

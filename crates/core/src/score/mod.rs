@@ -1,9 +1,9 @@
 //! The score of one row, as metrics return it.
 //!
 //! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
-//! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score, `row_answer.rs` has the result for one
-//! row. Reasons for a row without a score are in `error.rs` and `outcome.rs`, contributions to a score of all rows in
-//! `counted.rs` and `corpus/`, the models that replied to a judge in `replied_by.rs`. Aggregation over rows is in `evaluate/`.
+//! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. Reasons for a row without a score are in
+//! `error.rs` and `outcome.rs`, contributions to a score of all rows in `counted.rs` and `corpus/`, the models that replied to
+//! a judge in `replied_by.rs`. Aggregation over rows is in `evaluate/`.
 
 pub mod check;
 pub mod component_results;
