@@ -5,11 +5,10 @@
 //! metrics from another harness.
 
 pub use dsrs_metrics_core::{
-    Answer, AtOnce, Awaited, ClosureReturn, Component, Configure, CorpusCounts, CorpusFormula,
-    CorpusState, Counted, Direction, Explanation, FieldSpec, FiveArguments, FnMetric,
-    IdentityDifference, Instance, InvalidWeights, MetricCall, MetricErrorKind, MetricFile,
-    MetricIdentity, MetricName, MetricReturn, MetricSpec, MetricTier, NamesFiles, ParamError,
-    ParamSpec, Params, Part, RepeatNumber, RepliedBy, Requirement, RowAnswer, ScoreKind,
-    ScoreRange, ScoredAtOnce, Scores, Settings, Side, TwoArguments, Weights, WithCorpus,
-    WithSettings, typed_metric_fn,
+    Answer, ClosureReturn, Component, Configure, CorpusCounts, CorpusFormula, CorpusState, Counted,
+    Direction, Explanation, FieldSpec, FnMetric, IdentityDifference, Instance, InvalidWeights,
+    MetricCall, MetricErrorKind, MetricFile, MetricIdentity, MetricName, MetricReturn, MetricSpec,
+    MetricTier, NamesFiles, ParamError, ParamSpec, Params, Part, RepeatNumber, RepliedBy,
+    Requirement, RowAnswer, ScoreKind, ScoreRange, ScoredAtOnce, Scores, Settings, Side, Weights,
+    WithCorpus, WithSettings, typed_metric_fn,
 };

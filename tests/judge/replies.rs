@@ -344,7 +344,7 @@ async fn judge_and_model_errors_are_typed_sources_of_the_metric_error() {
     let down = || ScriptedLm::new().otherwise(timeout.clone());
     let error = graded(&Arc::new(down())).await.unwrap_err();
     let source = std::error::Error::source(&error).and_then(|error| error.downcast_ref());
-    assert_eq!(source, Some(&JudgeError::Model(timeout.clone())));
+    assert_eq!(source, Some(&JudgeError::from(timeout.clone())));
     assert_eq!(lm_error(&error), Some(&timeout));
 
     let (gold, pred) = rows();

@@ -5,12 +5,12 @@ pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};
 pub use crate::declared::Declaration;
 pub use crate::dedup::key::{Configured, Key};
 pub use crate::gate_rules as gates;
-pub use crate::rows::absent::{Absent, is_scored};
 pub use crate::rows::field_error::FieldError;
+pub use crate::rows::missing::{Absent, is_scored};
 pub use crate::score::Scored;
-pub use crate::score::explanation::explained;
+pub use crate::score::check::explained;
 pub use crate::score::missing::unreadable_field;
-pub use crate::score::row_answer::row_answer;
+pub use crate::score::outcome::row_answer;
 
 pub use crate::declared::requirements::{Requirement, Requires};
 pub use crate::judge::Itself;
@@ -19,7 +19,7 @@ pub use crate::judge::configured::{
 };
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
-pub use crate::metric::field::{gold, pred};
+pub use crate::metric::call::{gold, pred};
 pub use crate::metric::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
     joined, repeated_param,
@@ -54,8 +54,8 @@ pub use std::{borrow, boxed, string, vec};
 
 use crate::files::MetricFile;
 use crate::metric::Metric;
-use crate::metric::at_once::is_asynchronous;
-use crate::module::ProgramError;
+use crate::metric::answer::is_asynchronous;
+use crate::program::ProgramError;
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::error::{MetricError, Result};

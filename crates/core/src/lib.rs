@@ -7,7 +7,7 @@
 //! its calls), then `composite/` (metrics of metrics) and `judge/` (language models). Runs over many rows are in another
 //! package.
 //!
-//! `program.rs`, `module.rs` and `program_run.rs` have programs, and the trace, usage, latency and errors that they return.
+//! `program.rs` and `program_run.rs` have programs, and the trace, usage, latency and errors that they return.
 //! `panic.rs` catches panics, and `probe.rs` has the autoref specialization of the macros.
 
 // Expansions of the macros name the library by this path.
@@ -38,8 +38,6 @@ pub mod judge;
 #[doc(hidden)]
 pub mod metric;
 #[doc(hidden)]
-pub mod module;
-#[doc(hidden)]
 pub mod panic;
 #[doc(hidden)]
 pub mod probe;
@@ -47,8 +45,6 @@ pub mod probe;
 pub mod program;
 #[doc(hidden)]
 pub mod program_run;
-#[doc(hidden)]
-pub mod program_run_error;
 #[doc(hidden)]
 pub mod rows;
 #[doc(hidden)]
@@ -68,64 +64,58 @@ pub use dsrs_metrics_values::{files, value_type, weights};
 pub use dsrs_metrics_values::{json, messages, retrieval, stats, text, trajectory};
 
 pub use crate::composite::OnMissing;
-#[doc(hidden)]
-pub use crate::composite::row_types::{Rows, SameRows, ScoredBy, UnknownRows};
 pub use crate::declared::requirements::Requirement;
-#[doc(hidden)]
-pub use crate::declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters};
 pub use crate::files::{MetricFile, NamesFiles};
 pub use crate::metric::Metric;
 pub use crate::metric::answer::Answer;
-pub use crate::metric::at_once::ScoredAtOnce;
+pub use crate::metric::answer::ScoredAtOnce;
 pub use crate::metric::call::MetricCall;
-pub use crate::metric::closure_return::{AtOnce, Awaited, ClosureReturn};
+pub use crate::metric::fn_metric::ClosureReturn;
 pub use crate::metric::fn_metric::{
-    FiveArguments, FnMetric, MetricName, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
+    FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};
-#[doc(hidden)]
-pub use crate::metric::objectives::objectives;
-#[doc(hidden)]
-pub use crate::metric::optimizer::HasVerdict;
 pub use crate::metric::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::metric::param_group::ParamGroup;
-#[doc(hidden)]
-pub use crate::metric::param_group::ParamType;
-#[doc(hidden)]
-pub use crate::metric::params::HasDefaults;
 pub use crate::metric::params::{Configure, ParamError, Params};
-pub use crate::metric::repeat::RepeatNumber;
+pub use crate::metric::settings::RepeatNumber;
 pub use crate::metric::settings::Settings;
-#[doc(hidden)]
-pub use crate::metric::typed_rows::{Pointer, TypedField, TypedRow};
-pub use crate::module::{Module, ProgramError};
+pub use crate::program::ProgramRunError;
 pub use crate::program::{ByCall, ByForward, Fallible, Program, ProgramReturn};
+pub use crate::program::{Module, ProgramError};
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
-pub use crate::program_run_error::ProgramRunError;
-#[doc(hidden)]
-pub use crate::rows::by_name::NamedFields;
 pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
 pub use crate::rows::field_error::FieldError;
 pub use crate::rows::fields::{FieldType, Record, RowType};
-pub use crate::rows::from_serialize::FromSerializeError;
 pub use crate::rows::inputs::InputError;
 pub use crate::rows::named_values::Fields;
+pub use crate::rows::named_values::FromSerializeError;
 pub use crate::rows::pair::{Origin, Pair};
+pub use crate::score::check::Explanation;
 pub use crate::score::component_results::Component;
 pub use crate::score::corpus::{CorpusCounts, CorpusFormula};
 pub use crate::score::counted::{CorpusState, Counted};
 pub use crate::score::error::{MetricError, MetricErrorKind, Result};
-pub use crate::score::explanation::Explanation;
 pub use crate::score::outcome::Outcome;
+pub use crate::score::outcome::RowAnswer;
 pub use crate::score::replied_by::RepliedBy;
-#[doc(hidden)]
-pub use crate::score::return_types::CorpusReturn;
 pub use crate::score::return_types::{MetricReturn, WithCorpus};
-pub use crate::score::row_answer::RowAnswer;
 pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };
 pub use crate::value_type::{TypeHelp, ValueKind, ValueType};
 pub use crate::weights::{InvalidWeights, Weights};
+#[doc(hidden)]
+pub use crate::{
+    composite::row_types::{Rows, SameRows, ScoredBy, UnknownRows},
+    declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters},
+    metric::optimizer::HasVerdict,
+    metric::optimizer::objectives,
+    metric::param_group::ParamType,
+    metric::params::HasDefaults,
+    metric::typed_rows::{Pointer, TypedField, TypedRow},
+    rows::by_name::NamedFields,
+    score::return_types::CorpusReturn,
+};

@@ -1,10 +1,17 @@
-//! The programs under evaluation: [`Module`]s, and any async function from a row to a prediction.
+//! Programs: [`Module`], closures, the outputs that they return and their errors.
 
+use std::any::Any;
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
-use crate::module::Module;
+use async_trait::async_trait;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use crate::lm::LmError;
+use crate::panic;
 use crate::program_run::ProgramOutput;
-use crate::program_run_error::ProgramRunError;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::inputs;
 
@@ -210,13 +217,312 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
     }
 }
 
+/// Any error of a program; `?` converts every error type into it.
+///
+/// ```
+/// use dsrs_metrics::{prelude::*, runs::ProgramError};
+///
+/// async fn parsed(inputs: Example) -> Result<Prediction, ProgramError> {
+///     let text = inputs.get("text").and_then(|text| text.as_str()).ok_or("missing field `text`")?;
+///     Ok(prediction! { "number" => text.parse::<i64>()? })
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = |inputs: Example| async { parsed(inputs).await.unwrap_err().to_string() };
+/// assert_eq!(error(example! {}).await, "missing field `text`");
+/// assert_eq!(error(example! { "text" => "six" }).await, "invalid digit found in string");
+/// # }
+/// ```
+pub type ProgramError = Box<dyn Error + Send + Sync>;
+
+/// A program built on language models, from the inputs of an example to a prediction.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::runs::{Module, ProgramError};
+///
+/// struct Shout;
+///
+/// #[async_trait]
+/// impl Module for Shout {
+///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+///         let question = inputs.get("question").and_then(|text| text.as_str());
+///         let question = question.ok_or("missing field `question`")?;
+///         Ok(prediction! { "answer" => question.to_uppercase() })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let pred = Shout.forward(example! { "question" => "why?" }).await.unwrap();
+/// assert_eq!(pred.get("answer").unwrap(), "WHY?");
+/// # }
+/// ```
+#[async_trait]
+pub trait Module: Send + Sync {
+    /// Runs the program once.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # use dsrs_metrics::runs::{Module, ProgramError};
+    /// struct Adder;
+    ///
+    /// #[async_trait]
+    /// impl Module for Adder {
+    ///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    ///         let number = |name| inputs.get(name).and_then(|it| it.as_i64()).ok_or("expected two integers");
+    ///         Ok(prediction! { "sum" => number("a")? + number("b")? })
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ProgramError> {
+    /// assert_eq!(Adder.forward(example! { "a" => 1, "b" => 2 }).await?, prediction! { "sum" => 3 });
+    /// let error = Adder.forward(example! { "a" => 1 }).await.unwrap_err();
+    /// assert_eq!(error.to_string(), "expected two integers");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Any error of the program; an evaluation counts the row as failed and continues.
+    async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
+
+    /// Runs the program once and returns its prediction with its trace, usage and latency. `Evaluate`
+    /// calls it and hands them to the metrics; the default calls [`forward`](Self::forward) and returns none of them.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{rows::TraceStep, runs::{Module, ProgramError, ProgramOutput}};
+    ///
+    /// struct Shout;
+    ///
+    /// #[async_trait]
+    /// impl Module for Shout {
+    ///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    ///         Ok(self.forward_traced(inputs).await?.prediction)
+    ///     }
+    ///
+    ///     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+    ///         let question = inputs.get("question").and_then(|text| text.as_str());
+    ///         let answer = question.ok_or("missing field `question`")?.to_uppercase();
+    ///         let outputs = prediction! { "answer" => answer };
+    ///         let step = TraceStep { predictor: "upper".to_owned(), inputs, outputs: outputs.clone() };
+    ///         Ok(ProgramOutput::new(outputs).with_trace(Trace { steps: vec![step] }))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let output = Shout.forward_traced(example! { "question" => "why?" }).await.unwrap();
+    /// assert_eq!(output.trace.unwrap().steps[0].predictor, "upper");
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+        self.forward(inputs).await.map(ProgramOutput::new)
+    }
+
+    /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each, in
+    /// the same order: DSPy's `batch`. The program receives the [inputs](Example::inputs) of an example, which each
+    /// example declares. An error or a panic of one run does not affect the others.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # use dsrs_metrics::runs::{Module, ProgramError};
+    /// # struct Shout;
+    /// # #[async_trait]
+    /// # impl Module for Shout {
+    /// #     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    /// #         let question = inputs.get("question").and_then(|text| text.as_str());
+    /// #         let question = question.ok_or("missing field `question`")?;
+    /// #         Ok(prediction! { "answer" => question.to_uppercase() })
+    /// #     }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let examples = [example! { "question" => "why?" }, example! { "note" => "no question" }];
+    /// let examples = examples.map(|example| example.with_inputs(["question"]));
+    /// let answers = Shout.batch(examples.into(), 8).await;
+    /// assert_eq!(answers[0].as_ref().unwrap().get("answer").unwrap(), "WHY?");
+    /// assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "no input `question`; the row has `note`");
+    /// # }
+    /// ```
+    async fn batch(
+        &self,
+        examples: Vec<Example>,
+        concurrency: usize,
+    ) -> Vec<Result<Prediction, ProgramError>> {
+        let mut results = Vec::with_capacity(examples.len());
+        let mut running = FuturesUnordered::new();
+        for (position, example) in examples.iter().enumerate() {
+            if running.len() == concurrency.max(1) {
+                results.extend(running.next().await);
+            }
+            running.push(async move { (position, forwarded(self, example).await) });
+        }
+        while let Some(result) = running.next().await {
+            results.push(result);
+        }
+        results.sort_unstable_by_key(|(position, _)| *position);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+/// Runs a module once, on the inputs of an example; a panic is an error.
+async fn forwarded<M: Module + ?Sized>(
+    module: &M,
+    example: &Example,
+) -> Result<Prediction, ProgramError> {
+    let inputs = example.inputs()?;
+    // The call is made in an async block because it may panic before its first await.
+    let call = panic::catch_async(false, async { module.forward(inputs).await });
+    call.await
+        .unwrap_or_else(|panic| Err(format!("the program panicked: {}", panic.message).into()))
+}
+
+macro_rules! forward_module {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<M: Module + ?Sized> Module for $pointer {
+            async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+                (**self).forward(inputs).await
+            }
+            async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+                (**self).forward_traced(inputs).await
+            }
+            async fn batch(
+                &self,
+                examples: Vec<Example>,
+                concurrency: usize,
+            ) -> Vec<Result<Prediction, ProgramError>> {
+                (**self).batch(examples, concurrency).await
+            }
+        }
+    )*};
+}
+forward_module!(&M, Box<M>, Arc<M>);
+
+/// Why a program returned no prediction: its message, and the budget that did not cover a call of a language model, if that is
+/// the reason.
+///
+/// A run counts a row as skipped, and not as failed, if the budget is the reason. A program returns its error as it is for
+/// that, or with it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that contains one, or this type.
+///
+/// ```
+/// use dsrs_metrics::lm::{LmError, LmErrorKind};
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::runs::{ProgramError, ProgramReturn};
+///
+/// let spent = LmErrorKind::BudgetExceeded { budget_msats: 50, remaining_msats: 2, needed_msats: 3 };
+/// let returned: Result<Prediction, ProgramError> = Err(LmError::new("openai:gpt-6-luna", spent).into());
+/// let error = ProgramReturn::<Prediction>::into_output(returned).unwrap_err();
+/// assert_eq!(error.budget_msats, Some(50));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProgramRunError {
+    /// The message, with all causes that are known.
+    pub message: String,
+    /// The budget that did not cover a call, in millisatoshis.
+    pub budget_msats: Option<u64>,
+}
+
+impl fmt::Display for ProgramRunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for ProgramRunError {}
+
+dsrs_metrics_values::debug_as_display!(ProgramRunError);
+
+conversions! {
+    /// An error without a budget.
+    String => ProgramRunError: |message| Self { message, budget_msats: None };
+}
+
+impl ProgramRunError {
+    /// Returns the error of a program and its causes.
+    pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
+        Self {
+            message: with_causes(error),
+            budget_msats: budget(error),
+        }
+    }
+
+    /// As [`of`](Self::of). Of an error in no box, only the causes that its `Display` shows are known.
+    pub(crate) fn of_any<E: fmt::Display + 'static>(error: &E) -> Self {
+        let any: &dyn Any = error;
+        let own = any
+            .downcast_ref::<LmError>()
+            .map(|it| it as &(dyn Error + 'static));
+        let own = own.or_else(|| any.downcast_ref::<Self>().map(|it| it as _));
+        match boxed(error).or(own) {
+            Some(error) => Self::of(error),
+            None => format!("{error:#}").into(),
+        }
+    }
+}
+
+/// Returns the budget that a call exceeded, if a call is the cause of the error.
+fn budget(error: &(dyn Error + 'static)) -> Option<u64> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let of_run = error
+            .downcast_ref::<ProgramRunError>()
+            .and_then(|it| it.budget_msats);
+        let of_call = error
+            .downcast_ref::<LmError>()
+            .and_then(LmError::budget_msats);
+        if let Some(budget) = of_run.or(of_call) {
+            return Some(budget);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not
+/// implement `Error`, so there cannot be one impl for errors and another for boxes.
+fn boxed<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
+    let error: &dyn Any = error;
+    if let Some(error) = error.downcast_ref::<ProgramError>() {
+        return Some(&**error);
+    }
+    if let Some(error) = error.downcast_ref::<Box<dyn Error + Send>>() {
+        return Some(&**error);
+    }
+    error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Many errors already include the message of their cause.
+        let cause_text = error.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use std::error::Error;
     use std::fmt;
 
-    use super::{Module, Program};
-    use crate::module::ProgramError;
+    use super::*;
+    use crate::lm::LmErrorKind;
+    use crate::program::ProgramError;
     use crate::rows::dynamic::{Example, Prediction};
 
     #[derive(Debug, thiserror::Error)]
@@ -261,5 +567,34 @@ mod tests {
             "no answer",
             "its causes are unknown"
         );
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("turn 3")]
+    struct Turn(#[source] LmError);
+
+    fn spent() -> LmError {
+        let kind = LmErrorKind::BudgetExceeded {
+            budget_msats: 7,
+            remaining_msats: 1,
+            needed_msats: 2,
+        };
+        LmError::new("test:lm", kind)
+    }
+
+    #[test]
+    fn the_budget_is_found_in_errors_in_boxes_and_in_their_sources() {
+        let boxed: ProgramError = Turn(spent()).into();
+        let found = ProgramRunError::of_any(&boxed);
+        assert_eq!(found.message, format!("turn 3: {}", spent()));
+        assert_eq!(found.budget_msats, Some(7));
+        assert_eq!(ProgramRunError::of_any(&found), found);
+        assert_eq!(ProgramRunError::of_any(&spent()).budget_msats, Some(7));
+        let unscripted = LmErrorKind::Unscripted {
+            prompt: String::new(),
+        };
+        let other = LmError::new("test:lm", unscripted);
+        assert_eq!(ProgramRunError::of_any(&other).budget_msats, None);
+        assert_eq!(ProgramRunError::of_any(&"no answer").message, "no answer");
     }
 }

@@ -13,6 +13,14 @@ macro_rules! setters {
             self
         }
     )*};
+    ($($(#[$doc:meta])* pub const fn $name:ident($($arg:ident: $type:ty),*) => $($field:tt).+ = $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[must_use = "the method returns the changed value"]
+        pub const fn $name(mut self $(, $arg: $type)*) -> Self {
+            self.$($field).+ = $value;
+            self
+        }
+    )*};
     ($($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $type:ty),*) in $field:ident.$method:ident;)*) => {$(
         $(#[$doc])*
         #[must_use = "the method returns the changed value"]

@@ -6,7 +6,6 @@
 mod eval;
 mod expression;
 mod legality;
-mod on_missing;
 mod plan;
 pub(crate) mod row_types;
 mod shape;
@@ -20,13 +19,12 @@ use async_trait::async_trait;
 use smallvec::SmallVec;
 
 pub use self::expression::{Expression, all, any, component, gate, invert, max, min, weighted};
-pub use self::legality::error::{CompositeError, Mistake};
-#[doc(hidden)]
-pub use self::on_missing::IsMissing;
-pub use self::on_missing::OnMissing;
 
 use self::legality::check;
 use self::plan::Plan;
+#[doc(hidden)]
+pub use self::shape::IsMissing;
+pub use self::shape::OnMissing;
 use crate::declared::requirements::Requirement;
 use crate::dedup::key::Key;
 use crate::files::MetricFile;
@@ -43,11 +41,10 @@ use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 /// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
 #[doc(hidden)]
 pub mod compiled {
-    pub use super::legality::cost::{dearest, total_cost};
-    pub use super::legality::derived::Derived;
+    pub use super::legality::derived::{Derived, dearest, total_cost};
     pub use super::legality::fields::{FieldList, configured, count, union};
     pub use super::legality::rules::*;
-    pub use super::plan::{KeyOfTree, Plan};
+    pub use super::plan::Plan;
     pub use super::shape::{Leaf, Named, Reads, Shape};
     pub use crate::sentence::check;
     pub use crate::spec::code::combined_code;
@@ -105,6 +102,24 @@ pub struct CompositeBuilder<G = Example, P = Prediction> {
     declared: check::Declaration,
     on_missing: OnMissing,
 }
+
+/// A composite that makes no sense.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component};
+/// use dsrs_metrics::metrics::F1;
+///
+/// let error = Composite::builder("overlap", component(F1::default())).strict().build().unwrap_err();
+/// assert_eq!(error.to_string(), "composite `overlap`: `strict` requires a threshold; set one");
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("composite `{composite}`: {message}")]
+pub struct CompositeError {
+    composite: String,
+    message: String,
+}
+
+dsrs_metrics_values::debug_as_display!(CompositeError);
 
 impl Composite {
     /// Starts a composite over dynamic rows with its name and expression.
@@ -299,10 +314,10 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
         let composite = self.name.clone();
         self.checked()
-            .map_err(|mistake| CompositeError { composite, mistake })
+            .map_err(|message| CompositeError { composite, message })
     }
 
-    fn checked(self) -> Result<Composite<G, P>, Mistake> {
+    fn checked(self) -> Result<Composite<G, P>, String> {
         check::name(&self.name)?;
         check::top_level(&self.expression.0)?;
         let expression = self.expression.0.shown(self.on_missing);

@@ -1,16 +1,11 @@
 //! A checked expression over numbered components, for rows of any type. Composites of the builder and of `#[metric]`
 //! share it.
 
-use std::any::type_name;
-use std::marker::PhantomData;
-
-use super::OnMissing;
 use super::eval::{Node, Run, Tree};
 use super::legality::check::{Leaves, resolve};
-use super::legality::error::Mistake;
-use super::shape::{Leaf as _, Named, Shape};
+use super::shape::{Leaf as _, Named, OnMissing, Shape};
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::{Configured, Key};
+use crate::dedup::key::Key;
 use crate::dedup::memo::Sharing;
 use crate::interned_names;
 use crate::metric::Metric;
@@ -22,7 +17,7 @@ use crate::spec::MetricSpec;
 /// The computation of a composite's score from the scores of its components.
 #[derive(Debug)]
 pub struct Plan {
-    tree: Result<Tree, Mistake>,
+    tree: Result<Tree, String>,
     /// The settings of a declared composite with a decision tree, to compare it with one of another run.
     settings: Vec<(&'static str, String)>,
     names: &'static [&'static str],
@@ -88,6 +83,11 @@ impl Plan {
         ));
     }
 
+    /// Returns the key of a declared composite with a decision tree, whose parameters are the paths with their scores.
+    pub fn key_of<M: 'static>(&'static self) -> Key {
+        Key::of_tree::<M>(&self.settings)
+    }
+
     pub(super) fn names(&self) -> &'static [&'static str] {
         self.names
     }
@@ -129,7 +129,7 @@ impl Plan {
 }
 
 /// Returns the error of a component with a threshold or strictness of its own, which the compiler did not see.
-fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<Mistake> {
+fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<String> {
     let (declared, own) = (leaf.spec, specs.get(leaf.index)?);
     let setting = match (
         own.threshold == declared.threshold,
@@ -139,10 +139,10 @@ fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<Mistake> {
         (false, _) => "threshold",
         (true, false) => "strict",
     };
-    Some(Mistake::OwnSetting {
-        component: declared.name.to_owned(),
-        setting,
-    })
+    Some(format!(
+        "the component `{}` has a `{setting}` of its own, which a declared composite does not support; write `{} >= 0.5` in the expression, or use `Composite::builder`",
+        declared.name, declared.name
+    ))
 }
 
 /// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.
@@ -166,41 +166,6 @@ fn memoized<'a, G: Sync, P: Sync>(
     answer
         .unwrap_or_else(|| Err(MetricError::failed(name, unexpected)))
         .into()
-}
-
-/// The key of a declared composite with a decision tree, whose parameters are the paths with their scores.
-#[derive(Debug)]
-pub struct KeyOfTree<M>(&'static Plan, PhantomData<fn() -> M>);
-
-impl<M: 'static> KeyOfTree<M> {
-    /// Returns the key.
-    pub fn key(plan: &'static Plan) -> Key {
-        Key::of(&Self(plan, PhantomData))
-    }
-}
-
-impl<M> Clone for KeyOfTree<M> {
-    fn clone(&self) -> Self {
-        Self(self.0, PhantomData)
-    }
-}
-
-impl<M: 'static> Configured for KeyOfTree<M> {
-    fn has_same_parameters(&self, _: &Self) -> bool {
-        true
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
-        self.0
-            .settings
-            .iter()
-            .map(|(name, value)| (*name, Some(value.clone())))
-            .collect()
-    }
-
-    fn metric() -> &'static str {
-        type_name::<M>()
-    }
 }
 
 #[cfg(test)]
@@ -230,7 +195,7 @@ mod tests {
             branches,
         };
         let plan = Plan::declared(tree, on_missing, vec![None], &[], &[SPEC]);
-        KeyOfTree::<M>::key(Box::leak(Box::new(plan)))
+        Box::leak(Box::new(plan)).key_of::<M>()
     }
 
     #[test]

@@ -194,14 +194,12 @@ fn all_and_any_are_conjunction_and_disjunction() {
 fn the_sum_of_weights_that_are_1_but_for_rounding_is_not_scaled() {
     let explained = metric_fn("c", |_, _| MetricScore::new(1.0).with_details("why"));
     for last in [number("c", 1.0), component(explained.with_range(0.0, 1.0))] {
-        let parts = [
-            (number("a", 1.0), 0.7),
-            (number("b", 1.0), 0.2),
-            (last, 0.1),
-        ];
-        let sum = 0.7 + 0.2 + 0.1;
+        let names = ["a", "b", "d", "e", "f", "g", "h", "i", "j"];
+        let parts = names.map(|name| (number(name, 1.0), 0.1));
+        let sum: f64 = [0.1; 10].iter().sum();
         assert!(sum < 1.0);
-        assert_eq!(value(weighted(parts)).to_bits(), f64::to_bits(sum));
+        let blend = weighted(parts.into_iter().chain([(last, 0.1)]));
+        assert_eq!(value(blend).to_bits(), f64::to_bits(sum));
     }
 }
 

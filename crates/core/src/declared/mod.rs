@@ -2,7 +2,6 @@
 //! composites: the spec as a `const`, whether the metric has a verdict, whether it is asynchronous, which
 //! row types it reads, and how it is built. Its requirements are in `requirements.rs`.
 
-#[doc(hidden)]
 pub mod requirements;
 
 use std::marker::PhantomData;

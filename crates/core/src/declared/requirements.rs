@@ -256,6 +256,11 @@ impl Requirement {
             ..self
         }
     }
+
+    fn not_ready(&self, reason: String) -> Result<(), NotReady> {
+        let metric = self.metric.clone();
+        Err(NotReady { metric, reason })
+    }
 }
 
 impl fmt::Debug for Requirement {
@@ -283,96 +288,63 @@ pub struct NotReady {
 
 /// Returns the first metric that cannot score any row, as far as that is known without a call.
 pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
-    let missing = |it: &Requirement| {
-        let reason = it.missing_reason()?.to_owned();
-        Some(NotReady {
-            metric: it.metric.clone(),
-            reason,
-        })
-    };
-    requirements.iter().find_map(missing).map_or(Ok(()), Err)
-}
-
-/// A model that is probed, and the metric that an error names.
-struct ProbedModel {
-    metric: String,
-    lm: Arc<dyn LanguageModel>,
-    /// The metric that needs log probabilities, if one does.
-    metric_of_logprobs: Option<String>,
+    let missing = requirements
+        .iter()
+        .find_map(|it| Some((it, it.missing_reason()?)));
+    match missing {
+        Some((requirement, reason)) => requirement.not_ready(reason.to_owned()),
+        None => Ok(()),
+    }
 }
 
 /// Calls each model once, all concurrently, then runs the checks, and returns the first that fails.
 pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
-    let not_ready = |metric, reason| Err(NotReady { metric, reason });
-    let mut models: Vec<ProbedModel> = Vec::new();
-    let mut embedders: Vec<(String, Arc<dyn EmbeddingModel>)> = Vec::new();
-    let mut checks = Vec::new();
-    for Requirement {
-        metric,
-        need,
-        needs_logprobs,
-        ..
-    } in requirements
-    {
-        match need {
-            Need::Model(lm) => {
-                let of_logprobs = needs_logprobs.then(|| metric.clone());
-                match models.iter_mut().find(|known| Arc::ptr_eq(&known.lm, &lm)) {
-                    Some(known) => {
-                        known.metric_of_logprobs = known.metric_of_logprobs.take().or(of_logprobs);
-                    }
-                    None => {
-                        models.push(ProbedModel {
-                            metric,
-                            lm,
-                            metric_of_logprobs: of_logprobs,
-                        });
-                    }
-                }
+    let (mut models, mut embedders) = (Vec::new(), Vec::new());
+    for requirement in &requirements {
+        match &requirement.need {
+            Need::Model(lm) if !models.iter().any(|(_, known)| Arc::ptr_eq(known, lm)) => {
+                models.push((requirement, Arc::clone(lm)));
             }
-            Need::Embedder(it) if embedders.iter().any(|(_, known)| Arc::ptr_eq(known, &it)) => {}
-            Need::Embedder(model) => embedders.push((metric, model)),
-            Need::Check(check) => checks.push((metric, check)),
-            Need::Missing(_) | Need::MissingModel(_) | Need::Offline => {}
+            Need::Embedder(it) if !embedders.iter().any(|(_, known)| Arc::ptr_eq(known, it)) => {
+                embedders.push((requirement, Arc::clone(it)));
+            }
+            _ => {}
         }
     }
-    let of_models = join_all(models.iter().map(|model| model.lm.probe()));
+    let of_models = join_all(models.iter().map(|(_, lm)| lm.probe()));
     let of_embedders = join_all(embedders.iter().map(|(_, model)| model.probe()));
     let (of_models, of_embedders) = join(of_models, of_embedders).await;
-    let mut asked_for_logprobs = Vec::new();
-    for (
-        ProbedModel {
-            metric,
-            lm,
-            metric_of_logprobs,
-        },
-        probed,
-    ) in models.into_iter().zip(of_models)
-    {
-        match (probed, metric_of_logprobs) {
-            (Err(error), _) if !is_temporary(&error) => {
-                return not_ready(metric, error.to_string());
-            }
-            // A model that needs no call, such as a scripted one, is asked with the first row.
-            (Ok(Some(_)), Some(metric)) => asked_for_logprobs.push((metric, lm)),
-            _ => {}
-        }
-    }
-    for ((metric, _), probed) in embedders.into_iter().zip(of_embedders) {
+    let mut called = Vec::new();
+    for ((requirement, lm), probed) in models.iter().zip(of_models) {
         match probed {
-            Err(error) if !is_temporary(&error) => return not_ready(metric, error.to_string()),
+            Err(error) if !is_temporary(&error) => return requirement.not_ready(error.to_string()),
+            // A model that needs no call, such as a scripted one, is asked with the first row.
+            Ok(Some(_)) => called.push(lm),
             _ => {}
         }
     }
-    for (metric, lm) in asked_for_logprobs {
-        if let Err(reason) = probe_logprobs(&*lm).await {
-            return not_ready(metric, reason);
+    for ((requirement, _), probed) in embedders.iter().zip(of_embedders) {
+        match probed {
+            Err(error) if !is_temporary(&error) => return requirement.not_ready(error.to_string()),
+            _ => {}
         }
     }
-    for (metric, check) in checks {
-        if let Err(reason) = check().await {
-            return not_ready(metric, reason);
+    for lm in called {
+        let is_weighed = |it: &&Requirement| {
+            it.needs_logprobs && it.lm().is_some_and(|needed| Arc::ptr_eq(needed, lm))
+        };
+        if let Some(requirement) = requirements.iter().find(is_weighed)
+            && let Err(reason) = probe_logprobs(&**lm).await
+        {
+            return requirement.not_ready(reason);
+        }
+    }
+    for requirement in &requirements {
+        if let Need::Check(check) = &requirement.need
+            && let Err(reason) = check().await
+        {
+            return requirement.not_ready(reason);
         }
     }
     Ok(())

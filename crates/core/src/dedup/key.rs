@@ -13,8 +13,8 @@ pub struct Key(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// A type without parameters.
-    Type(TypeId),
+    /// A type whose parameters are the same for all its values.
+    Type(TypeId, &'static str, Settings),
     /// A copy of the metric, compared by its parameters' own equality.
     Configured(Arc<dyn Erased>),
     /// One value that is used in several places, by its address. The caller keeps the value alive.
@@ -23,10 +23,16 @@ enum Kind {
     Instance(Arc<Key>, InstanceSettings),
 }
 
+type Settings = &'static [(&'static str, String)];
+
 impl Key {
     /// Returns the key of a metric without parameters.
     pub fn of_type<M: 'static>() -> Self {
-        Self(Kind::Type(TypeId::of::<M>()))
+        Self::of_tree::<M>(&[])
+    }
+
+    pub(crate) fn of_tree<M: 'static>(settings: Settings) -> Self {
+        Self(Kind::Type(TypeId::of::<M>(), type_name::<M>(), settings))
     }
 
     /// Returns the key of a metric with parameters.
@@ -44,7 +50,11 @@ impl Key {
         match &self.0 {
             Kind::Configured(metric) => metric.parameters(),
             Kind::Instance(metric, _) => metric.parameters(),
-            Kind::Type(_) | Kind::Shared(_) => Vec::new(),
+            Kind::Type(_, metric, settings) => settings
+                .iter()
+                .map(|(name, value)| (named(metric, name), value.clone()))
+                .collect(),
+            Kind::Shared(_) => Vec::new(),
         }
     }
 
@@ -56,7 +66,7 @@ impl Key {
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Kind::Type(one), Kind::Type(other)) => one == other,
+            (Kind::Type(one, ..), Kind::Type(other, ..)) => one == other,
             (Kind::Configured(one), Kind::Configured(other)) => {
                 Arc::ptr_eq(one, other) || one.is_same(&**other)
             }
@@ -72,7 +82,7 @@ impl PartialEq for Key {
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Type(id) => f.debug_tuple("Type").field(id).finish(),
+            Kind::Type(id, ..) => f.debug_tuple("Type").field(id).finish(),
             Kind::Configured(_) => f.write_str("Configured(..)"),
             Kind::Instance(metric, settings) => f
                 .debug_tuple("Instance")
@@ -100,6 +110,12 @@ pub trait Configured: Send + Sync + 'static {
     }
 }
 
+/// The name of a parameter with the type of its metric, without the path of the type.
+fn named(metric: &str, name: &str) -> String {
+    let metric = metric.rsplit("::").next().unwrap_or_default();
+    format!("{metric}.{name}")
+}
+
 trait Erased: Send + Sync {
     fn is_same(&self, other: &dyn Erased) -> bool;
     fn parameters(&self) -> Vec<(String, String)>;
@@ -115,9 +131,8 @@ impl<M: Configured> Erased for M {
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
-        let metric = M::metric().rsplit("::").next().unwrap_or_default();
         let named =
-            |(name, value): (&str, Option<String>)| Some((format!("{metric}.{name}"), value?));
+            |(name, value): (&str, Option<String>)| Some((named(M::metric(), name), value?));
         Configured::parameters(self)
             .into_iter()
             .filter_map(named)

@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 
 use crate::dedup::key::Key;
 use crate::score::error::Result;
-use crate::score::row_answer::RowAnswer;
+use crate::score::outcome::RowAnswer;
 
 /// The keys that occur more than once among the metrics of a run and their components.
 #[derive(Debug, Clone)]

@@ -75,26 +75,7 @@ pub trait Answers {
     const OUTPUT: &'static str;
 }
 
-/// Why a judge that scored a row has no answer that a decision tree can follow.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[doc(hidden)]
-pub enum NoAnswer {
-    #[error("it was scored without an answer, and the tree branches on the answer")]
-    Missing,
-    #[error("its answers in both orders of the pair differ, `{first}` and `{second}`")]
-    Orders {
-        first: &'static str,
-        second: &'static str,
-    },
-    #[error(
-        "no answer has more than half of the votes of {judges} judges: {votes}; use an odd number of judges, or more of them"
-    )]
-    Tied { judges: usize, votes: String },
-    #[error("its answer `{answer}` has no branch")]
-    NoBranch { answer: &'static str },
-}
-
-dsrs_metrics_values::debug_as_display!(NoAnswer);
+const NO_ANSWER: &str = "it was scored without an answer, and the tree branches on the answer";
 
 /// Returns the name of the answer of a judge on a row: of a panel, the answer of more than half of the judges that answered. A judge whose
 /// answers in both orders of a pair differ votes for neither.
@@ -102,8 +83,8 @@ dsrs_metrics_values::debug_as_display!(NoAnswer);
 /// # Errors
 /// No answer has a majority, or the row was scored without a call.
 #[doc(hidden)]
-pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, NoAnswer> {
-    let metadata = scored.metadata().ok_or(NoAnswer::Missing)?;
+pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
+    let metadata = scored.metadata().ok_or(NO_ANSWER)?;
     let read = |answer: &Map<String, Value>| J::Answer::deserialize(answer.get(J::OUTPUT)?).ok();
     let votes: Vec<Vec<J::Answer>> = match metadata.get(JUDGES).and_then(Value::as_array) {
         Some(judges) => {
@@ -118,7 +99,7 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
                 .iter()
                 .map(answers)
                 .collect::<Option<_>>()
-                .ok_or(NoAnswer::Missing)?
+                .ok_or(NO_ANSWER)?
         }
         // The answer of the offline stand-in.
         None => {
@@ -126,23 +107,24 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
                 .get("answer")
                 .and_then(Value::as_object)
                 .and_then(read);
-            vec![vec![answer.ok_or(NoAnswer::Missing)?]]
+            vec![vec![answer.ok_or(NO_ANSWER)?]]
         }
     };
     majority(&votes).map(Choice::name)
 }
 
 /// Returns the answer of more than half of the judges. Each judge has one answer, or one in each order of a pair.
-fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, NoAnswer> {
+fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     let mut counts: Vec<(A, usize)> = Vec::new();
     for answers in judges {
-        let first = *answers.first().ok_or(NoAnswer::Missing)?;
+        let first = *answers.first().ok_or(NO_ANSWER)?;
         if let Some(second) = answers.iter().find(|answer| **answer != first) {
             if let [_] = judges {
-                return Err(NoAnswer::Orders {
-                    first: first.name(),
-                    second: second.name(),
-                });
+                return Err(format!(
+                    "its answers in both orders of the pair differ, `{}` and `{}`",
+                    first.name(),
+                    second.name()
+                ));
             }
             continue;
         }
@@ -166,11 +148,11 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, NoAnswer> {
         ));
     }
     match judges.len() {
-        0 => Err(NoAnswer::Missing),
-        judges => Err(NoAnswer::Tied {
-            judges,
-            votes: votes.join(", "),
-        }),
+        0 => Err(NO_ANSWER.to_owned()),
+        judges => Err(format!(
+            "no answer has more than half of the votes of {judges} judges: {}; use an odd number of judges, or more of them",
+            votes.join(", ")
+        )),
     }
 }
 

@@ -8,9 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::aggregation::Aggregation;
-use super::builder::JudgeBuilder;
 use super::contract::Judge;
-use super::panel::Panel;
+use super::panel::{JudgeBuilder, Panel};
 use crate::dedup::key::{Configured, Key};
 use crate::lm::{IntoModel as _, JudgeModel};
 use crate::metric::params::{Configures, ParamError, Params, read_param};

@@ -1,10 +1,10 @@
 //! The trait that `#[judge]` implements.
 
+use super::aggregation::Conversation;
 use super::panel::Panel;
 use super::reply::{JudgeOutput, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
-use super::turns::Conversation;
 use super::untrusted::Content;
 
 /// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.

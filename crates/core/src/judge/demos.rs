@@ -4,13 +4,12 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::contract::Judge;
-use super::each::with_numbers;
 use super::error::JudgeError;
 use super::output_spec::OutputSpec;
 use super::prompt::{Demo, user};
 use super::reply::Reply;
 use super::signature::Signature;
-use super::steps::Earlier;
+use super::steps::{Earlier, with_numbers};
 use super::trace::shown_trace;
 use super::untrusted::{Content, Shown, Untrusted};
 use crate::rows::dynamic::{Example, Trace};
@@ -21,14 +20,15 @@ const NO_REASONING: &str = "Not supplied for this particular example.";
 /// Returns the demonstrations of a judge as messages.
 ///
 /// # Errors
-/// [`JudgeError::Prompt`] if a field of one is unknown, if it has no input, or if its outputs are not a valid answer.
+/// If a field of one is unknown, if it has no input, or if its outputs are not a valid answer.
 pub(super) fn demos<J: Judge>(judge: &J) -> Result<Vec<Demo>, JudgeError> {
     let demos = judge
         .panel()
         .prompt()
         .map_or(&[][..], |settings| &settings.demos);
     let demo = |(index, demo): (usize, &Example)| {
-        message::<J>(demo).map_err(|error| prompt(format!("demonstration {}: {error}", index + 1)))
+        message::<J>(demo)
+            .map_err(|error| JudgeError::new(format!("demonstration {}: {error}", index + 1)))
     };
     demos.iter().enumerate().map(demo).collect()
 }
@@ -109,8 +109,4 @@ fn content(signature: &Signature, name: &str, value: Option<&Value>) -> Result<C
     let trace: Option<Trace> = serde_json::from_value(value)
         .map_err(|error| format!("expected a trace in `{name}`, found another value: {error}"))?;
     Ok(shown_trace(&Untrusted::new(trace)))
-}
-
-fn prompt(message: impl Into<String>) -> JudgeError {
-    JudgeError::Prompt(message.into())
 }

@@ -12,7 +12,7 @@ use super::judged::Judgement;
 use super::row::judgement;
 use super::signature::Signature;
 use super::steps::Step;
-use super::turns_row::spec_of_question;
+use super::turns::spec_of_question;
 use super::untrusted::Untrusted;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};
@@ -23,14 +23,14 @@ use crate::spec::{MetricSpec, ScoreKind};
 /// Reads one input of a judge from an example.
 ///
 /// # Errors
-/// [`JudgeError::Input`] if it is missing or has another type.
+/// If it is missing or has another type.
 pub fn read_input<T>(inputs: &Example, name: &'static str) -> Result<Untrusted<T>, JudgeError>
 where
     T: for<'read> FieldType<'read>,
 {
     let value = inputs.get(name).unwrap_or(&Value::Null);
     let input = T::read(value, inputs.data.is_cell(name)).map_err(|error| match inputs.get(name) {
-        Some(_) => JudgeError::Input(format!("cannot read the input `{name}`: {error}")),
+        Some(_) => JudgeError::new(format!("cannot read the input `{name}`: {error}")),
         None => {
             let found: Vec<_> = inputs.keys().collect();
             let found = if found.is_empty() {
@@ -38,7 +38,7 @@ where
             } else {
                 format!("`{}`", found.join("`, `"))
             };
-            JudgeError::Input(format!(
+            JudgeError::new(format!(
                 "expected the input `{name}`, found {found}; add the field `{name}` to the example"
             ))
         }
@@ -49,7 +49,7 @@ where
 /// As [`read_input`], with a default if the example has no such field.
 ///
 /// # Errors
-/// [`JudgeError::Input`] if it has another type.
+/// If it has another type.
 pub fn read_input_or<T>(
     inputs: &Example,
     name: &'static str,

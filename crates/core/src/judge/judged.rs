@@ -48,7 +48,7 @@ impl<K> Judged<K> {
         let both = match (self.result, other.result) {
             (Ok(first), Ok(second)) => Ok((first, second)),
             (Err(_), Err(error)) if error.budget_msats().is_some() => Err(error),
-            (Err(JudgeError::NoItems { .. }), Err(error)) => Err(error),
+            (Err(abstained), Err(error)) if abstained.is_no_items() => Err(error),
             (Err(error), _) | (_, Err(error)) => Err(error),
         };
         let result = both.map(|(first, second)| {
@@ -76,12 +76,11 @@ impl<K> Judged<K> {
                 metadata.insert(name.to_owned(), Value::Object(part.metadata));
             }
             Judgement {
-                value,
                 confidence,
                 details,
-                feedback: None,
                 metadata,
                 lost,
+                ..Judgement::new(value)
             }
         });
         Self::new(result, cost_msats)
@@ -98,6 +97,20 @@ pub(super) struct Judgement {
     pub(super) metadata: Map<String, Value>,
     /// The judges of the panel without a verdict, if there are any.
     pub(super) lost: Option<LostJudges>,
+}
+
+impl Judgement {
+    /// A judgement without words, of which the judge is sure.
+    pub(super) fn new(value: f64) -> Self {
+        Self {
+            value,
+            confidence: 1.0,
+            details: None,
+            feedback: None,
+            metadata: Map::new(),
+            lost: None,
+        }
+    }
 }
 
 /// The kind of a judge's score.
@@ -126,7 +139,7 @@ impl<K: Kind> MetricReturn for Judged<K> {
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         let cost = self.cost_msats;
         let failed = |error: JudgeError| {
-            if let JudgeError::NoItems { .. } = error {
+            if error.is_no_items() {
                 return MetricError::abstained(spec.name).with_cost_msats(cost);
             }
             let error = match error.budget_msats() {
@@ -163,23 +176,9 @@ mod tests {
 
     #[test]
     fn two_judges_abstain_if_one_abstains_and_none_fails() {
-        let abstained = || Err(JudgeError::NoItems { list: "claims" });
-        let failed = || {
-            Err(JudgeError::NoModel {
-                has_stand_in: false,
-            })
-        };
-        let scored = || {
-            let (details, feedback, metadata, lost) = (None, None, Map::new(), None);
-            Ok(Judgement {
-                value: 0.5,
-                confidence: 1.0,
-                details,
-                feedback,
-                metadata,
-                lost,
-            })
-        };
+        let abstained = || Err(JudgeError::no_items("claims"));
+        let failed = || Err(JudgeError::no_model(false));
+        let scored = || Ok(Judgement::new(0.5));
         let both = |first, second| {
             let judged =
                 Judged::<f64>::new(first, 1).with(Judged::new(second, 2), ["a", "b"], f64::max);
@@ -191,22 +190,14 @@ mod tests {
             (scored(), abstained()),
             (abstained(), abstained()),
         ] {
-            assert_eq!(
-                both(first, second),
-                Err(JudgeError::NoItems { list: "claims" })
-            );
+            assert_eq!(both(first, second), Err(JudgeError::no_items("claims")));
         }
         for (first, second) in [
             (abstained(), failed()),
             (failed(), abstained()),
             (failed(), scored()),
         ] {
-            assert_eq!(
-                both(first, second),
-                Err(JudgeError::NoModel {
-                    has_stand_in: false
-                })
-            );
+            assert_eq!(both(first, second), Err(JudgeError::no_model(false)));
         }
         assert_eq!(both(scored(), scored()), Ok(0.5));
     }

@@ -3,12 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::aggregation::{aggregate, agreement, majority};
+use super::aggregation::{Scoring, aggregate, agreement, majority};
 use super::error::JudgeError;
 use super::judged::Judgement;
 use super::model_call::Verdict;
 use super::panel::Panel;
-use super::scoring::Scoring;
 use super::signature::Signature;
 use crate::score::LostJudges;
 use crate::score::replied_by::{FAILED, JUDGES, ReplyCounts};
@@ -103,33 +102,24 @@ pub(super) fn combine(
     let quorum = panel.quorum_of(signature);
     if answered.len() < quorum {
         // Judges that abstain count for the quorum, but not in the score.
-        let abstained = |error: &&JudgeError| matches!(error, JudgeError::NoItems { .. });
+        let abstained = |error: &&JudgeError| error.is_no_items();
         if let Some(error) = errors().find(abstained)
             && answered.len() + errors().filter(abstained).count() >= quorum
         {
             return Err(error.clone());
         }
-        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel {
-            has_stand_in: false,
-        });
+        let first = errors().next().cloned();
+        let first = first.unwrap_or_else(|| JudgeError::no_model(false));
         return Err(match members.len() {
             1 => first,
-            judges => JudgeError::NoQuorum {
-                answered: answered.len(),
-                judges,
-                quorum,
-                first: Box::new(first),
-            },
+            judges => JudgeError::no_quorum(quorum, judges, answered.len(), first),
         });
     }
     let is_bool = spec.kind == ScoreKind::Bool;
     let values: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.value).collect();
-    let tied = JudgeError::Tied {
-        votes: values.len() / 2,
-        judges: members.len(),
-    };
+    let tied = || JudgeError::tied(values.len() / 2, members.len());
     let value = match is_bool {
-        true => majority(&values).ok_or(tied)?,
+        true => majority(&values).ok_or_else(tied)?,
         false => aggregate(&values, panel.aggregation_of(signature, is_bool)),
     };
     let own: Vec<f64> = answered
@@ -148,7 +138,7 @@ pub(super) fn combine(
         feedback: text_output(&answered, "feedback"),
         metadata: metadata(members),
         lost: errors()
-            .find(|error| !matches!(error, JudgeError::NoItems { .. }))
+            .find(|error| !error.is_no_items())
             .map(|first| LostJudges {
                 is_allowed: panel.has_quorum(signature),
                 first_error: first.to_string().into(),

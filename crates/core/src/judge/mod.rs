@@ -44,24 +44,18 @@
 //! ```
 
 mod aggregation;
-mod builder;
 mod choice;
 #[doc(hidden)]
 pub mod configured;
 mod contract;
-mod conversation;
 mod demos;
-mod each;
-mod embed;
 mod error;
 pub(crate) mod forward;
-mod ignored_keys;
 mod json_object;
 mod judged;
 mod members;
 mod model_call;
 mod models;
-mod offline;
 mod output_spec;
 mod panel;
 mod pipeline;
@@ -72,64 +66,49 @@ mod rescored;
 pub mod row;
 mod score;
 mod scoring;
-mod share;
 mod signature;
 mod steps;
-mod token_weights;
 mod trace;
 mod turns;
-mod turns_row;
 mod unsupported_params;
 mod untrusted;
-mod weighed_values;
 
 pub use schemars;
 pub use schemars::JsonSchema;
 
 pub use self::aggregation::Aggregation;
-pub use self::builder::JudgeBuilder;
 pub use self::choice::{Answers, Choice};
-#[doc(hidden)]
-pub use self::choice::{Itself, NoAnswer, answer_of};
-#[doc(hidden)]
-pub use self::contract::ChecksParams;
 pub use self::contract::Judge;
-#[doc(hidden)]
-pub use self::conversation::{ConversationInput, shown_calls, shown_conversation};
-pub use self::embed::{embed, embedder_requirement, embedding_model};
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
 pub use self::models::Models;
-pub use self::offline::AnswersOffline;
-#[doc(hidden)]
-pub use self::offline::Offline;
+pub use self::models::{embed, embedder_requirement, embedding_model};
+pub use self::output_spec::AnswersOffline;
 pub use self::output_spec::OutputSpec;
+pub use self::panel::JudgeBuilder;
 pub use self::panel::Panel;
 pub use self::prompt::{Demo, Fenced, Prompt};
-#[doc(hidden)]
-pub use self::reply::OutputType;
 pub use self::reply::{Answer, JudgeOutput, Reply};
-#[doc(hidden)]
-pub use self::rescored::{Rescored, rescored};
-#[doc(hidden)]
-pub use self::row::row;
-#[doc(hidden)]
-pub use self::score::{CheckedInteger, Overflow};
+pub use self::score::share;
 pub use self::score::{IntoScore, Preference, rescale};
-#[doc(hidden)]
-pub use self::scoring::Scoring;
-pub use self::share::share;
-#[doc(hidden)]
-pub use self::signature::IsMetric;
 pub use self::signature::Signature;
-#[doc(hidden)]
-pub use self::steps::{Each, Empty};
 pub use self::trace::MAX_TRACE_BYTES;
-#[doc(hidden)]
-pub use self::trace::{TraceInput, shown_trace};
-#[doc(hidden)]
-pub use self::turns::{Conversation, Reduction, Turns};
-#[doc(hidden)]
-pub use self::untrusted::shown_items;
 pub use self::untrusted::{Content, Shown, Untrusted};
+#[doc(hidden)]
+pub use self::{
+    aggregation::Scoring,
+    aggregation::{Conversation, Reduction, Turns},
+    choice::{Itself, answer_of},
+    contract::ChecksParams,
+    output_spec::Offline,
+    reply::OutputType,
+    rescored::{Rescored, rescored},
+    row::row,
+    score::{CheckedInteger, Overflow},
+    signature::IsMetric,
+    steps::{Each, Empty},
+    trace::{ConversationInput, shown_calls, shown_conversation},
+    trace::{TraceInput, shown_trace},
+    untrusted::shown_items,
+};
 pub use crate::lm::{IntoModel, JudgeModel};

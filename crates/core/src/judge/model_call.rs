@@ -2,17 +2,16 @@
 
 use serde_json::{Map, Value};
 
+use super::aggregation::Scoring;
 use super::contract::Judge;
 use super::error::JudgeError;
-use super::ignored_keys::Fields;
-use super::json_object::Flaw;
+use super::json_object::{Fields, Flaw};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::score::Overflow;
-use super::scoring::Scoring;
+use super::scoring::{Weights, weights};
 use super::signature::Signature;
 use super::steps::{Earlier, Step};
-use super::token_weights::{Weights, weights};
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
@@ -33,22 +32,6 @@ pub(super) struct Verdict {
     pub(super) answer: Map<String, Value>,
     /// The probabilities of the values of an output, if the score is computed from them.
     pub(super) weights: Option<Weights>,
-}
-
-/// The numbers of calls.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Calls {
-    /// Calls that were made for this result, by this run or an earlier one, including calls without a reply.
-    pub(super) made: u32,
-    /// The tokens of these calls.
-    pub(super) usage: Usage,
-}
-
-impl Calls {
-    pub(super) fn add(&mut self, other: Self) {
-        self.made += other.made;
-        self.usage += other.usage;
-    }
 }
 
 /// Returns the request for a question, without the parameters that the model does not support.
@@ -99,7 +82,8 @@ pub(super) struct Question {
     pub(super) declared_msats: u64,
     /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
     pub(super) msats: u64,
-    pub(super) calls: Calls,
+    pub(super) calls: u32,
+    pub(super) usage: Usage,
     /// The models that replied, also from the store.
     pub(super) replied_by: ReplyCounts,
     /// The parameters that the model does not support, and that were omitted.
@@ -111,12 +95,12 @@ pub(super) struct Question {
 impl Question {
     pub(super) fn new(lm: &dyn LanguageModel, declared_msats: u64) -> Self {
         let omitted = unsupported_params::known_for(lm);
-        let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
         Self {
             declared_msats,
             msats: 0,
-            calls,
-            replied_by,
+            calls: 0,
+            usage: Usage::default(),
+            replied_by: ReplyCounts::default(),
             omitted,
             ignored_keys: 0,
         }
@@ -179,9 +163,7 @@ impl Question {
                 Err(flaw) => flaw,
             };
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
-                return Err(JudgeError::CutShort {
-                    lm: lm.id().to_owned(),
-                });
+                return Err(JudgeError::cut_short(lm.id()));
             }
             let repaired = std::mem::take(request).assistant(quoted(reply.text));
             *request = repaired.user(repair(&flaw));
@@ -197,8 +179,8 @@ impl Question {
     ) -> Result<LmReply, JudgeError> {
         loop {
             let error = match self.once(lm, request).await {
-                Err(JudgeError::Model(error)) => error,
-                other => return other,
+                Ok(reply) => return Ok(reply),
+                Err(error) => error.into_model_error()?,
             };
             match Parameter::unsupported(&error) {
                 Some(parameter) if parameter.remove_from(&mut request.sampling) => {
@@ -220,47 +202,36 @@ impl Question {
         self.count(&reply);
         let reply = reply?;
         match &reply.stop_reason {
-            StopReason::Refusal(reply) => Err(JudgeError::Refused {
-                lm: lm.id().to_owned(),
-                reply: beginning(reply),
-            }),
-            StopReason::Filtered => Err(JudgeError::Filtered {
-                lm: lm.id().to_owned(),
-            }),
+            StopReason::Refusal(reply) => Err(JudgeError::refused(lm.id(), &beginning(reply))),
+            StopReason::Filtered => Err(JudgeError::new(format!(
+                "{}: the provider's filter withheld the reply",
+                lm.id()
+            ))),
             _ => Ok(reply),
         }
     }
 
     fn count(&mut self, reply: &Result<LmReply, LmError>) {
-        let (cost, is_unpriced) = match reply {
-            Ok(reply) => (reply.cost_msats, reply.is_unpriced()),
-            Err(error) => (error.cost_msats(), error.cost_msats().is_none()),
+        let (cost, is_unpriced, usage) = match reply {
+            Ok(reply) => (reply.cost_msats, reply.is_unpriced(), reply.usage),
+            Err(error) => (
+                error.cost_msats(),
+                error.cost_msats().is_none(),
+                error.usage(),
+            ),
         };
-        let known = cost.unwrap_or(0);
-        let cost = if is_unpriced {
-            known.max(self.declared_msats)
-        } else {
-            known
-        };
-        self.msats = self.msats.saturating_add(cost);
-        if let Ok(LmReply {
-            model, fingerprint, ..
-        }) = reply
-        {
-            let fingerprint = fingerprint.as_deref().map(reported);
-            let fingerprint = fingerprint.as_deref().filter(|it| !it.is_empty());
-            self.replied_by.add(&reported(model), fingerprint, 1);
+        let mut cost = cost.unwrap_or(0);
+        if is_unpriced {
+            cost = cost.max(self.declared_msats);
         }
-        self.calls.add(match reply {
-            Ok(reply) => Calls {
-                made: 1,
-                usage: reply.usage,
-            },
-            Err(error) => Calls {
-                made: 1,
-                usage: error.usage(),
-            },
-        });
+        self.msats = self.msats.saturating_add(cost);
+        self.calls += 1;
+        self.usage += usage;
+        if let Ok(reply) = reply {
+            let fingerprint = reply.fingerprint.as_deref().map(reported);
+            let fingerprint = fingerprint.as_deref().filter(|it| !it.is_empty());
+            self.replied_by.add(&reported(&reply.model), fingerprint, 1);
+        }
     }
 }
 
@@ -310,9 +281,11 @@ fn weighed<'r, J: Judge>(
     (name, answer): (&str, &Map<String, Value>),
     with_earlier: impl Fn(Reply<'static>) -> Reply<'r>,
 ) -> Result<(f64, Weights), JudgeError> {
-    let none = |reason| JudgeError::NoProbabilities {
-        lm: lm.id().to_owned(),
-        reason,
+    let none = |reason: String| {
+        JudgeError::new(format!(
+            "{}: {reason}; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`",
+            lm.id()
+        ))
     };
     let output = J::signature().output_spec(name);
     let output = output.ok_or_else(|| none(format!("the judge has no output `{name}`")))?;
@@ -332,14 +305,15 @@ pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<
     let overflow = Overflow::default();
     let value = panic::catch(false, || judge.score_output(output, &overflow));
     if let Some(expression) = overflow.0.get() {
-        return Err(JudgeError::Overflow {
-            lm: lm.to_owned(),
-            expression,
-        });
+        return Err(JudgeError::new(format!(
+            "{lm}: `{expression}` overflows with this answer; write `f64::from(..)` around integers, and `1.0` instead of `1`"
+        )));
     }
-    value.map_err(|panic| JudgeError::ScorePanicked {
-        lm: lm.to_owned(),
-        message: panic.message,
+    value.map_err(|panic| {
+        JudgeError::new(format!(
+            "{lm}: computing the score from the answer panicked: {}",
+            panic.message
+        ))
     })
 }
 
@@ -349,16 +323,16 @@ pub(super) fn validated(
     verdict: Verdict,
     range: Option<ScoreRange>,
 ) -> Result<Verdict, JudgeError> {
-    let (lm, value) = (|| lm.id().to_owned(), verdict.value);
+    let (lm, value) = (lm.id(), verdict.value);
     if !value.is_finite() {
-        return Err(JudgeError::NotFinite { lm: lm(), value });
+        return Err(JudgeError::new(format!(
+            "{lm}: the score computed from the answer must be a finite number, found {value}"
+        )));
     }
     match range.filter(|range| !range.contains(value)) {
-        Some(range) => Err(JudgeError::OutOfRange {
-            lm: lm(),
-            value,
-            range,
-        }),
+        Some(range) => Err(JudgeError::new(format!(
+            "{lm}: the score computed from the answer must be in {range}, found {value}"
+        ))),
         None => Ok(verdict),
     }
 }
@@ -409,22 +383,14 @@ fn largest_repair(request: LmRequest) -> LmRequest {
 
 /// Returns the error for a second reply that is not a verdict.
 fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: Flaw) -> JudgeError {
-    let lm = lm.id().to_owned();
     let beginning = beginning(&reply.text);
     if flaw.is_cut {
-        return JudgeError::CutShort { lm };
+        return JudgeError::cut_short(lm.id());
     }
     if is_refusal(&reply.text) {
-        return JudgeError::Refused {
-            lm,
-            reply: beginning,
-        };
+        return JudgeError::refused(lm.id(), &beginning);
     }
-    JudgeError::Unreadable {
-        lm,
-        flaws: flaw.text,
-        reply: beginning,
-    }
+    JudgeError::unreadable(lm.id(), &flaw.text, &beginning)
 }
 
 /// Returns whether a reply without an answer is a refusal, for models that do not flag refusals.

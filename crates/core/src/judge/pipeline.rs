@@ -107,6 +107,6 @@ fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
             answer: earlier.values,
             weights: None,
         }),
-        Empty::Abstain => Err(JudgeError::NoItems { list: each.list }),
+        Empty::Abstain => Err(JudgeError::no_items(each.list)),
     }
 }

@@ -6,12 +6,12 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::each::{cited, without_numbers};
-use super::ignored_keys::{self, Fields};
-use super::json_object::{Flaw, in_brief, in_short, object};
+use super::json_object::{
+    Fields, Flaw, in_brief, in_short, object, remove_ignored, without_ignored,
+};
 use super::output_spec::{OutputSpec, closed};
 use super::signature::Signature;
-use super::steps::Earlier;
+use super::steps::{Earlier, cited, without_numbers};
 use crate::json::describe::found;
 use crate::spec::ScoreRange;
 
@@ -160,14 +160,14 @@ impl<'a> Reply<'a> {
             Some(_) => of_call(name),
             None => signature.output_spec(name),
         };
-        ignored_keys::without(self.fields.clone(), output, &mut self.ignored)
+        without_ignored(self.fields.clone(), output, &mut self.ignored)
     }
 
     /// Returns the value of an output without the keys that its schema does not have.
     fn known(&self, name: &str, value: &Value) -> Value {
         let mut known = value.clone();
         if let Some(OutputSpec { schema, .. }) = self.signature.output_spec(name) {
-            ignored_keys::remove(&mut known, schema, schema, &mut Vec::new());
+            remove_ignored(&mut known, schema, schema, &mut Vec::new());
         }
         known
     }

@@ -1,4 +1,4 @@
-//! Scores that take another call, such as one of an embedding model: the answer of each judge of a panel is scored by a function.
+//! Judges whose score is computed from their answers by other calls.
 
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! Judges one row with all judges of a panel: the calls, both orders of a pair, and the cost. `members.rs` combines the
 //! verdicts.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -9,20 +10,18 @@ use serde_json::{Map, Value, json};
 use super::contract::Judge;
 use super::demos::demos;
 use super::error::JudgeError;
-use super::ignored_keys::Fields;
+use super::json_object::{Fields, Flaw};
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
-use super::model_call::{Calls, Question, Verdict, hash_without_inputs, request, score, validated};
-use super::offline::Offline;
+use super::model_call::{Question, Verdict, hash_without_inputs, request, score, validated};
+use super::output_spec::Offline;
 use super::panel::Judges;
 use super::pipeline::{Pipeline, call_model, step_prompt};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::signature::Signature;
-use super::turns_row;
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
-use super::weighed_values;
 use crate::declared::Declared;
 use crate::declared::requirements::{Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
@@ -30,8 +29,8 @@ use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
 use crate::lm::{panel_reservation, recording};
 use crate::messages::hash;
 use crate::metric::answer::Answer;
-use crate::metric::repeat::RepeatNumber;
-use crate::rows::absent::Absent;
+use crate::metric::settings::RepeatNumber;
+use crate::rows::missing::Absent;
 use crate::score::OFFLINE_JUDGE;
 use crate::score::replied_by::ReplyCounts;
 use crate::score::return_types::MetricReturn as _;
@@ -64,7 +63,7 @@ pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> J
     let (result, cost_msats) = match &J::signature().turns {
         None => judgement(judge, input, spec).await,
         // Boxed, so that a judge of rows takes less memory.
-        Some(turns) => Box::pin(turns_row::judgement(judge, input, turns, spec)).await,
+        Some(turns) => Box::pin(super::turns::judgement(judge, input, turns, spec)).await,
     };
     Judged::new(result, cost_msats)
 }
@@ -76,9 +75,9 @@ pub(super) async fn judgement<J: Judge>(
     input: &J::Input,
     spec: impl Fn() -> MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let mut questions = match Prepared::new(judge, input, &spec()) {
-        Prepared::Judgement(judgement) => return (judgement, 0),
-        Prepared::Questions(questions) => questions,
+    let mut questions = match prepared(judge, input, &spec()) {
+        ControlFlow::Break(judgement) => return (judgement, 0),
+        ControlFlow::Continue(questions) => questions,
     };
     match questions.ask(judge).await {
         Ok(answers) => questions.judgement(judge, answers, &spec()),
@@ -86,44 +85,38 @@ pub(super) async fn judgement<J: Judge>(
     }
 }
 
-/// A row before the first call.
-enum Prepared {
-    /// No model is called.
-    Judgement(Result<Judgement, JudgeError>),
-    Questions(Questions),
-}
-
-impl Prepared {
-    fn new<J: Judge>(judge: &J, input: &J::Input, spec: &MetricSpec<'static>) -> Self {
-        let signature = J::signature();
-        let contents = judge.shown(input);
-        if let Some(judgement) = of_empty_input(signature, &contents) {
-            return Self::Judgement(Ok(judgement));
-        }
-        let demos = check(judge, spec);
-        match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
-            Err(error) => Self::Judgement(Err(error)),
-            Ok((_, Judges::Offline(answer))) => Self::Judgement(offline(judge, answer, &contents)),
-            Ok((demos, Judges::Models(lms))) => {
-                Self::Questions(Questions::new(judge, lms, &demos, contents, spec))
-            }
+/// Returns the questions to the models, or the judgement that needs no model.
+fn prepared<J: Judge>(
+    judge: &J,
+    input: &J::Input,
+    spec: &MetricSpec<'static>,
+) -> ControlFlow<Result<Judgement, JudgeError>, Questions> {
+    let contents = judge.shown(input);
+    if let Some(judgement) = of_empty_input(J::signature(), &contents) {
+        return ControlFlow::Break(Ok(judgement));
+    }
+    match checked(judge, spec) {
+        Err(error) => ControlFlow::Break(Err(error)),
+        Ok((_, Judges::Offline(answer))) => ControlFlow::Break(offline(judge, answer, &contents)),
+        Ok((demos, Judges::Models(lms))) => {
+            ControlFlow::Continue(Questions::new(judge, lms, &demos, contents, spec))
         }
     }
 }
 
 /// Validates the settings of a judge and returns its demonstrations.
-fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
-    let is_verdict = J::signature()
-        .turns
-        .as_ref()
-        .is_some_and(|turns| turns.is_verdict);
-    judge
-        .panel()
-        .check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
-    J::signature().check_costs(spec.cost_msats)?;
-    weighed_values::check(J::signature())?;
-    judge.check_params().map_err(JudgeError::Panel)?;
-    demos(judge)
+fn checked<J: Judge>(
+    judge: &J,
+    spec: &MetricSpec<'_>,
+) -> Result<(Vec<Demo>, Judges<'static>), JudgeError> {
+    let (signature, panel) = (J::signature(), judge.panel());
+    let turns = signature.turns.as_ref();
+    let is_verdict = turns.is_some_and(|turns| turns.is_verdict);
+    panel.check(signature, is_verdict || spec.kind == ScoreKind::Bool)?;
+    signature.check_costs(spec.cost_msats)?;
+    super::scoring::check(signature)?;
+    judge.check_params().map_err(JudgeError::new)?;
+    Ok((demos(judge)?, panel.resolve(signature)?))
 }
 
 /// Returns the score of a row with an empty input, if the judge scores it without a model.
@@ -132,14 +125,9 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     let is_blank = |index: &&usize| contents.get(**index).is_some_and(|input| input.is_blank);
     let (name, _) = signature.inputs.get(*inputs.iter().find(is_blank)?)?;
     let details = Some(format!("`{name}` is empty; no model was called"));
-    let (feedback, metadata) = (None, Map::new());
     Some(Judgement {
-        value,
-        confidence: 1.0,
         details,
-        feedback,
-        metadata,
-        lost: None,
+        ..Judgement::new(value)
     })
 }
 
@@ -148,8 +136,7 @@ impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         all.extend(self.panel().invalid_setting(&spec));
-        let demos = check(self, &spec);
-        match demos.and_then(|demos| Ok((demos, self.panel().resolve(signature)?))) {
+        match checked(self, &spec) {
             Ok((demos, Judges::Models(lms))) => {
                 let (configured, settings) = (self.configured(), self.panel().prompt());
                 let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
@@ -167,7 +154,7 @@ impl<J: Judge + Declared> Requires for J {
                 all.extend(lms.into_iter().map(requirement));
             }
             Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
-            Err(error @ JudgeError::NoModel { .. }) => {
+            Err(error) if error.is_no_model() => {
                 all.push(Requirement::missing_model(spec.name, error));
             }
             Err(error) => all.push(Requirement::missing(spec.name, error)),
@@ -197,11 +184,8 @@ fn offline<J: Judge>(
     }
     let text = Value::Object(answer).to_string();
     let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
-    let (output, Fields { values: answer, .. }) = read.map_err(|flaw| JudgeError::Unreadable {
-        lm: OFFLINE_JUDGE.to_owned(),
-        flaws: flaw.text,
-        reply: text,
-    })?;
+    let unreadable = |flaw: Flaw| JudgeError::unreadable(OFFLINE_JUDGE, &flaw.text, &text);
+    let (output, Fields { values: answer, .. }) = read.map_err(unreadable)?;
     let mut metadata = Map::new();
     metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     let reasoning = answer
@@ -216,12 +200,9 @@ fn offline<J: Judge>(
     metadata.insert("answer".to_owned(), Value::Object(answer));
     let value = score(judge, output, OFFLINE_JUDGE)?;
     Ok(Judgement {
-        value,
-        confidence: 1.0,
         details,
-        feedback: None,
         metadata,
-        lost: None,
+        ..Judgement::new(value)
     })
 }
 
@@ -333,12 +314,13 @@ impl Questions {
         let questions = requests.len() / lms.len();
         let draws = J::signature().scoring.draws() as usize;
         let mut cost_msats: u64 = 0;
-        let mut calls = Calls::default();
+        let (mut calls, mut usage) = (0, Usage::default());
         let mut omitted = UnsupportedParams::new();
         for (_, question) in &results {
             omitted.extend(&question.omitted);
             cost_msats = cost_msats.saturating_add(question.msats);
-            calls.add(question.calls);
+            calls += question.calls;
+            usage += question.usage;
         }
         let mut results = results.into_iter();
         let members = lms.iter().map(|lm| {
@@ -367,13 +349,9 @@ impl Questions {
         let members: Vec<Member> = members.collect();
         let judgement =
             combine(judge.panel(), J::signature(), &members, spec).map(|mut judgement| {
-                judgement
-                    .metadata
-                    .insert("calls".to_owned(), json!(calls.made));
-                if calls.usage != Usage::default() {
-                    judgement
-                        .metadata
-                        .insert("usage".to_owned(), json!(calls.usage));
+                judgement.metadata.insert("calls".to_owned(), json!(calls));
+                if usage != Usage::default() {
+                    judgement.metadata.insert("usage".to_owned(), json!(usage));
                 }
                 report_omitted(&mut judgement, &omitted);
                 judgement

@@ -1,17 +1,14 @@
 //! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and its
 //! prompt. `#[judge]` generates it; a panel overrides the settings. The prompt is built in `prompt.rs`.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::aggregation::Aggregation;
+use super::aggregation::{Aggregation, Scoring, Turns};
 use super::error::JudgeError;
-use super::offline::Offline;
-use super::output_spec::OutputSpec;
-use super::scoring::Scoring;
+use super::output_spec::{Offline, OutputSpec};
 use super::steps::Step;
-use super::turns::Turns;
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::dynamic::Example;
 use crate::spec::MetricSpec;
@@ -53,8 +50,6 @@ pub struct Signature {
     pub(super) turns: Option<Turns>,
     pub(super) name: String,
     reply: OnceLock<Arc<ReplySchema>>,
-    pub(super) plain_system: OnceLock<Arc<str>>,
-    pub(super) last_system: Arc<Mutex<Option<Arc<str>>>>,
 }
 
 /// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
@@ -103,26 +98,22 @@ impl PromptSettings {
         let is_empty =
             |text: &Option<String>| text.as_deref().is_some_and(|it| it.trim().is_empty());
         if is_empty(&self.instruction) {
-            return Err(invalid_prompt(
+            return Err(JudgeError::new(
                 "expected an instruction, found an empty string; write what to judge",
             ));
         }
         if is_empty(&self.context) {
-            return Err(invalid_prompt(
+            return Err(JudgeError::new(
                 "expected extra context, found an empty string; write it, or do not set it",
             ));
         }
         if self.is_half && (self.instruction.is_some() || !self.demos.is_empty()) {
-            return Err(invalid_prompt(
+            return Err(JudgeError::new(
                 "expected no instruction and no demonstrations for two judges with one score, found some; set them on each of the two",
             ));
         }
         Ok(())
     }
-}
-
-fn invalid_prompt(message: &str) -> JudgeError {
-    JudgeError::Prompt(message.to_owned())
 }
 
 impl Signature {
@@ -147,8 +138,6 @@ impl Signature {
             turns: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
-            plain_system: OnceLock::new(),
-            last_system: Arc::default(),
         }
     }
 

@@ -1,63 +1,113 @@
-//! The turns of a conversation that a judge scores one by one. `turns_row.rs` judges them.
+//! Judges of turns: a conversation is judged reply by reply, and the verdicts of its turns are one score.
 
-use crate::trajectory::{Message, Role, Trajectory};
+use futures_util::StreamExt as _;
+use serde_json::{Map, Value};
 
-/// The turns that a judge scores one by one.
-#[derive(Debug, Clone, Copy)]
-#[doc(hidden)]
-pub struct Turns {
-    /// The author of the judged messages.
-    pub role: Role,
-    /// The most messages before a turn that are shown; all by default.
-    pub window: Option<usize>,
-    /// The most turns of a row.
-    pub max: usize,
-    pub reduction: Reduction,
-    /// Whether the score of a turn is a `bool`.
-    pub is_verdict: bool,
+use super::aggregation::Turns;
+use super::contract::Judge;
+use super::error::JudgeError;
+use super::judged::Judgement;
+use super::row;
+use super::signature::Signature;
+use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
+
+/// The turns of one row that are judged at once.
+const CONCURRENT: usize = 8;
+
+/// Returns the spec of one question: of a turn, if the judge scores turns.
+pub(super) fn spec_of_question(
+    signature: &Signature,
+    spec: MetricSpec<'static>,
+) -> MetricSpec<'static> {
+    match &signature.turns {
+        Some(Turns {
+            is_verdict: true, ..
+        }) => MetricSpec {
+            kind: ScoreKind::Bool,
+            range: Some(ScoreRange { min: 0.0, max: 1.0 }),
+            ..spec
+        },
+        _ => spec,
+    }
 }
 
-/// A conversation in the inputs of a judge, and the inputs with another conversation in its place.
-#[doc(hidden)]
-pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
-
-/// How the scores of the turns become the score of the row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[doc(hidden)]
-pub enum Reduction {
-    Mean,
-    Min,
-    Max,
+/// Returns the judgement of a conversation, and its cost in millisatoshis.
+pub(super) async fn judgement<J: Judge>(
+    judge: &J,
+    input: &J::Input,
+    turns: &Turns,
+    spec: impl Fn() -> MetricSpec<'static>,
+) -> (Result<Judgement, JudgeError>, u64) {
+    let Some((conversation, with)) = J::conversation(input) else {
+        return (Err(JudgeError::no_items("turns")), 0);
+    };
+    let positions = turns.of(conversation);
+    if positions.len() > turns.max {
+        return (Err(too_many_turns(turns.max)), 0);
+    }
+    let spec = &|| spec_of_question(J::signature(), spec());
+    // Only the turns in progress have a copy of the messages before them.
+    let judged = positions.into_iter().map(|position| async move {
+        let input = with(input, turns.window(conversation, position));
+        let (result, cost_msats) = row::judgement(judge, &input, spec).await;
+        (position + 1, result, cost_msats)
+    });
+    let judged = futures_util::stream::iter(judged.collect::<Vec<_>>()).buffered(CONCURRENT);
+    let judged: Vec<_> = judged.collect().await;
+    let cost_msats = judged
+        .iter()
+        .fold(0, |sum: u64, (_, _, cost)| sum.saturating_add(*cost));
+    (reduced(judged, turns), cost_msats)
 }
 
-impl Reduction {
-    pub(super) fn of(self, values: &[f64]) -> f64 {
-        match self {
-            // Far fewer than 2^52 turns.
-            Self::Mean => values.iter().sum::<f64>() / values.len() as f64,
-            Self::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
-            Self::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+fn too_many_turns(max: usize) -> JudgeError {
+    JudgeError::new(format!(
+        "the conversation has more than {max} turns; shorten it, or set `max_turns` in `#[judge(..)]`"
+    ))
+}
+
+/// Combines the judgements of the turns. A turn that abstains does not count; any other turn without a verdict fails the row.
+fn reduced(
+    judged: Vec<(usize, Result<Judgement, JudgeError>, u64)>,
+    turns: &Turns,
+) -> Result<Judgement, JudgeError> {
+    let (mut values, mut lines) = (Vec::new(), Vec::new());
+    let (mut confidence, mut lost) = (1.0_f64, None);
+    let mut metadata = Map::new();
+    for (number, result, _) in judged {
+        let judgement = match result {
+            Err(error) if error.is_no_items() => {
+                lines.push(format!("message {number}: nothing to judge"));
+                continue;
+            }
+            Err(error) => return Err(error.in_turn(number)),
+            Ok(judgement) => judgement,
+        };
+        let Judgement { value, details, .. } = &judgement;
+        let words = details.as_deref().filter(|details| !details.is_empty());
+        let words = words
+            .map(|details| format!(": {details}"))
+            .unwrap_or_default();
+        lines.push(format!("message {number} ({value}){words}"));
+        values.push(judgement.value);
+        confidence = confidence.min(judgement.confidence);
+        lost = lost.or(judgement.lost);
+        if let Some(label) = judgement.metadata.get("judge") {
+            metadata.insert("judge".to_owned(), label.clone());
         }
+        metadata.insert(
+            format!("message {number}"),
+            Value::Object(judgement.metadata),
+        );
     }
-}
-
-impl Turns {
-    /// Returns the positions of the messages that are turns. A message without text, which only calls tools, is not a turn.
-    pub(super) fn of(&self, conversation: &Trajectory) -> Vec<usize> {
-        let is_turn =
-            |message: &Message| message.role == self.role && !message.text.trim().is_empty();
-        let messages = conversation.messages().iter().enumerate();
-        messages
-            .filter(|(_, message)| is_turn(message))
-            .map(|(position, _)| position)
-            .collect()
+    if values.is_empty() {
+        return Err(JudgeError::no_items("turns"));
     }
-
-    /// Returns the turn at a position, at the end of the messages before it.
-    pub(super) fn window(&self, conversation: &Trajectory, position: usize) -> Trajectory {
-        let start = self
-            .window
-            .map_or(0, |window| position.saturating_sub(window));
-        Trajectory::new(conversation.messages()[start..=position].iter().cloned())
-    }
+    Ok(Judgement {
+        confidence,
+        details: Some(lines.join("\n")),
+        metadata,
+        lost,
+        ..Judgement::new(turns.reduction.of(&values))
+    })
 }

@@ -9,10 +9,8 @@ use futures_util::future::{BoxFuture, Either, Map};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
 use crate::score::Scored;
-#[cfg(feature = "lm")]
-use crate::score::error::MetricError;
-use crate::score::error::Result;
-use crate::score::row_answer::{RowAnswer, no_row_score, row_answer};
+use crate::score::error::{MetricError, Result};
+use crate::score::outcome::{RowAnswer, no_row_score, row_answer};
 
 /// The answer of a metric to one call.
 ///
@@ -191,3 +189,21 @@ impl fmt::Debug for Answer<'_> {
 fn scored(result: Result<RowAnswer>) -> Result<Scored> {
     result.and_then(RowAnswer::scored)
 }
+
+/// Returns the error of an asynchronous metric in a synchronous call.
+#[cold]
+pub(crate) fn is_asynchronous(metric: &str) -> MetricError {
+    MetricError::failed(
+        metric,
+        "the metric is asynchronous; call `evaluate(..).await`",
+    )
+}
+
+/// A synchronous metric. `G` defers the check to the call of `score`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is asynchronous, so it cannot be scored synchronously",
+    label = "must be awaited",
+    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
+)]
+#[doc(hidden)]
+pub trait ScoredAtOnce<G> {}

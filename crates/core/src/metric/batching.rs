@@ -1,15 +1,12 @@
-//! Collects the concurrent calls of a run into batches, for a metric that overrides
-//! [`Metric::evaluate_batch`] and [`Metric::batch_size`].
-//!
-//! Each call of a batch waits while other calls arrive; the first one that finds that none arrives any more evaluates all
-//! of them. A call that completes the batch evaluates it at once. If the evaluating call is cancelled or the metric panics,
-//! each call evaluates its own row.
+//! Evaluation of many pairs: several calls at once, and the rows of calls that wait as one batch.
 
 use std::any::Any;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use tokio::sync::oneshot;
 
 use crate::dedup::key::Key;
@@ -19,6 +16,7 @@ use crate::metric::call::MetricCall;
 use crate::panic;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::error::{MetricError, Result};
+use crate::score::outcome::RowAnswer;
 use crate::score::{MetricScore, Scored};
 
 /// How often a call yields without a new call before it evaluates the batch.
@@ -196,4 +194,42 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
     fn keys(&self, all: &mut Vec<Key>) {
         self.metric.keys(all);
     }
+}
+
+/// The largest number of calls of one batch that are pending at a time.
+pub(crate) const CONCURRENCY: usize = 32;
+
+/// Scores pairs of rows, at most [`CONCURRENCY`] at a time. The scores are in the order of the pairs. A synchronous
+/// metric allocates no future per row.
+pub(crate) async fn evaluate<G, P, M>(metric: &M, pairs: &[(G, P)]) -> Vec<Result<MetricScore>>
+where
+    G: Sync,
+    P: Sync,
+    M: Metric<G, P> + ?Sized,
+{
+    let mut scores = Vec::with_capacity(pairs.len());
+    let mut pending = FuturesUnordered::new();
+    for (position, (gold, pred)) in pairs.iter().enumerate() {
+        match metric.answer(MetricCall::new(gold, pred)) {
+            Answer::Ready(scored) => {
+                scores.push((position, scored));
+                tokio::task::consume_budget().await;
+            }
+            Answer::Pending(answer) => {
+                if pending.len() == CONCURRENCY {
+                    scores.extend(pending.next().await);
+                }
+                pending.push(async move { (position, answer.await) });
+            }
+        }
+    }
+    while let Some(scored) = pending.next().await {
+        scores.push(scored);
+    }
+    scores.sort_unstable_by_key(|(position, _)| *position);
+    let score = |result: Result<RowAnswer>| Ok(result?.scored()?.into_score());
+    scores
+        .into_iter()
+        .map(|(_, result)| score(result))
+        .collect()
 }

@@ -1,13 +1,16 @@
 //! The arguments of one call of a metric.
 
-use std::fmt;
-use std::ptr;
+use std::{fmt, ptr};
 
 use crate::declared::Declared;
 use crate::dedup::memo::{Address, Memo};
 use crate::program_run::ProgramRun;
 use crate::rows::dynamic::{Example, Prediction, Trace};
-use crate::spec::MetricSpec;
+use crate::rows::fields::{ReadAs, ReadField};
+use crate::score::error::Result;
+use crate::score::missing::unreadable_field;
+use crate::score::outcome::RowAnswer;
+use crate::spec::{FieldSpec, MetricSpec, Side};
 
 /// The arguments of a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
 ///
@@ -76,34 +79,30 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         }
     }
 
-    /// Returns the call without answers of equal metrics.
-    #[doc(hidden)]
-    pub const fn without_memo(mut self) -> Self {
-        self.memo = None;
-        self
-    }
+    setters! {
+        /// Returns the call without answers of equal metrics.
+        #[doc(hidden)]
+        pub const fn without_memo() => memo = None;
 
-    /// Declares that details, feedback and components of the answer are not read, so that the metric need not explain its
-    /// score. A composite leaves out components that are numbers only.
-    ///
-    /// ```
-    /// use dsrs_metrics::metrics::Em;
-    /// use dsrs_metrics::prelude::*;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> dsrs_metrics::Result<()> {
-    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
-    /// let call = MetricCall::new(&gold, &pred);
-    /// let scored = Em::default().answer(call).await?;
-    /// assert_eq!(scored.score.details.as_deref(), Some("expected \"Paris\", found \"Lyon\""));
-    /// let scored = Em::default().answer(call.without_explanation()).await?;
-    /// assert_eq!(scored.score.details, None);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub const fn without_explanation(mut self) -> Self {
-        self.is_explained = false;
-        self
+        /// Declares that details, feedback and components of the answer are not read, so that the metric need not explain its
+        /// score. A composite leaves out components that are numbers only.
+        ///
+        /// ```
+        /// use dsrs_metrics::metrics::Em;
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+        /// let call = MetricCall::new(&gold, &pred);
+        /// let scored = Em::default().answer(call).await?;
+        /// assert_eq!(scored.score.details.as_deref(), Some("expected \"Paris\", found \"Lyon\""));
+        /// let scored = Em::default().answer(call.without_explanation()).await?;
+        /// assert_eq!(scored.score.details, None);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub const fn without_explanation() => is_explained = false;
     }
 
     /// Returns whether details and feedback of the answer are read. A metric that implements
@@ -285,4 +284,37 @@ impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
         call.field("run", &self.run.is_some());
         call.finish_non_exhaustive()
     }
+}
+
+/// A field of a row, or the answer of the metric if the field cannot be read.
+type FieldOr<T> = std::result::Result<T, Result<RowAnswer>>;
+
+/// Reads the field `N` of the gold row in the form `W`.
+///
+/// # Errors
+/// The answer of the metric, if the field is missing or has another type.
+#[inline]
+pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
+    call: &MetricCall<'r, G, P>,
+    field: &FieldSpec<'static>,
+    spec: &MetricSpec<'_>,
+) -> FieldOr<W::Output> {
+    call.gold
+        .read_field(field)
+        .map_err(|error| unreadable_field(error, spec, Side::Gold))
+}
+
+/// Reads the field `N` of the prediction in the form `W`.
+///
+/// # Errors
+/// The answer of the metric, if the field is missing or has another type.
+#[inline]
+pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
+    call: &MetricCall<'r, G, P>,
+    field: &FieldSpec<'static>,
+    spec: &MetricSpec<'_>,
+) -> FieldOr<W::Output> {
+    call.pred
+        .read_field(field)
+        .map_err(|error| unreadable_field(error, spec, Side::Pred))
 }

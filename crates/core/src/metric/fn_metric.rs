@@ -1,15 +1,14 @@
 //! Metrics from closures: [`metric_fn`], [`typed_metric_fn`] and [`traced_metric_fn`].
 
 use std::fmt;
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::declared::requirements::Requirement;
 use crate::metric::Metric;
-use crate::metric::answer::Answer;
+use crate::metric::answer::{Answer, is_asynchronous};
 use crate::metric::call::MetricCall;
-use crate::metric::closure_return::{AtOnce, ClosureReturn};
 use crate::metric::optimizer::AcceptanceTest;
 use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::MetricScore;
@@ -63,10 +62,10 @@ impl<T: Into<String>> MetricName for T {}
 /// ```
 ///
 /// [`traced_metric_fn`] takes a closure that also reads what an optimizer passes.
-pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric<F, TwoArguments<M>>
+pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
-    F: Fn(&Example, &Prediction) -> R + Send + Sync,
+    F: Fn(&Example, &Prediction) -> R + Send + Sync + 'static,
 {
     typed_metric_fn(name, score)
 }
@@ -79,15 +78,18 @@ where
 /// let near = typed_metric_fn("near", |gold: &f64, pred: &f64| 1.0 - (gold - pred).abs());
 /// assert_eq!(near.with_threshold(0.9).score(&1.0, &1.0).unwrap().value, 1.0);
 /// ```
-pub fn typed_metric_fn<G, P, R, F, M>(
-    name: impl MetricName,
-    score: F,
-) -> FnMetric<F, TwoArguments<M>>
+pub fn typed_metric_fn<G, P, R, F, M>(name: impl MetricName, score: F) -> FnMetric<G, P>
 where
     R: ClosureReturn<M>,
-    F: Fn(&G, &P) -> R + Send + Sync,
+    F: Fn(&G, &P) -> R + Send + Sync + 'static,
 {
-    FnMetric::new(name.into(), R::declare(MetricSpec::new("")), score)
+    FnMetric {
+        name: name.into(),
+        spec: R::declare(MetricSpec::new("")),
+        settings: InstanceSettings::default(),
+        invalid: None,
+        answer: Arc::new(move |call, spec| score(call.gold, call.pred).into_answer(spec)),
+    }
 }
 
 /// Creates a metric from a closure with DSPy's five arguments: gold row, prediction, trace, name and trace of the
@@ -109,98 +111,70 @@ where
 /// # Ok(())
 /// # }
 /// ```
-pub fn traced_metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric<F, FiveArguments<M>>
+pub fn traced_metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
-    F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R + Send + Sync,
+    F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R
+        + Send
+        + Sync
+        + 'static,
 {
-    FnMetric::new(name.into(), R::declare(MetricSpec::new("")), score)
+    FnMetric {
+        name: name.into(),
+        spec: R::declare(MetricSpec::new("")),
+        settings: InstanceSettings::default(),
+        invalid: None,
+        answer: Arc::new(move |call, spec| {
+            let MetricCall { gold, pred, .. } = call;
+            score(gold, pred, call.trace, call.pred_name, call.pred_trace).into_answer(spec)
+        }),
+    }
 }
 
-/// Marks a closure of the gold row and the prediction.
+/// A metric from a closure over the rows `G` and `P`, created by [`metric_fn`], [`typed_metric_fn`] or
+/// [`traced_metric_fn`].
 ///
 /// ```
-/// use dsrs_metrics::contract::{AtOnce, FnMetric, TwoArguments};
+/// use dsrs_metrics::contract::FnMetric;
 /// use dsrs_metrics::prelude::*;
 ///
-/// // The type of a metric from a function pointer, for a field of a struct.
 /// struct Suite {
-///     same: FnMetric<fn(&Example, &Prediction) -> bool, TwoArguments<AtOnce>>,
+///     short: FnMetric,
 /// }
-///
-/// let suite = Suite { same: metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")) };
-/// assert_eq!(suite.same.score(&example! {}, &prediction! {})?.value, 1.0);
-/// # Ok::<(), dsrs_metrics::MetricError>(())
-/// ```
-#[derive(Debug)]
-pub struct TwoArguments<M>(PhantomData<M>);
-
-/// Marks a closure of all five arguments of a call.
-#[derive(Debug)]
-pub struct FiveArguments<M>(PhantomData<M>);
-
-/// A metric from a closure, created by [`metric_fn`], [`typed_metric_fn`] or [`traced_metric_fn`]. `A` is a marker of the
-/// closure's arguments and return type, which the compiler infers.
-///
-/// ```
-/// use dsrs_metrics::prelude::*;
 ///
 /// let short = metric_fn("short", |_, pred| 1.0 / (1.0 + pred.data.len() as f64)).with_range(0.0, 1.0);
 /// let short = short.with_threshold(0.5).with_cost_msats(5);
 /// let spec = Metric::<Example, Prediction>::spec(&short);
 /// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, 5 msat a row");
+///
+/// let suite = Suite { short };
+/// assert_eq!(suite.short.score(&example! {}, &prediction! {})?.value, 1.0);
+/// # Ok::<(), dsrs_metrics::MetricError>(())
 /// ```
-pub struct FnMetric<F, A = TwoArguments<AtOnce>> {
+pub struct FnMetric<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
     settings: InstanceSettings,
     invalid: Option<SettingError>,
-    score: F,
-    arguments: PhantomData<fn() -> A>,
+    answer: Arc<AnswerFn<G, P>>,
 }
 
-impl<F: Clone, A> Clone for FnMetric<F, A> {
+type AnswerFn<G, P> =
+    dyn for<'a> Fn(MetricCall<'a, G, P>, MetricSpec<'a>) -> Answer<'a> + Send + Sync;
+
+impl<G, P> Clone for FnMetric<G, P> {
     fn clone(&self) -> Self {
         Self {
             name: self.name.clone(),
-            score: self.score.clone(),
-            ..*self
+            spec: self.spec,
+            settings: self.settings,
+            invalid: self.invalid.clone(),
+            answer: Arc::clone(&self.answer),
         }
     }
 }
 
-impl<F, A> FnMetric<F, A> {
-    const fn new(name: String, spec: MetricSpec<'static>, score: F) -> Self {
-        let settings = InstanceSettings {
-            threshold: None,
-            strict: None,
-            cost_msats: None,
-        };
-        Self {
-            name,
-            spec,
-            settings,
-            invalid: None,
-            score,
-            arguments: PhantomData,
-        }
-    }
-
-    /// Returns the error of an invalid setting.
-    fn usable(&self) -> Result<()> {
-        match &self.invalid {
-            Some(error) => Err(MetricError::failed(&*self.name, error)),
-            None => Ok(()),
-        }
-    }
-
-    fn named_spec(&self) -> MetricSpec<'_> {
-        MetricSpec {
-            name: &self.name,
-            ..self.spec
-        }
-    }
-
+impl<G, P> FnMetric<G, P> {
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
     ///
     /// ```
@@ -238,9 +212,8 @@ impl<F, A> FnMetric<F, A> {
             strict: false,
             ..self.spec
         };
-        let applied = self.settings.apply(spec);
-        self.invalid = applied.err();
-        self.spec = applied.unwrap_or(spec);
+        self.spec = self.settings.shown(spec);
+        self.invalid = self.settings.apply(spec).err();
         self
     }
 
@@ -257,29 +230,25 @@ impl<F, A> FnMetric<F, A> {
         self.checked()
     }
 
-    /// Sets the tier.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let reviewed = metric_fn("reviewed", |_, _| true).with_tier(MetricTier::Truth);
-    /// assert_eq!(Metric::<Example, Prediction>::tier(&reviewed), MetricTier::Truth);
-    /// ```
-    pub fn with_tier(mut self, tier: MetricTier) -> Self {
-        self.spec = self.spec.with_tier(tier);
-        self
-    }
+    setters! {
+        /// Sets the tier.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let reviewed = metric_fn("reviewed", |_, _| true).with_tier(MetricTier::Truth);
+        /// assert_eq!(Metric::<Example, Prediction>::tier(&reviewed), MetricTier::Truth);
+        /// ```
+        pub fn with_tier(tier: MetricTier) in spec.with_tier;
 
-    /// Sets the largest expected cost of one call, in millisatoshis.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let paid = metric_fn("paid", |_, _| true).with_cost_msats(1_500);
-    /// assert_eq!(paid.score(&example! {}, &prediction! {})?.cost_msats, 1_500);
-    /// # Ok::<(), dsrs_metrics::MetricError>(())
-    /// ```
-    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
-        self.spec = self.spec.with_cost_msats(cost_msats);
-        self
+        /// Sets the largest expected cost of one call, in millisatoshis.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let paid = metric_fn("paid", |_, _| true).with_cost_msats(1_500);
+        /// assert_eq!(paid.score(&example! {}, &prediction! {})?.cost_msats, 1_500);
+        /// # Ok::<(), dsrs_metrics::MetricError>(())
+        /// ```
+        pub fn with_cost_msats(cost_msats: u64) in spec.with_cost_msats;
     }
 
     /// Declares that smaller values are better.
@@ -296,9 +265,7 @@ impl<F, A> FnMetric<F, A> {
             .with_direction(crate::spec::Direction::LowerIsBetter);
         self.checked()
     }
-}
 
-impl<F> FnMetric<F> {
     /// Scores one pair of rows. The closure is synchronous.
     ///
     /// ```
@@ -311,20 +278,21 @@ impl<F> FnMetric<F> {
     /// ```
     ///
     /// # Errors
-    /// The closure's own error, an abstention, a value that is not finite or out of range, or an invalid threshold.
-    pub fn score<G, P, R>(&self, gold: &G, pred: &P) -> Result<MetricScore>
+    /// The closure's own error, an abstention, a value that is not finite or out of range, an invalid threshold, or an
+    /// asynchronous closure.
+    pub fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
-        F: Fn(&G, &P) -> R,
-        R: MetricReturn,
+        G: Sync,
+        P: Sync,
     {
-        self.usable()?;
-        Ok((self.score)(gold, pred)
-            .into_scored(&self.named_spec())?
+        let answer = self.answer(MetricCall::new(gold, pred)).ready();
+        Ok(answer
+            .unwrap_or_else(|| Err(is_asynchronous(&self.name)))?
             .into_score())
     }
 }
 
-impl<F, A> fmt::Debug for FnMetric<F, A> {
+impl<G, P> fmt::Debug for FnMetric<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FnMetric")
             .field("name", &self.name)
@@ -332,54 +300,102 @@ impl<F, A> fmt::Debug for FnMetric<F, A> {
     }
 }
 
-macro_rules! closure_metric {
-    ($arguments:ident, ($($argument:ty),*), |$call:ident| ($($value:expr),*)) => {
-        #[diagnostic::do_not_recommend]
-        #[async_trait]
-        impl<G: Sync, P: Sync, R, F, M> Metric<G, P> for FnMetric<F, $arguments<M>>
-        where
-            F: Fn(&G, &P $(, $argument)*) -> R + Send + Sync,
-            R: ClosureReturn<M>,
-        {
-            fn name(&self) -> &str {
-                &self.name
-            }
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync> Metric<G, P> for FnMetric<G, P> {
+    fn name(&self) -> &str {
+        &self.name
+    }
 
-            fn tier(&self) -> MetricTier {
-                self.spec.tier
-            }
+    fn tier(&self) -> MetricTier {
+        self.spec.tier
+    }
 
-            fn cost_estimate(&self) -> u64 {
-                self.spec.cost_msats
-            }
+    fn cost_estimate(&self) -> u64 {
+        self.spec.cost_msats
+    }
 
-            fn spec(&self) -> MetricSpec<'_> {
-                self.named_spec()
-            }
-
-            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-                Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
-            }
-
-            fn requirements(&self, all: &mut Vec<Requirement>) {
-                all.extend(self.invalid.map(|error| Requirement::missing(&*self.name, error)));
-            }
-
-            fn answer<'a>(&'a self, $call: MetricCall<'a, G, P>) -> Answer<'a> {
-                if let Err(error) = self.usable() {
-                    return Answer::Ready(Err(error));
-                }
-                (self.score)($call.gold, $call.pred $(, $value)*).into_answer(self.named_spec())
-            }
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec {
+            name: &self.name,
+            ..self.spec
         }
-    };
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let invalid = self.invalid.as_ref();
+        all.extend(invalid.map(|error| Requirement::missing(&*self.name, error)));
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        match &self.invalid {
+            Some(error) => Answer::Ready(Err(MetricError::failed(&*self.name, error))),
+            None => (self.answer)(call, self.spec()),
+        }
+    }
 }
-closure_metric!(TwoArguments, (), |call| ());
-closure_metric!(
-    FiveArguments,
-    (Option<&Trace>, Option<&str>, Option<&Trace>),
-    |call| (call.trace, call.pred_name, call.pred_trace)
-);
 
 #[diagnostic::do_not_recommend]
-impl<G: Sync, P: Sync, F, A> AcceptanceTest<G, P> for FnMetric<F, A> where Self: Metric<G, P> {}
+impl<G: Sync, P: Sync> AcceptanceTest<G, P> for FnMetric<G, P> {}
+
+/// Marks a closure that returns a score.
+#[derive(Debug)]
+pub enum AtOnce {}
+
+/// Marks a closure that returns a future.
+#[derive(Debug)]
+pub enum Awaited {}
+
+/// Types that the closure of a metric may return. `M` is a marker that the compiler infers.
+///
+/// ```
+/// # use dsrs_metrics::prelude::*;
+/// // `None` abstains, and an error fails the row.
+/// let rated = metric_fn("rated", |_, pred| pred.get("rating").map(|it| it.as_f64().ok_or("not a number")));
+/// let error = |pred: Prediction| rated.score(&example! {}, &pred).unwrap_err().to_string();
+/// assert_eq!(error(prediction! {}), "metric `rated` abstained");
+/// assert_eq!(error(prediction! { "rating" => "good" }), "metric `rated`: not a number");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a metric cannot return `{Self}`",
+    label = "not a score",
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row),\nor a `Send` future of one of these that does not borrow the rows: `async move {{ .. }}`"
+)]
+pub trait ClosureReturn<M> {
+    /// Adds the declarations of the type to the spec: the kind of the score, and whether the metric is asynchronous.
+    fn declare(spec: MetricSpec<'static>) -> MetricSpec<'static>;
+
+    /// Returns the answer, validated against the spec.
+    fn into_answer(self, spec: MetricSpec<'_>) -> Answer<'_>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: MetricReturn> ClosureReturn<AtOnce> for R {
+    fn declare(spec: MetricSpec<'static>) -> MetricSpec<'static> {
+        spec.with_kind(R::KIND)
+    }
+
+    #[inline]
+    fn into_answer(self, spec: MetricSpec<'_>) -> Answer<'_> {
+        self.into_scored(&spec).into()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R> ClosureReturn<Awaited> for R
+where
+    R: Future + Send + 'static,
+    R::Output: MetricReturn,
+{
+    fn declare(spec: MetricSpec<'static>) -> MetricSpec<'static> {
+        spec.with_kind(R::Output::KIND).with_async()
+    }
+
+    fn into_answer(self, spec: MetricSpec<'_>) -> Answer<'_> {
+        Answer::pending(async move { self.await.into_scored(&spec) })
+    }
+}

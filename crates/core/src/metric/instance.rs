@@ -8,8 +8,7 @@ use crate::declared::Declared;
 use crate::declared::requirements::Requirement;
 use crate::dedup::key::Key;
 use crate::metric::Metric;
-use crate::metric::answer::Answer;
-use crate::metric::at_once::{ScoredAtOnce, is_asynchronous};
+use crate::metric::answer::{Answer, ScoredAtOnce, is_asynchronous};
 use crate::metric::call::MetricCall;
 use crate::metric::optimizer::AcceptanceTest;
 use crate::score::error::{MetricError, Result};
@@ -131,7 +130,10 @@ impl<M> Instance<M> {
     /// Returns the instance, or the error of an invalid setting.
     #[doc(hidden)]
     pub fn checked(self) -> std::result::Result<Self, SettingError> {
-        self.spec.map(|_| self)
+        match &self.spec {
+            Ok(_) => Ok(self),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
@@ -141,12 +143,9 @@ impl<M> Instance<M> {
     /// let f1 = F1::default().strict().with_threshold(0.5).with_threshold(0.8); // the last one applies
     /// assert_eq!(f1.spec().threshold, Some(0.8));
     /// ```
-    pub fn with_threshold(self, threshold: f64) -> Self {
-        let settings = InstanceSettings {
-            threshold: Some(threshold),
-            ..self.settings
-        };
-        Self::new(self.metric, self.declared, settings)
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.settings.threshold = Some(threshold);
+        Self::new(self.metric, self.declared, self.settings)
     }
 
     /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
@@ -159,12 +158,9 @@ impl<M> Instance<M> {
     /// assert_eq!(f1.strict().score(&gold, &pred)?.value, 1.0);
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
-    pub fn strict(self) -> Self {
-        let settings = InstanceSettings {
-            strict: Some(true),
-            ..self.settings
-        };
-        Self::new(self.metric, self.declared, settings)
+    pub fn strict(mut self) -> Self {
+        self.settings.strict = Some(true);
+        Self::new(self.metric, self.declared, self.settings)
     }
 
     /// Sets the largest expected cost of one call, in millisatoshis.
@@ -175,12 +171,9 @@ impl<M> Instance<M> {
     /// assert_eq!(f1.spec().cost_msats, 1_000);
     /// assert!(f1.spec().properties().ends_with("threshold 0.8, 1000 msat a row"));
     /// ```
-    pub fn with_cost_msats(self, cost_msats: u64) -> Self {
-        let settings = InstanceSettings {
-            cost_msats: Some(cost_msats),
-            ..self.settings
-        };
-        Self::new(self.metric, self.declared, settings)
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.settings.cost_msats = Some(cost_msats);
+        Self::new(self.metric, self.declared, self.settings)
     }
 
     /// Returns the spec of the instance. Where a parameter names a field, [`Metric::spec`] has that name.
@@ -191,7 +184,7 @@ impl<M> Instance<M> {
     /// assert_eq!(F1::default().with_threshold(1.5).spec().threshold, None); // invalid, and each call returns the error
     /// ```
     pub fn spec(&self) -> MetricSpec<'static> {
-        self.spec.unwrap_or(self.declared)
+        self.settings.shown(self.declared)
     }
 
     /// Scores one pair of rows, if the metric is synchronous.
@@ -261,7 +254,7 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(Requirement::unless(
             self.declared.name,
-            self.spec.map(|_| ()),
+            self.spec.as_ref().map(|_| ()),
         ));
         self.metric.requirements(all);
     }

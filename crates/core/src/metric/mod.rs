@@ -3,43 +3,18 @@
 //! threshold, strictness and cost of one value. `identity.rs` compares the metrics of two runs. `batch.rs` evaluates lists of rows, and
 //! `batching.rs` collects calls into batches.
 
-#[doc(hidden)]
 pub mod answer;
-#[doc(hidden)]
-pub mod at_once;
-#[doc(hidden)]
-pub mod batch;
-#[doc(hidden)]
 pub mod batching;
-#[doc(hidden)]
 pub mod call;
-#[doc(hidden)]
-pub mod closure_return;
-#[doc(hidden)]
-pub mod field;
-#[doc(hidden)]
 pub mod fn_metric;
 mod forwarded;
-#[doc(hidden)]
 pub mod identity;
-#[doc(hidden)]
 pub mod instance;
-#[doc(hidden)]
-pub mod objectives;
-#[doc(hidden)]
 pub mod optimizer;
-#[doc(hidden)]
 pub mod param_group;
-mod param_reason;
-#[doc(hidden)]
 pub mod params;
-#[doc(hidden)]
-pub mod repeat;
-#[doc(hidden)]
 pub mod settings;
-#[doc(hidden)]
 pub mod shared_answer;
-#[doc(hidden)]
 pub mod typed_rows;
 
 use async_trait::async_trait;
@@ -240,7 +215,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// # }
     /// ```
     async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
-        batch::evaluate(self, pairs).await
+        batching::evaluate(self, pairs).await
     }
 
     /// Returns the largest number of rows for one call of [`evaluate_batch`](Self::evaluate_batch) by

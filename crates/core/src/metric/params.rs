@@ -5,7 +5,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::declared::{Declared, WithoutParameters};
-use crate::metric::param_reason::{self, Reason};
 use crate::spec::{MetricSpec, ParamSpec};
 
 /// A value for a metric's parameter that is unknown, missing or of the wrong type.
@@ -307,14 +306,10 @@ pub fn read_param<T: DeserializeOwned>(
     serde_json::from_str::<T>(text)
         .or_else(as_text)
         .map_err(|error| {
-            // A value that only `serde_json` rejects, such as an object with a duplicate key, has its message.
-            let rejected = || Reason::Rejected(error.to_string());
-            wrong_type(
-                spec,
-                param,
-                text,
-                param_reason::reason::<T>(text).unwrap_or_else(rejected),
-            )
+            // The error of a value has no line and column.
+            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text));
+            let error = serde_json::from_value::<T>(value).err().unwrap_or(error);
+            wrong_type(spec, param, text, error.to_string())
         })
 }
 
@@ -326,25 +321,38 @@ fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
     }
 }
 
+/// Returns what the error of serde expects and found, if the value has a wrong type, size or length.
+fn of_wrong_type(error: &str) -> Option<String> {
+    let unit_of = |prefix, unit| Some((error.strip_prefix(prefix)?, unit));
+    let (rest, unit) = unit_of("invalid type: ", "")
+        .or_else(|| unit_of("invalid value: ", ""))
+        .or_else(|| unit_of("invalid length ", " values"))?;
+    let (found, expected) = rest.rsplit_once(", expected ")?;
+    Some(format!("expected {expected}, found {found}{unit}"))
+}
+
 fn wrong_type(
     spec: &MetricSpec<'_>,
     param: &ParamSpec<'_>,
     found: &str,
-    reason: Reason,
+    error: String,
 ) -> ParamError {
     let mut expected = param.help.or_type(param.ty);
     if let Some(example) = param.help.example() {
         expected = format!("{expected}, as in {example}");
     }
-    let reason = match reason {
+    let unknown_variant = error.strip_prefix("unknown variant `");
+    let unknown_variant = unknown_variant.and_then(|rest| rest.rsplit_once("`, expected "));
+    let reason = match (unknown_variant, of_wrong_type(&error)) {
         // The list of the variants is more useful than the name of the enum.
-        Reason::UnknownVariant(variants) => {
-            expected = param_reason::one_of(variants);
+        (Some((_, variants)), _) => {
+            expected = variants.to_owned();
             String::new()
         }
         // The description states the type already.
-        Reason::WrongType(_) if param.help.is_some() => String::new(),
-        Reason::WrongType(reason) | Reason::Rejected(reason) => reason,
+        (None, Some(_)) if param.help.is_some() => String::new(),
+        (None, Some(reason)) => reason,
+        (None, None) => error,
     };
     let (metric, param, found) = (
         spec.name.to_owned(),

@@ -8,7 +8,7 @@ use crate::metric::answer::Answer;
 use crate::metric::call::MetricCall;
 use crate::panic;
 use crate::score::error::{MetricError, Result};
-use crate::score::row_answer::RowAnswer;
+use crate::score::outcome::RowAnswer;
 
 /// Returns the metric's answer, or the answer that an equal metric already returned for this call. Only the first evaluation
 /// is charged.

@@ -20,10 +20,10 @@ use serde_json::Value;
 
 use crate::json::depth::{self, TooDeep};
 use crate::json::describe::found;
-use crate::rows::absent::Absent;
 use crate::rows::by_name::Given;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::field_error::FieldError;
+use crate::rows::missing::Absent;
 use crate::rows::named_values::Fields;
 use crate::rows::text_cell::{Cell, read_fields};
 use crate::spec::FieldSpec;

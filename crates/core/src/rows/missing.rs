@@ -1,6 +1,4 @@
-//! Predictions that lack a field which a metric reads: the mark on the score of such a row.
-//!
-//! How a metric declares that it scores such rows is in `spec/`; how they are counted is in `evaluate/summary/missing.rs`.
+//! Fields that a prediction lacks.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::rows::field_error::FieldError;
-use crate::spec::MetricSpec;
+use crate::spec::{FieldSpec, MetricSpec};
 
 /// The fields that a metric reads and a prediction lacks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -126,5 +124,36 @@ impl MissingFields {
     #[doc(hidden)]
     pub fn present(&self) -> &[String] {
         &self.present
+    }
+}
+
+/// Collects the missing fields of one call that `#[pred(missing = value)]` replaces by a value.
+#[derive(Debug, Default)]
+pub struct Absent(pub(crate) Option<Box<MissingFields>>);
+
+impl Absent {
+    /// Adds a field, as [`MissingFields::add`].
+    #[cold]
+    pub(crate) fn add(
+        &mut self,
+        field: &FieldSpec<'static>,
+        present: Option<Vec<String>>,
+        is_visible: bool,
+    ) {
+        self.0
+            .get_or_insert_default()
+            .add(field.name, present, is_visible);
+    }
+}
+
+/// Returns whether a metric that scores predictions without the field can score the row.
+#[doc(hidden)]
+pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
+    match read {
+        Ok(_) => true,
+        Err(error) => matches!(
+            **error,
+            FieldError::Missing { .. } | FieldError::Null { .. }
+        ),
     }
 }

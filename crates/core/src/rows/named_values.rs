@@ -2,10 +2,20 @@
 
 use std::borrow::Cow;
 
+use foldhash::fast::RandomState;
+use indexmap::{IndexMap, map};
+use serde::de::MapAccess;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::entries::{Entries, IntoIter};
+use super::dynamic::{Example, Prediction};
+use crate::json::describe::found;
+use crate::json::numbers::{is_long_integer, numbers};
+use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
+
+/// Hashed with a random seed of the process, so that no file can have names that collide.
+type Entries = IndexMap<Name, Value, RandomState>;
+type Name = Cow<'static, str>;
 
 /// The named values of a row, in insertion order.
 ///
@@ -71,7 +81,7 @@ impl Fields {
     /// assert!(!gold.data.contains_key("answer"));
     /// ```
     pub fn contains_key(&self, name: &str) -> bool {
-        self.values.get(name).is_some()
+        self.values.contains_key(name)
     }
 
     /// Sets a field and returns its previous value.
@@ -87,14 +97,6 @@ impl Fields {
         self.values.insert(Cow::Owned(name.into()), value.into())
     }
 
-    /// Creates fields without allocating again for this number of them.
-    pub(crate) fn with_capacity(fields: usize) -> Self {
-        Self {
-            values: Entries::with_capacity(fields),
-            ..Self::default()
-        }
-    }
-
     /// Returns `true` if the field is a cell of an untyped format, whose type is not known.
     #[doc(hidden)]
     pub fn is_cell(&self, name: &str) -> bool {
@@ -108,17 +110,33 @@ impl Fields {
     }
 
     /// Returns the value to overwrite of the field at this position, for a row that is written in the memory of another
-    /// one, field after field. `None` if there are too many fields.
+    /// one, field after field. `None` if the row has the field already.
     #[doc(hidden)]
     pub fn rewrite_static(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
-        self.values.rewrite(position, name, || Cow::Borrowed(name))
+        self.rewrite_with(position, name, || Cow::Borrowed(name))
     }
 
     /// As [`rewrite_static`](Self::rewrite_static), of a field whose name is copied if it is a new one.
     #[doc(hidden)]
     pub fn rewrite(&mut self, position: usize, name: &str) -> Option<&mut Value> {
-        self.values
-            .rewrite(position, name, || Cow::Owned(name.to_owned()))
+        self.rewrite_with(position, name, || Cow::Owned(name.to_owned()))
+    }
+
+    fn rewrite_with(
+        &mut self,
+        position: usize,
+        name: &str,
+        owned: impl FnOnce() -> Name,
+    ) -> Option<&mut Value> {
+        let is_same = |(other, _): (&Name, &Value)| other == name;
+        if !self.values.get_index(position).is_some_and(is_same) {
+            self.values.truncate(position);
+            if self.values.insert(owned(), Value::Null).is_some() {
+                return None;
+            }
+        }
+        let (_, value) = self.values.get_index_mut(position)?;
+        Some(value)
     }
 
     /// Removes the fields that a row did not overwrite.
@@ -137,7 +155,7 @@ impl Fields {
     /// assert_eq!(row.keys().collect::<Vec<_>>(), ["id", "answer"]);
     /// ```
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.values.remove(name)
+        self.values.shift_remove(name)
     }
 
     /// Removes a field in constant time, and moves the last one to its place.
@@ -155,7 +173,7 @@ impl Fields {
     /// assert_eq!(sum, 0.75);
     /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.values.iter()
+        self.values.iter().map(|(name, value)| (&**name, value))
     }
 
     /// Iterates over the fields' names in order.
@@ -166,7 +184,7 @@ impl Fields {
     /// assert_eq!(row.data.keys().collect::<Vec<_>>(), ["text", "label"]);
     /// ```
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.values.iter().map(|(name, _)| name)
+        self.values.keys().map(|name| &**name)
     }
 
     /// Returns the number of fields.
@@ -188,7 +206,7 @@ impl Fields {
     /// assert!(!prediction! { "answer" => () }.data.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.values.len() == 0
+        self.values.is_empty()
     }
 
     /// Returns the fields with these names.
@@ -226,23 +244,184 @@ impl Fields {
     }
 }
 
-/// The most fields to allocate space for in advance, since a size hint may be wrong.
-const MAX_RESERVED: usize = 16;
-
 impl IntoIterator for Fields {
     type Item = (String, Value);
-    type IntoIter = IntoIter;
+    type IntoIter = std::iter::Map<map::IntoIter<Name, Value>, fn((Name, Value)) -> Self::Item>;
 
-    fn into_iter(self) -> IntoIter {
-        self.values.into_iter()
+    fn into_iter(self) -> Self::IntoIter {
+        let owned = |(name, value): (Name, Value)| (name.into_owned(), value);
+        self.values.into_iter().map(owned)
     }
 }
 
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
-        let fields = fields.into_iter();
-        let mut all = Self::with_capacity(fields.size_hint().0.min(MAX_RESERVED));
-        fields.for_each(|(name, value)| _ = all.insert(name, value));
+        let mut all = Self::default();
+        for (name, value) in fields {
+            all.insert(name, value);
+        }
         all
+    }
+}
+
+/// Why a value cannot be converted into a row.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use dsrs_metrics::{Example, rows::FromSerializeError};
+///
+/// let error = Example::from_serialize(&BTreeMap::from([("id", 1_u128 << 64)])).unwrap_err();
+/// assert_eq!(error, FromSerializeError::LongInteger { integer: "18446744073709551616".to_owned() });
+/// let message = "expected an integer of at most 64 bits, found 18446744073709551616; serialize it as a string";
+/// assert_eq!(error.to_string(), message);
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FromSerializeError {
+    message: String,
+}
+
+dsrs_metrics_values::debug_as_display!(FromSerializeError);
+
+impl Fields {
+    /// Returns the fields of a struct or a map, in its order. A float that is not finite becomes null, as in JSON.
+    ///
+    /// ```
+    /// use dsrs_metrics::rows::Fields;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Answer {
+    ///     text: &'static str,
+    ///     log_probability: f64,
+    /// }
+    ///
+    /// let fields = Fields::from_serialize(&Answer { text: "Paris", log_probability: f64::NEG_INFINITY })?;
+    /// assert_eq!(fields.get("text").unwrap(), "Paris");
+    /// assert!(fields.get("log_probability").unwrap().is_null());
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FromSerializeError`] if the value is not an object of JSON.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
+        let failed = |message| FromSerializeError { message };
+        let invalid = |error: serde_json::Error| {
+            failed(format!("the value cannot be written as JSON: {error}"))
+        };
+        // As text, since an object of `serde_json` does not keep the order of its fields.
+        let text = serde_json::to_string(value).map_err(invalid)?;
+        if let Some(integer) = numbers(&text).find(|number| is_long_integer(number.text)) {
+            return Err(failed(format!(
+                "expected an integer of at most 64 bits, found {}; serialize it as a string",
+                integer.text
+            )));
+        }
+        match serde_json::from_str(&text).map_err(invalid)? {
+            Shape::Map(fields) => Ok(fields),
+            Shape::Other(value) => Err(failed(format!(
+                "expected a struct or a map, found {}; put the value into a field",
+                found(&value)
+            ))),
+        }
+    }
+}
+
+impl Example {
+    /// Returns an example with the fields of a struct or a map.
+    ///
+    /// ```
+    /// use dsrs_metrics::Example;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Ticket {
+    ///     text: String,
+    ///     urgent: bool,
+    /// }
+    ///
+    /// let ticket = Ticket { text: "It burns.".to_owned(), urgent: true };
+    /// let example = Example::from_serialize(&ticket)?.with_inputs(["text"]);
+    /// assert_eq!(example.get("urgent").unwrap(), true);
+    ///
+    /// let error = Example::from_serialize("It burns.").unwrap_err().to_string();
+    /// assert_eq!(error, "expected a struct or a map, found the string \"It burns.\"; put the value into a field");
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FromSerializeError`] if the value is not an object of JSON.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
+        Fields::from_serialize(value).map(Self::from)
+    }
+}
+
+impl Prediction {
+    /// Returns a prediction with the fields of a struct or a map; see [`Example::from_serialize`].
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// # use dsrs_metrics::{Prediction, prediction};
+    ///
+    /// let pred = Prediction::from_serialize(&BTreeMap::from([("answer", 42)]))?;
+    /// assert_eq!(pred, prediction! { "answer" => 42 });
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FromSerializeError`] if the value is not an object of JSON.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
+        Fields::from_serialize(value).map(Self::from)
+    }
+}
+
+impl FromMap for Fields {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut fields = Self::default();
+        while let Some(key) = map.next_key::<String>()? {
+            let is_duplicate = fields
+                .insert(key.as_str(), map.next_value::<UniqueKeys>()?.0)
+                .is_some();
+            reject_duplicate(is_duplicate, &key)?;
+        }
+        Ok(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::Fields;
+
+    #[test]
+    fn a_row_that_is_written_again_has_the_fields_of_the_last_time() {
+        let mut fields = Fields::default();
+        for names in [
+            &["a", "b"][..],
+            &["b", "a", "c"],
+            &["b"],
+            &[],
+            &["b", "c", "a"],
+        ] {
+            for (position, name) in names.iter().enumerate() {
+                *fields.rewrite(position, name).unwrap() = Value::from(*name);
+            }
+            fields.truncate(names.len());
+            let expected: Vec<_> = names
+                .iter()
+                .map(|name| (*name, Value::from(*name)))
+                .collect();
+            let found = fields.iter().map(|(name, value)| (name, value.clone()));
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+        *fields.rewrite_static(0, "b").unwrap() = Value::from(1);
+        assert_eq!(
+            (fields.get("b"), fields.get("c")),
+            (Some(&1.into()), Some(&"c".into()))
+        );
+        assert_eq!(
+            fields.rewrite(1, "b"),
+            None,
+            "the row has the field already"
+        );
     }
 }

@@ -5,12 +5,19 @@
 )]
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::retrieval::{Relevant, Retrieved};
-use crate::rows::fields::{MaybeOwned, Optional, Owned, Raw, ReadAs, Ref, Slice, Text};
+use crate::rows::by_name::{Given, NamedFields};
+use crate::rows::dynamic::{Example, Prediction};
+use crate::rows::field_error::FieldError;
+use crate::rows::fields::{
+    MaybeOwned, Optional, Owned, Raw, ReadAs, ReadField, Record, Ref, Slice, Text,
+};
+use crate::spec::FieldSpec;
 use crate::trajectory::{ExpectedTrajectory, Trajectory};
 
 /// Converts a record's field to the form `W`.
@@ -125,3 +132,46 @@ impl<'r> Provide<'r, Owned<Retrieved<'r>>> for Vec<String> {
         Retrieved::ranked(self.iter().map(String::as_str))
     }
 }
+
+macro_rules! pointers_to_rows {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>> ReadField<'r, N, W> for $pointer {
+            fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>> {
+                R::read_field(self, field)
+            }
+
+            fn present(&self) -> Option<Vec<String>> {
+                R::present(self)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<R: Record> Record for $pointer {
+            const FIELDS: &'static [FieldSpec<'static>] = R::FIELDS;
+
+            fn given(&self, name: &str) -> Option<Given<'_>> {
+                R::given(self, name)
+            }
+        }
+    )*};
+}
+pointers_to_rows!(&R, Arc<R>, Rc<R>, Box<R>);
+
+macro_rules! pointers_to_dynamic_rows {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl NamedFields for $pointer {
+            fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
+                (**self).text_of(name)
+            }
+        }
+    )*};
+}
+pointers_to_dynamic_rows!(&Example, Arc<Example>, Rc<Example>, Box<Example>);
+pointers_to_dynamic_rows!(
+    &Prediction,
+    Arc<Prediction>,
+    Rc<Prediction>,
+    Box<Prediction>
+);

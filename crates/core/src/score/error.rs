@@ -4,11 +4,10 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::lm::LmError;
 use crate::rows::field_error::FieldError;
-use crate::score::stored_error::{any_float, component};
 use crate::spec::{ScoreRange, Side};
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
@@ -45,12 +44,12 @@ struct Inner {
     kind: MetricErrorKind,
     #[serde(default)]
     cost_msats: u64,
-    #[serde(default, rename = "component", with = "component")]
-    #[serde(skip_serializing_if = "component::is_none")]
+    #[serde(default, rename = "component", skip_serializing_if = "is_not_stored")]
+    #[serde(serialize_with = "write_source", deserialize_with = "read_source")]
     source: Source,
 }
 
-pub(super) type Source = Option<Arc<dyn Error + Send + Sync>>;
+type Source = Option<Arc<dyn Error + Send + Sync>>;
 
 /// The reason of a [`MetricError`].
 ///
@@ -85,13 +84,13 @@ pub enum MetricErrorKind {
     /// The score is NaN or infinite.
     NotFinite {
         /// The value.
-        #[serde(with = "any_float")]
+        #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
         value: f64,
     },
     /// The score is outside the range that the metric declares.
     OutOfRange {
         /// The value.
-        #[serde(with = "any_float")]
+        #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
         value: f64,
         /// The declared range.
         range: ScoreRange,
@@ -301,7 +300,7 @@ impl MetricError {
                 reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
             }
             MetricErrorKind::MissingComponent { .. } => {
-                component::of(&self.0.source).is_some_and(Self::is_missing_from_prediction)
+                of_component(&self.0.source).is_some_and(Self::is_missing_from_prediction)
             }
             _ => false,
         }
@@ -376,6 +375,39 @@ impl fmt::Display for MetricError {
             ),
         }
     }
+}
+
+/// NaN and infinities are not JSON numbers, so these values are stored as strings.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn write_float<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&format_args!("{value:?}"))
+}
+
+fn read_float<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    String::deserialize(from)?
+        .parse()
+        .map_err(de::Error::custom)
+}
+
+/// Returns the source that is stored: the error of a component. Any other source is a type of the metric's author.
+fn of_component(source: &Source) -> Option<&MetricError> {
+    source.as_deref()?.downcast_ref()
+}
+
+fn is_not_stored(source: &Source) -> bool {
+    of_component(source).is_none()
+}
+
+fn write_source<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
+    of_component(source).serialize(to)
+}
+
+fn read_source<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
+    let error = Option::<MetricError>::deserialize(from)?;
+    Ok(error.map(|error| Arc::new(error) as _))
 }
 
 #[cfg(test)]

@@ -1,39 +1,25 @@
 //! The score of one row, as metrics return it.
 //!
 //! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
-//! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score, `row_answer.rs` has the result for one
-//! row. Reasons for a row without a score are in `error.rs` and `outcome.rs`, contributions to a score of all rows in
-//! `counted.rs` and `corpus/`, the models that replied to a judge in `replied_by.rs`. Aggregation over rows is in `evaluate/`.
+//! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. Reasons for a row without a score are in
+//! `error.rs` and `outcome.rs`, contributions to a score of all rows in `counted.rs` and `corpus/`, the models that replied to
+//! a judge in `replied_by.rs`. Aggregation over rows is in `evaluate/`.
 
-#[doc(hidden)]
 pub mod check;
-#[doc(hidden)]
 pub mod component_results;
-#[doc(hidden)]
 pub mod corpus;
-#[doc(hidden)]
 pub mod counted;
-#[doc(hidden)]
 pub mod error;
-#[doc(hidden)]
-pub mod explanation;
-mod judges;
-#[doc(hidden)]
 pub mod missing;
-#[doc(hidden)]
 pub mod outcome;
-#[doc(hidden)]
 pub mod replied_by;
-#[doc(hidden)]
 pub mod return_types;
-#[doc(hidden)]
-pub mod row_answer;
 mod scored;
-mod stored_error;
 mod validated;
 
 use std::collections::{BTreeMap, HashMap};
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
@@ -121,30 +107,26 @@ impl MetricScore {
         self
     }
 
-    /// Sets the confidence, in [0, 1].
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    ///
-    /// let metric = metric_fn("voted", |_, _| MetricScore::new(1.0).with_confidence(4.0 / 3.0));
-    /// let error = metric.score(&example! {}, &prediction! {}).unwrap_err();
-    /// assert_eq!(error.to_string(), "metric `voted`: the confidence 1.3333333333333333 is outside 0.0..=1.0");
-    /// ```
-    pub const fn with_confidence(mut self, confidence: f64) -> Self {
-        self.confidence = confidence;
-        self
-    }
+    setters! {
+        /// Sets the confidence, in [0, 1].
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// let metric = metric_fn("voted", |_, _| MetricScore::new(1.0).with_confidence(4.0 / 3.0));
+        /// let error = metric.score(&example! {}, &prediction! {}).unwrap_err();
+        /// assert_eq!(error.to_string(), "metric `voted`: the confidence 1.3333333333333333 is outside 0.0..=1.0");
+        /// ```
+        pub const fn with_confidence(confidence: f64) => confidence = confidence;
 
-    /// Sets the cost, in millisatoshis.
-    ///
-    /// ```
-    /// # use dsrs_metrics::optimizers::MetricScore;
-    /// let score = MetricScore::new(1.0).with_cost_msats(1_500); // 1.5 satoshis
-    /// assert_eq!(score.cost_msats, 1_500);
-    /// ```
-    pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
-        self.cost_msats = cost_msats;
-        self
+        /// Sets the cost, in millisatoshis.
+        ///
+        /// ```
+        /// # use dsrs_metrics::optimizers::MetricScore;
+        /// let score = MetricScore::new(1.0).with_cost_msats(1_500); // 1.5 satoshis
+        /// assert_eq!(score.cost_msats, 1_500);
+        /// ```
+        pub const fn with_cost_msats(cost_msats: u64) => cost_msats = cost_msats;
     }
 }
 
@@ -221,13 +203,8 @@ fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::O
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scores {
-    parts: Vec<Part>,
-    /// The positions of the names, once there are more than [`SEARCHED_PARTS`].
-    positions: HashMap<String, usize>,
+    parts: IndexMap<String, Part>,
 }
-
-/// Up to this number of parts, a name is searched for instead of hashed.
-const SEARCHED_PARTS: usize = 16;
 
 /// One of several named scores.
 ///
@@ -265,26 +242,15 @@ impl Scores {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        let parts = vec![Part {
-            name: name.into(),
-            value,
-            feedback: None,
-        }];
-        Self {
-            parts,
-            positions: HashMap::new(),
-        }
+        let parts = IndexMap::new();
+        Self { parts }.with(name, value)
     }
 
     /// Creates scores without a headline score.
     #[doc(hidden)]
     pub fn of(parts: impl Iterator<Item = Part>) -> Self {
-        let mut scores = Self {
-            parts: Vec::new(),
-            positions: HashMap::new(),
-        };
-        parts.for_each(|part| scores.push(part));
-        scores
+        let parts = parts.map(|part| (part.name.clone(), part)).collect();
+        Self { parts }
     }
 
     /// Adds a score, or replaces the value of the score with the same name.
@@ -296,14 +262,12 @@ impl Scores {
     /// ```
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
         let name = name.into();
-        match self.position(&name) {
-            Some(position) => self.parts[position].value = value,
-            None => self.push(Part {
-                name,
-                value,
-                feedback: None,
-            }),
-        }
+        let part = self.parts.entry(name.clone()).or_insert(Part {
+            name,
+            value,
+            feedback: None,
+        });
+        part.value = value;
         self
     }
 
@@ -315,28 +279,10 @@ impl Scores {
     /// let scores = Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Paris, Rome, Oslo");
     /// ```
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
-        if let Some(part) = self.parts.last_mut() {
+        if let Some((_, part)) = self.parts.last_mut() {
             part.feedback = Some(feedback.into());
         }
         self
-    }
-
-    fn position(&self, name: &str) -> Option<usize> {
-        match self.parts.len() {
-            ..=SEARCHED_PARTS => self.parts.iter().position(|part| part.name == name),
-            _ => self.positions.get(name).copied(),
-        }
-    }
-
-    /// Adds a score whose name is new.
-    fn push(&mut self, part: Part) {
-        self.parts.push(part);
-        let indexed = self.positions.len();
-        if self.parts.len() > SEARCHED_PARTS {
-            let new = self.parts.iter().enumerate().skip(indexed);
-            self.positions
-                .extend(new.map(|(position, part)| (part.name.clone(), position)));
-        }
     }
 
     /// Returns the value of the headline score.
@@ -371,25 +317,4 @@ pub enum Grade {
     Score(MetricScore),
     /// A trace was given, and the metric has a verdict: pass or fail, never a truthy float.
     Verdict(bool),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{SEARCHED_PARTS, Scores};
-
-    #[test]
-    fn names_are_hashed_from_the_17th_on_and_stay_unique() {
-        for count in [SEARCHED_PARTS, SEARCHED_PARTS + 1, SEARCHED_PARTS + 2] {
-            let names: Vec<String> = (0..count).map(|name| name.to_string()).collect();
-            let with = |scores: Scores, name: &String| scores.with(name, 1.0);
-            let scores = names.iter().fold(Scores::new("0", 0.5), with);
-            assert_eq!(scores.positions.len(), if count > 16 { count } else { 0 });
-            assert!(scores.parts.iter().map(|part| &part.name).eq(&names));
-            let again = names
-                .iter()
-                .fold(scores, |scores, name| scores.with(name, 0.25));
-            assert!(again.parts.iter().all(|part| part.value == 0.25));
-            assert_eq!(again.parts.len(), count);
-        }
-    }
 }

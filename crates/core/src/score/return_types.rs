@@ -3,7 +3,7 @@
 use crate::score::corpus::CorpusCounts;
 use crate::score::counted::{CorpusState, Counted};
 use crate::score::error::{MetricError, Result};
-use crate::score::row_answer::RowAnswer;
+use crate::score::outcome::RowAnswer;
 use crate::score::{FeedbackMetric, MetricScore, Scored, Scores};
 use crate::spec::{MetricSpec, ScoreKind};
 

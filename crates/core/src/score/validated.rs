@@ -30,12 +30,7 @@ impl Scored {
     /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
     /// bool that is neither 0 nor 1.
     pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        Self {
-            score,
-            passed: None,
-            note: Note::None,
-        }
-        .checked(spec.name, spec)
+        Self::with_note(score, Note::None, spec)
     }
 
     /// Validates a composite's score with the cost and confidence of its components, and adds their results if these are
@@ -86,12 +81,7 @@ impl Scored {
             };
             Note::Critique(Box::new(critique))
         };
-        Self {
-            score,
-            passed: None,
-            note,
-        }
-        .checked(spec.name, spec)
+        Self::with_note(score, note, spec)
     }
 
     /// Validates a judge's score, with its feedback if there is any.
@@ -106,13 +96,7 @@ impl Scored {
             metadata,
             ..Critique::default()
         };
-        let note = Note::Critique(Box::new(critique));
-        Self {
-            score,
-            passed: None,
-            note,
-        }
-        .checked(spec.name, spec)
+        Self::with_note(score, Note::Critique(Box::new(critique)), spec)
     }
 
     /// Validates several named scores, with feedback if there is any.
@@ -123,25 +107,19 @@ impl Scored {
         feedback: Option<String>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        scores.parts.iter_mut().for_each(|part| part.value += 0.0);
+        scores.parts.values_mut().for_each(|part| part.value += 0.0);
         // Parts first: the headline is one of them, and a part's error names it.
-        if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
+        if let Some(part) = scores.parts.values().find(|part| !is_in(part.value, spec)) {
             let name = format!("{}.{}", spec.name, part.name);
             let error = invalid(part.value, 1.0, &name, spec);
             return Err(error.with_cost_msats(score.cost_msats));
         }
         let critique = Critique {
             feedback,
-            parts: scores.parts,
+            parts: scores.parts.into_values().collect(),
             ..Critique::default()
         };
-        let note = Note::Critique(Box::new(critique));
-        Self {
-            score,
-            passed: None,
-            note,
-        }
-        .checked(spec.name, spec)
+        Self::with_note(score, Note::Critique(Box::new(critique)), spec)
     }
 
     /// Cuts off details and feedback that are too long.
@@ -163,10 +141,20 @@ impl Scored {
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         self.score.cost_msats = cost_msats.unwrap_or(self.score.cost_msats);
-        self.checked(spec.name, spec)
+        self.checked(spec)
     }
 
-    fn checked(mut self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
+    fn with_note(score: MetricScore, note: Note, spec: &MetricSpec<'_>) -> Result<Self> {
+        let passed = None;
+        let scored = Self {
+            score,
+            passed,
+            note,
+        };
+        scored.checked(spec)
+    }
+
+    fn checked(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
         self.limit_explanations();
         let MetricScore {
             value,
@@ -174,16 +162,11 @@ impl Scored {
             cost_msats,
             ..
         } = self.score;
-        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
-        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
-        Ok(Self {
-            score: MetricScore {
-                value,
-                ..self.score
-            },
-            passed,
-            note: self.note,
-        })
+        let (value, passed) = validate(value, confidence, spec.name, spec)
+            .map_err(|error| error.with_cost_msats(cost_msats))?;
+        self.score.value = value;
+        self.passed = passed;
+        Ok(self)
     }
 }
 

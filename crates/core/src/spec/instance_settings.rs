@@ -13,50 +13,25 @@ pub struct InstanceSettings {
 }
 
 /// A setting of an instance that its metric does not support.
-#[derive(Clone, Copy, PartialEq, thiserror::Error)]
-pub enum SettingError {
-    #[error(
-        "expected no threshold for a metric that returns `bool`, found {0:?}; remove the threshold"
-    )]
-    ThresholdOfBool(f64),
-    #[error(
-        "expected no threshold for a metric that scores all rows together; remove the threshold, or compare the score of the run"
-    )]
-    ThresholdOfCorpus,
-    #[error("expected no `strict` for a metric that scores all rows together; remove `strict`")]
-    StrictCorpus,
-    #[error("expected a finite threshold, found {0:?}; write a number such as 0.5")]
-    NotFinite(f64),
-    #[error("expected a threshold in the range {range}, found {threshold:?}; write one within it")]
-    OutOfRange { threshold: f64, range: ScoreRange },
-    #[error(
-        "expected a threshold that some scores fail, found {threshold:?}, which every score in the range {range} passes; write a {other} one"
-    )]
-    CannotFail {
-        threshold: f64,
-        range: ScoreRange,
-        other: &'static str,
-    },
-    #[error(
-        "expected a number for `strict`, found a metric that returns `bool`, whose scores are 0 and 1; remove `strict`"
-    )]
-    StrictBool,
-    #[error(
-        "expected a threshold for `strict`, found none; set a threshold as well, such as {0:?}"
-    )]
-    StrictWithoutThreshold(f64),
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SettingError {
+    /// The name of the setting that is wrong.
+    pub setting: &'static str,
+    message: String,
 }
 
 dsrs_metrics_values::debug_as_display!(SettingError);
 
 impl SettingError {
-    /// Returns the setting to change, as on the command line.
-    #[doc(hidden)]
-    pub const fn setting(&self) -> &'static str {
-        match self {
-            Self::StrictBool | Self::StrictCorpus | Self::StrictWithoutThreshold(_) => "strict",
-            _ => "threshold",
-        }
+    fn threshold(message: String) -> Self {
+        let setting = "threshold";
+        Self { setting, message }
+    }
+
+    fn strict(message: String) -> Self {
+        let setting = "strict";
+        Self { setting, message }
     }
 }
 
@@ -75,13 +50,19 @@ impl InstanceSettings {
             spec.threshold = Some(threshold);
         }
         match self.strict {
-            Some(true) if spec.kind == ScoreKind::Bool => return Err(SettingError::StrictBool),
-            Some(true) if spec.kind == ScoreKind::Corpus => return Err(SettingError::StrictCorpus),
+            Some(true) if spec.kind == ScoreKind::Bool => {
+                return Err(SettingError::strict(STRICT_BOOL.to_owned()));
+            }
+            Some(true) if spec.kind == ScoreKind::Corpus => {
+                return Err(SettingError::strict(STRICT_CORPUS.to_owned()));
+            }
             Some(true) if spec.threshold.is_none() => {
                 let middle = spec
                     .range
                     .map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
-                return Err(SettingError::StrictWithoutThreshold(middle));
+                return Err(SettingError::strict(format!(
+                    "expected a threshold for `strict`, found none; set a threshold as well, such as {middle:?}"
+                )));
             }
             Some(strict) => spec.strict = strict,
             None => {}
@@ -97,37 +78,40 @@ impl InstanceSettings {
     }
 }
 
+const STRICT_BOOL: &str = "expected a number for `strict`, found a metric that returns `bool`, whose scores are 0 and 1; remove `strict`";
+const STRICT_CORPUS: &str =
+    "expected no `strict` for a metric that scores all rows together; remove `strict`";
+
 /// Applies the rules that the macros apply to a threshold.
 #[expect(
     clippy::float_cmp,
     reason = "only the end of the range itself is passed by every score"
 )]
 fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), SettingError> {
-    if spec.kind == ScoreKind::Bool {
-        return Err(SettingError::ThresholdOfBool(threshold));
-    }
-    if spec.kind == ScoreKind::Corpus {
-        return Err(SettingError::ThresholdOfCorpus);
-    }
-    if !threshold.is_finite() {
-        return Err(SettingError::NotFinite(threshold));
-    }
-    let Some(range) = spec.range else {
-        return Ok(());
+    let fails = match (spec.kind, spec.range, spec.direction) {
+        (ScoreKind::Bool, ..) => format!(
+            "expected no threshold for a metric that returns `bool`, found {threshold:?}; remove the threshold"
+        ),
+        (ScoreKind::Corpus, ..) => "expected no threshold for a metric that scores all rows together; remove the threshold, or compare the score of the run".to_owned(),
+        _ if !threshold.is_finite() => format!(
+            "expected a finite threshold, found {threshold:?}; write a number such as 0.5"
+        ),
+        (_, Some(range), _) if !range.contains(threshold) => format!(
+            "expected a threshold in the range {range}, found {threshold:?}; write one within it"
+        ),
+        (_, Some(range), Direction::HigherIsBetter) if threshold == range.min => {
+            cannot_fail(threshold, range, "larger")
+        }
+        (_, Some(range), Direction::LowerIsBetter) if threshold == range.max => {
+            cannot_fail(threshold, range, "smaller")
+        }
+        _ => return Ok(()),
     };
-    if !range.contains(threshold) {
-        return Err(SettingError::OutOfRange { threshold, range });
-    }
-    let (always, other) = match spec.direction {
-        Direction::HigherIsBetter => (range.min, "larger"),
-        Direction::LowerIsBetter => (range.max, "smaller"),
-    };
-    if threshold == always {
-        return Err(SettingError::CannotFail {
-            threshold,
-            range,
-            other,
-        });
-    }
-    Ok(())
+    Err(SettingError::threshold(fails))
+}
+
+fn cannot_fail(threshold: f64, range: ScoreRange, other: &str) -> String {
+    format!(
+        "expected a threshold that some scores fail, found {threshold:?}, which every score in the range {range} passes; write a {other} one"
+    )
 }

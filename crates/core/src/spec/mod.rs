@@ -5,10 +5,8 @@
 //!
 //! The file is long because it has one public type, each of whose methods has an example.
 
-#[doc(hidden)]
 pub mod code;
 mod fields;
-#[doc(hidden)]
 pub mod instance_settings;
 
 use std::fmt;
@@ -213,40 +211,33 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Sets the documentation.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// let spec = MetricSpec::new("brevity").with_doc("Whether the answer is short.");
-    /// assert_eq!(spec.doc, "Whether the answer is short.");
-    /// ```
-    pub const fn with_doc(mut self, doc: &'a str) -> Self {
-        self.doc = doc;
-        self
-    }
+    setters! {
+        /// Sets the documentation.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// let spec = MetricSpec::new("brevity").with_doc("Whether the answer is short.");
+        /// assert_eq!(spec.doc, "Whether the answer is short.");
+        /// ```
+        pub const fn with_doc(doc: &'a str) => doc = doc;
 
-    /// Sets the tier.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::{MetricSpec, MetricTier};
-    /// let spec = MetricSpec::new("unit_tests").with_tier(MetricTier::Truth);
-    /// assert_eq!(spec.properties(), "truth, number, higher is better, free");
-    /// ```
-    pub const fn with_tier(mut self, tier: MetricTier) -> Self {
-        self.tier = tier;
-        self
-    }
+        /// Sets the tier.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::{MetricSpec, MetricTier};
+        /// let spec = MetricSpec::new("unit_tests").with_tier(MetricTier::Truth);
+        /// assert_eq!(spec.properties(), "truth, number, higher is better, free");
+        /// ```
+        pub const fn with_tier(tier: MetricTier) => tier = tier;
 
-    /// Sets the largest expected cost of one call, in millisatoshis.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// let spec = MetricSpec::new("judged").with_cost_msats(2_500); // 2.5 satoshis
-    /// assert!(spec.properties().ends_with("2500 msat a row"));
-    /// ```
-    pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
-        self.cost_msats = cost_msats;
-        self
+        /// Sets the largest expected cost of one call, in millisatoshis.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// let spec = MetricSpec::new("judged").with_cost_msats(2_500); // 2.5 satoshis
+        /// assert!(spec.properties().ends_with("2500 msat a row"));
+        /// ```
+        pub const fn with_cost_msats(cost_msats: u64) => cost_msats = cost_msats;
     }
 
     /// Sets the kind. For a bool, also sets the range to [0, 1].
@@ -264,76 +255,60 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
-    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// let spec = MetricSpec::new("overlap").with_threshold(0.8);
-    /// assert_eq!((spec.is_success(0.8), spec.is_success(0.79)), (Some(true), Some(false)));
-    /// ```
-    pub const fn with_threshold(mut self, threshold: f64) -> Self {
-        self.threshold = Some(threshold);
-        self
-    }
+    setters! {
+        /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// let spec = MetricSpec::new("overlap").with_threshold(0.8);
+        /// assert_eq!((spec.is_success(0.8), spec.is_success(0.79)), (Some(true), Some(false)));
+        /// ```
+        pub const fn with_threshold(threshold: f64) => threshold = Some(threshold);
 
-    /// Sets the interval that contains every value.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// let range = MetricSpec::new("stars").with_range(1.0, 5.0).range.unwrap();
-    /// assert_eq!((range.min, range.max), (1.0, 5.0));
-    /// ```
-    pub const fn with_range(mut self, min: f64, max: f64) -> Self {
-        self.range = Some(ScoreRange { min, max });
-        self
-    }
+        /// Sets the interval that contains every value.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// let range = MetricSpec::new("stars").with_range(1.0, 5.0).range.unwrap();
+        /// assert_eq!((range.min, range.max), (1.0, 5.0));
+        /// ```
+        pub const fn with_range(min: f64, max: f64) => range = Some(ScoreRange { min, max });
 
-    /// Sets the direction.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::{Direction, MetricSpec};
-    /// let spec = MetricSpec::new("edits").with_direction(Direction::LowerIsBetter).with_threshold(2.0);
-    /// assert_eq!((spec.is_success(1.0), spec.is_success(3.0)), (Some(true), Some(false)));
-    /// ```
-    pub const fn with_direction(mut self, direction: Direction) -> Self {
-        self.direction = direction;
-        self
-    }
+        /// Sets the direction.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::{Direction, MetricSpec};
+        /// let spec = MetricSpec::new("edits").with_direction(Direction::LowerIsBetter).with_threshold(2.0);
+        /// assert_eq!((spec.is_success(1.0), spec.is_success(3.0)), (Some(true), Some(false)));
+        /// ```
+        pub const fn with_direction(direction: Direction) => direction = direction;
 
-    /// Replaces each score with 1 (pass) or 0 (fail).
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// // The reported score of a strict metric is 0 or 1, so it is not compared with the threshold again.
-    /// let spec = MetricSpec::new("overlap").with_threshold(0.5).with_strict();
-    /// assert_eq!((spec.is_success(1.0), spec.is_success(0.0)), (Some(true), Some(false)));
-    /// ```
-    pub const fn with_strict(mut self) -> Self {
-        self.strict = true;
-        self
-    }
+        /// Replaces each score with 1 (pass) or 0 (fail).
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// // The reported score of a strict metric is 0 or 1, so it is not compared with the threshold again.
+        /// let spec = MetricSpec::new("overlap").with_threshold(0.5).with_strict();
+        /// assert_eq!((spec.is_success(1.0), spec.is_success(0.0)), (Some(true), Some(false)));
+        /// ```
+        pub const fn with_strict() => strict = true;
 
-    /// Sets the score of a prediction that lacks a required field. A metric written by hand returns it itself.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// assert_eq!(MetricSpec::new("overlap").with_missing(0.0).missing, Some(0.0));
-    /// assert_eq!(MetricSpec::new("overlap").missing, None); // a missing field is an error
-    /// ```
-    pub const fn with_missing(mut self, score: f64) -> Self {
-        self.missing = Some(score);
-        self
-    }
+        /// Sets the score of a prediction that lacks a required field. A metric written by hand returns it itself.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// assert_eq!(MetricSpec::new("overlap").with_missing(0.0).missing, Some(0.0));
+        /// assert_eq!(MetricSpec::new("overlap").missing, None); // a missing field is an error
+        /// ```
+        pub const fn with_missing(score: f64) => missing = Some(score);
 
-    /// Declares the metric as asynchronous.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// assert!(MetricSpec::new("judged").with_async().is_async);
-    /// ```
-    pub const fn with_async(mut self) -> Self {
-        self.is_async = true;
-        self
+        /// Declares the metric as asynchronous.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// assert!(MetricSpec::new("judged").with_async().is_async);
+        /// ```
+        pub const fn with_async() => is_async = true;
     }
 
     /// Sets the fields read from the gold example and from the prediction.
@@ -355,59 +330,49 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
-    /// Declares that the metric reads nothing of the rows but [these fields](Self::with_fields).
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::{FieldSpec, MetricSpec};
-    /// let answer = [FieldSpec::new("answer", "&str", true)];
-    /// let spec = MetricSpec::new("brevity").with_fields(&[], &answer);
-    /// assert!(!spec.only_fields && spec.with_only_fields().only_fields);
-    /// ```
-    pub const fn with_only_fields(mut self) -> Self {
-        self.only_fields = true;
-        self
-    }
+    setters! {
+        /// Declares that the metric reads nothing of the rows but [these fields](Self::with_fields).
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::{FieldSpec, MetricSpec};
+        /// let answer = [FieldSpec::new("answer", "&str", true)];
+        /// let spec = MetricSpec::new("brevity").with_fields(&[], &answer);
+        /// assert!(!spec.only_fields && spec.with_only_fields().only_fields);
+        /// ```
+        pub const fn with_only_fields() => only_fields = true;
 
-    /// Sets the parameters.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// use dsrs_metrics::metrics::F1;
-    ///
-    /// // A metric written by hand that has the parameters of another one.
-    /// let spec = MetricSpec::new("my_f1").with_params(F1::SPEC.params);
-    /// assert_eq!(spec.params[0].name, "profile");
-    /// ```
-    pub const fn with_params(mut self, params: &'a [ParamSpec<'a>]) -> Self {
-        self.params = params;
-        self
-    }
+        /// Sets the parameters.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// use dsrs_metrics::metrics::F1;
+        ///
+        /// // A metric written by hand that has the parameters of another one.
+        /// let spec = MetricSpec::new("my_f1").with_params(F1::SPEC.params);
+        /// assert_eq!(spec.params[0].name, "profile");
+        /// ```
+        pub const fn with_params(params: &'a [ParamSpec<'a>]) => params = params;
 
-    /// Sets the version.
-    ///
-    /// ```
-    /// # use dsrs_metrics::contract::MetricSpec;
-    /// assert_eq!(MetricSpec::new("overlap").version, "1");
-    /// assert_eq!(MetricSpec::new("overlap").with_version("2").version, "2");
-    /// ```
-    pub const fn with_version(mut self, version: &'a str) -> Self {
-        self.version = version;
-        self
-    }
+        /// Sets the version.
+        ///
+        /// ```
+        /// # use dsrs_metrics::contract::MetricSpec;
+        /// assert_eq!(MetricSpec::new("overlap").version, "1");
+        /// assert_eq!(MetricSpec::new("overlap").with_version("2").version, "2");
+        /// ```
+        pub const fn with_version(version: &'a str) => version = version;
 
-    /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. It is part of the
-    /// [identity](crate::MetricIdentity) of the metric.
-    ///
-    /// ```
-    /// use dsrs_metrics::contract::MetricSpec;
-    ///
-    /// // A metric written by hand has none, unless it hashes its code itself.
-    /// assert_eq!(MetricSpec::new("overlap").code, None);
-    /// assert_eq!(MetricSpec::new("overlap").with_code(0x1f).code, Some(31));
-    /// ```
-    pub const fn with_code(mut self, code: u64) -> Self {
-        self.code = Some(code);
-        self
+        /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. It is part of the
+        /// [identity](crate::MetricIdentity) of the metric.
+        ///
+        /// ```
+        /// use dsrs_metrics::contract::MetricSpec;
+        ///
+        /// // A metric written by hand has none, unless it hashes its code itself.
+        /// assert_eq!(MetricSpec::new("overlap").code, None);
+        /// assert_eq!(MetricSpec::new("overlap").with_code(0x1f).code, Some(31));
+        /// ```
+        pub const fn with_code(code: u64) => code = Some(code);
     }
 
     /// Iterates over the required fields, as `gold.NAME` and `pred.NAME`.

@@ -14,7 +14,7 @@ use crate::core::__private::ReadValue;
 use crate::core::metric::Metric;
 use crate::core::program::ProgramReturn;
 use crate::core::program_run::ProgramOutput;
-use crate::core::program_run_error::ProgramRunError;
+use crate::core::program::ProgramRunError;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::field_error::FieldError;
 use crate::core::spec::FieldSpec;

@@ -12,7 +12,7 @@ use super::row::{MetricEntry, Plan, RowOptions};
 use super::run;
 use super::summary::EvaluationResult;
 use crate::core::metric::Metric;
-use crate::core::module::Module;
+use crate::core::program::Module;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::core::score::error::Result;

@@ -108,14 +108,9 @@ fn of_components(cx: &Context<'_>, method_name: &str) -> Vec<TokenStream> {
 
 /// The composite's own key, and the keys, requirements and files of its components.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
-    let Context {
-        span,
-        private,
-        compiled,
-        ..
-    } = cx;
+    let Context { span, private, .. } = cx;
     let key = match cx.paths {
-        Some(_) => quote_spanned!(*span=> #compiled::KeyOfTree::<Self>::key(&__PLAN)),
+        Some(_) => quote_spanned!(*span=> __PLAN.key_of::<Self>()),
         None => quote_spanned!(*span=> #private::Key::of_type::<Self>()),
     };
     quote_spanned! {*span=>

@@ -18,7 +18,7 @@ use crate::core::declared::{Declared, GoldRows, PredRows};
 use crate::core::dedup::key::{Configured, Key};
 use crate::core::metric::Metric;
 use crate::core::metric::answer::Answer;
-use crate::core::metric::at_once::ScoredAtOnce;
+use crate::core::metric::answer::ScoredAtOnce;
 use crate::core::metric::call::MetricCall;
 use crate::core::probe::MaybeText;
 use crate::core::rows::by_name;

@@ -18,7 +18,7 @@ use crate::core::metric::params::{ParamError, Params};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::core::score::error::MetricError;
-use crate::core::score::row_answer::RowAnswer;
+use crate::core::score::outcome::RowAnswer;
 use crate::core::spec::MetricSpec;
 use crate::core::spec::instance_settings::InstanceSettings;
 use crate::lm::parse_msats;
@@ -77,7 +77,7 @@ pub(super) fn apply<M>(
         .checked()
         .map_err(|error| ParamError::Setting {
             metric: declared.name.to_owned(),
-            setting: error.setting(),
+            setting: error.setting,
             reason: error.to_string(),
         })
 }
@@ -105,7 +105,7 @@ pub(super) fn adjust(
         return rejected("threshold", IS_STRICT.to_owned());
     }
     if let Err(error) = settings.apply(spec) {
-        return rejected(error.setting(), error.to_string());
+        return rejected(error.setting, error.to_string());
     }
     Ok(Arc::new(Adjusted { metric, settings }))
 }

@@ -1,10 +1,9 @@
-//! Combines the scores of components. No component is evaluated here.
+//! Combines the scores of components, and follows decision trees. No component is evaluated here.
 
 use smallvec::SmallVec;
 
-use super::tree::{Child, Node, Term, Weighted};
-use crate::composite::{IsMissing, OnMissing};
-use crate::judge::NoAnswer;
+use super::tree::{Child, Decision, Node, Weighted};
+use crate::composite::shape::{OnMissing, Reads};
 use crate::score::component_results::ComponentResult;
 use crate::score::outcome::Outcome;
 use crate::spec::ScoreRange;
@@ -16,99 +15,58 @@ pub(in crate::composite) struct Value {
     pub(in crate::composite) passed: Option<bool>,
 }
 
-/// The result of an expression on one row: small enough to be returned in registers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Resolved {
-    Value(Value),
-    /// A gate inside the component rejected the row.
-    Gated,
-    Missing,
+impl Value {
+    const fn number(value: f64) -> Self {
+        let passed = None;
+        Self { value, passed }
+    }
 }
 
 /// Why an expression has no value.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Missing {
+#[derive(Debug, PartialEq)]
+pub(super) struct Missing {
+    /// Whether a gate rejected the row. The rule for missing scores does not apply to such a row.
+    pub(super) is_gated: bool,
+    pub(super) reason: Reason,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Reason {
     /// The component with this number has no score, or rejected the row.
-    Leaf(usize),
+    Component(usize),
     /// Proxies of a gate of the expression rejected the row.
-    Gated { by: String },
+    Gate { by: String },
     /// The component with this number has a score, but no answer that the decision tree can follow.
-    NoAnswer(usize, NoAnswer),
+    NoAnswer(usize, String),
 }
 
 /// Values of operands; the usual number of them is stored inline.
-type Few = SmallVec<[f64; FEW]>;
+type Few = SmallVec<[f64; 8]>;
 
-const FEW: usize = 8;
-
-/// Combines the results of components by an expression. If there is no value, the reason is stored in `missing`.
-#[inline]
-pub(super) fn combine(
-    node: &Node,
-    on_missing: OnMissing,
-    results: &[ComponentResult],
-    missing: &mut Missing,
-) -> Resolved {
-    if let Node::Weighted(weighted) = node
-        && let Some(value) = weighted.plain_sum(results)
-    {
-        return Resolved::Value(Value {
-            value,
-            passed: None,
-        });
-    }
-    Combine {
-        on_missing,
-        results,
-        missing,
-    }
-    .node(node)
-}
-
-#[inline]
-pub(super) fn resolved(result: &ComponentResult) -> Resolved {
-    if let Some(value) = result.plain() {
-        return Resolved::Value(Value {
-            value,
-            passed: result.passed(),
-        });
-    }
-    match result.as_outcome() {
-        Some(Outcome::Scored(scored)) => Resolved::Value(Value {
-            value: scored.score.value,
-            passed: scored.passed,
-        }),
-        Some(Outcome::Gated { .. }) => Resolved::Gated,
-        _ => Resolved::Missing,
-    }
-}
-
+/// Combines the results of components by an expression.
 pub(super) struct Combine<'a> {
     pub(super) on_missing: OnMissing,
     pub(super) results: &'a [ComponentResult],
-    /// Why the last expression without a value has none.
-    pub(super) missing: &'a mut Missing,
 }
 
-/// An operand has no value, and `OnMissing` does not replace it.
-pub(super) enum Stop {
-    Gated,
-    Missing,
-}
-
-impl From<Stop> for Resolved {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Gated => Self::Gated,
-            Stop::Missing => Self::Missing,
-        }
+/// Returns the value of the component with this number.
+pub(super) fn component(results: &[ComponentResult], index: usize) -> Result<Value, Missing> {
+    match results[index].outcome() {
+        Some(Outcome::Scored(scored)) => Ok(Value {
+            value: scored.score.value,
+            passed: scored.passed,
+        }),
+        outcome => Err(Missing {
+            is_gated: matches!(outcome, Some(Outcome::Gated { .. })),
+            reason: Reason::Component(index),
+        }),
     }
 }
 
 impl Combine<'_> {
-    fn node(&mut self, node: &Node) -> Resolved {
-        let value = match node {
-            Node::Leaf(index) => return self.leaf(*index),
+    pub(super) fn node(&self, node: &Node) -> Result<Value, Missing> {
+        match node {
+            Node::Leaf(index) => component(self.results, *index),
             Node::Weighted(weighted) => self.weighted(weighted),
             Node::All(parts) => self.verdict(parts, true, |all, passed| all & passed),
             Node::Any(parts) => self.verdict(parts, false, |any, passed| any | passed),
@@ -120,110 +78,92 @@ impl Combine<'_> {
                 truths,
                 range,
             } => self.gate(proxies, *at_least, truths, *range),
-            Node::Invert(part, range) => self.child(part).and_then(|value| {
-                let Value { value, .. } = value.ok_or(Stop::Missing)?;
-                let value = within(*range, range.min + range.max - value);
-                Ok(Value {
-                    value,
-                    passed: None,
-                })
-            }),
-            Node::AtLeast(part, bound) => match self.node(&part.node) {
-                Resolved::Value(Value { value, .. }) => Ok(Value {
-                    value,
-                    passed: Some(value >= *bound),
-                }),
-                other => return other,
-            },
-            Node::Decision(decision) => self.decision(decision),
-            Node::Number(value) => Ok(Value {
-                value: *value,
-                passed: None,
-            }),
-        };
-        value.map_or_else(Resolved::from, Resolved::Value)
-    }
-
-    #[inline]
-    fn leaf(&mut self, index: usize) -> Resolved {
-        let resolved = resolved(&self.results[index]);
-        if !matches!(resolved, Resolved::Value(_)) {
-            *self.missing = Missing::Leaf(index);
-        }
-        resolved
-    }
-
-    /// An operand's value, or its replacement if it is missing; `None` leaves it out.
-    #[inline]
-    pub(super) fn child(&mut self, child: &Child) -> Result<Option<Value>, Stop> {
-        let resolved = match &child.node {
-            Node::Leaf(index) => self.leaf(*index),
-            node => self.node(node),
-        };
-        match resolved {
-            Resolved::Value(value) => Ok(Some(value)),
-            // The rule for missing scores does not apply to a row that a gate rejected.
-            Resolved::Gated => Err(Stop::Gated),
-            Resolved::Missing => self
-                .on_missing
-                .replacement(child.worst)
-                .map_err(|IsMissing| Stop::Missing),
+            Node::Invert(part, range) => {
+                let Value { value, .. } = self.child(part)?;
+                let inverted = within(*range, range.min + range.max - value);
+                Ok(Value::number(inverted))
+            }
+            Node::AtLeast(part, bound) => {
+                let Value { value, .. } = self.node(&part.node)?;
+                let passed = Some(value >= *bound);
+                Ok(Value { value, passed })
+            }
+            Node::Decision(decision) => {
+                // A node without an answer is not replaced by one, whatever `OnMissing` is.
+                let Value { value, .. } = self.child(decision.taken(self.results)?.to)?;
+                Ok(Value::number(value))
+            }
+            Node::Number(value) => Ok(Value::number(*value)),
         }
     }
 
-    /// Calls `each` with the operands that have a value. If none has, the reason is the first operand's.
-    #[inline]
+    /// Returns an operand's value, or the worst one for a missing value that counts as that.
+    fn child(&self, child: &Child) -> Result<Value, Missing> {
+        match self.node(&child.node) {
+            Err(missing) if !missing.is_gated && self.on_missing == OnMissing::Zero => {
+                Ok(child.worst)
+            }
+            value => value,
+        }
+    }
+
+    /// Calls `each` with the operands that have a value, and returns why the last omitted one has none.
+    ///
+    /// # Errors
+    /// No operand has a value, or one has none and is not omitted.
     fn present<'c, T>(
-        &mut self,
+        &self,
         parts: impl Iterator<Item = (&'c Child, T)>,
         mut each: impl FnMut(Value, T),
-    ) -> Result<(), Stop> {
-        let (mut first, mut none) = (None, true);
+    ) -> Result<Option<Missing>, Missing> {
+        let (mut omitted, mut is_empty) = (Vec::new(), true);
         for (child, extra) in parts {
-            first = first.or(Some(child));
-            if let Some(value) = self.child(child)? {
-                none = false;
-                each(value, extra);
+            match self.child(child) {
+                Ok(value) => {
+                    is_empty = false;
+                    each(value, extra);
+                }
+                Err(missing) if missing.is_gated || self.on_missing == OnMissing::Fail => {
+                    return Err(missing);
+                }
+                Err(missing) => omitted.push(missing),
             }
         }
-        match first.filter(|_| none) {
-            Some(first) => {
-                // Evaluated again for its reason.
-                self.node(&first.node);
-                Err(Stop::Missing)
-            }
-            None => Ok(()),
+        match is_empty && !omitted.is_empty() {
+            true => Err(omitted.swap_remove(0)),
+            false => Ok(omitted.pop()),
         }
     }
 
-    fn weighted(&mut self, weighted: &Weighted) -> Result<Value, Stop> {
-        let len = weighted.terms.len();
-        let (mut terms, mut weights) = (zeros(len), zeros(len));
-        let mut present = 0;
-        let parts = weighted.terms.iter().map(|term| (&term.child, term));
-        self.present(parts, |value, Term { weight, place, .. }| {
-            (terms[*place], weights[*place]) = (weight * value.value, *weight);
-            present += 1;
+    fn weighted(&self, weighted: &Weighted) -> Result<Value, Missing> {
+        let (mut terms, mut weights) = (Few::new(), Few::new());
+        let parts = weighted
+            .parts
+            .iter()
+            .map(|(child, weight)| (child, *weight));
+        let omitted = self.present(parts, |value, weight| {
+            terms.push(weight * value.value);
+            weights.push(weight);
         })?;
-        let sum = weighted.sum(&mut terms);
+        let mut value = stable_sum(&mut terms);
         // If no operand is missing the weights sum to 1, and scaling could change the last bit.
-        let value = match present == len {
-            true => sum,
-            false => scaled(sum, weighted.sum(&mut weights))?,
-        };
+        if let Some(missing) = omitted {
+            let sum = stable_sum(&mut weights);
+            if sum <= 0.0 {
+                return Err(missing);
+            }
+            value /= sum;
+        }
         let value = weighted.range.map_or(value, |range| within(range, value));
-        Ok(Value {
-            value,
-            passed: None,
-        })
+        Ok(Value::number(value))
     }
 
     fn verdict(
-        &mut self,
+        &self,
         parts: &[Child],
         start: bool,
         decide: fn(bool, bool) -> bool,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Missing> {
         let mut passed = start;
         self.present(parts.iter().map(|child| (child, ())), |value, ()| {
             passed = decide(passed, value.passed == Some(true));
@@ -234,69 +174,89 @@ impl Combine<'_> {
         })
     }
 
-    fn extreme(&mut self, parts: &[Child], pick: fn(f64, f64) -> f64) -> Result<Value, Stop> {
-        let mut picked = None;
-        self.present(parts.iter().map(|child| (child, ())), |value, ()| {
-            picked = Some(picked.map_or(value.value, |picked| pick(picked, value.value)));
-        })?;
-        Ok(Value {
-            value: picked.unwrap_or(0.0),
-            passed: None,
-        })
+    fn extreme(&self, parts: &[Child], pick: fn(f64, f64) -> f64) -> Result<Value, Missing> {
+        let values = self.values(parts)?;
+        let picked = values.into_iter().reduce(pick);
+        Ok(Value::number(picked.unwrap_or(0.0)))
+    }
+
+    fn values(&self, parts: &[Child]) -> Result<Few, Missing> {
+        let mut values = Few::new();
+        let parts = parts.iter().map(|child| (child, ()));
+        self.present(parts, |value, ()| values.push(value.value))?;
+        Ok(values)
     }
 
     /// Returns `Ok` if the proxies accept the row.
-    pub(super) fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
-        let mut values = Few::new();
-        let parts = proxies.iter().map(|child| (child, ()));
-        self.present(parts, |value, ()| values.push(value.value))?;
-        if mean(&mut values) >= at_least {
+    pub(super) fn opens(&self, proxies: &[Child], at_least: f64) -> Result<(), Missing> {
+        if mean(&mut self.values(proxies)?) >= at_least {
             return Ok(());
         }
         let names: Vec<&str> = proxies.iter().map(|proxy| proxy.name.as_str()).collect();
-        *self.missing = Missing::Gated {
-            by: names.join(", "),
-        };
-        Err(Stop::Gated)
+        Err(Missing {
+            is_gated: true,
+            reason: Reason::Gate {
+                by: names.join(", "),
+            },
+        })
     }
 
     fn gate(
-        &mut self,
+        &self,
         proxies: &[Child],
         at_least: f64,
         truths: &[Child],
         range: Option<ScoreRange>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Missing> {
         self.opens(proxies, at_least)?;
-        let (mut values, mut last) = (Few::new(), None);
-        self.present(truths.iter().map(|child| (child, ())), |value, ()| {
-            values.push(value.value);
-            last = Some(value);
-        })?;
-        match last {
-            Some(only) if values.len() == 1 => Ok(only),
-            _ => {
-                let value = mean(&mut values);
-                let value = range.map_or(value, |range| within(range, value));
-                Ok(Value {
-                    value,
-                    passed: None,
-                })
-            }
+        let mut values: SmallVec<[Value; 2]> = SmallVec::new();
+        let parts = truths.iter().map(|child| (child, ()));
+        self.present(parts, |value, ()| values.push(value))?;
+        if let [only] = values[..] {
+            return Ok(only);
         }
+        let mut numbers: Few = values.iter().map(|value| value.value).collect();
+        let value = mean(&mut numbers);
+        let value = range.map_or(value, |range| within(range, value));
+        Ok(Value::number(value))
     }
 }
 
-fn zeros(len: usize) -> Few {
-    SmallVec::from_elem(0.0, len)
+/// The branch that an answer leads to.
+pub(super) struct Taken<'a> {
+    pub(super) answer: &'static str,
+    pub(super) to: &'a Child,
 }
 
-/// A weighted sum, divided by the sum of its weights. There is no value if all weights are 0.
-fn scaled(sum: f64, weights: f64) -> Result<f64, Stop> {
-    if weights > 0.0 {
-        Ok(sum / weights)
-    } else {
-        Err(Stop::Missing)
+impl Decision {
+    /// Returns the branch that the result of the node leads to.
+    ///
+    /// # Errors
+    /// The node has no score or no answer.
+    pub(super) fn taken(&self, results: &[ComponentResult]) -> Result<Taken<'_>, Missing> {
+        let Value { value, .. } = component(results, self.node)?;
+        let answer = match self.reads {
+            // Validated: 0 or 1.
+            Reads::Bool => Ok(if value == 0.0 { "no" } else { "yes" }),
+            Reads::Enum { read, .. } => {
+                let scored = results[self.node].outcome().and_then(Outcome::scored);
+                scored.map_or_else(|| Err(String::new()), read)
+            }
+        };
+        answer
+            .and_then(|answer| self.branch(answer))
+            .map_err(|reason| Missing {
+                is_gated: false,
+                reason: Reason::NoAnswer(self.node, reason),
+            })
+    }
+
+    fn branch(&self, answer: &'static str) -> Result<Taken<'_>, String> {
+        let leads = |(answers, _): &&(&[&str], Child)| answers.contains(&answer);
+        match self.branches.iter().find(leads) {
+            Some((_, to)) => Ok(Taken { answer, to }),
+            None => Err(format!("its answer `{answer}` has no branch")),
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 //! their scores.
 
 mod combine;
-mod decision;
-mod numbers;
 mod run;
 mod schedule;
 mod tree;
+
+#[cfg(test)]
+mod tests;
 
 pub(super) use self::combine::Value;
 pub(super) use self::run::Run;

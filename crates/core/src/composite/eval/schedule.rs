@@ -1,30 +1,26 @@
 //! Finds the components of a composite with gates or decisions that can be evaluated next. Their scores are combined in `combine.rs`.
 
-use super::combine::{Combine, Missing, Resolved, Stop, resolved};
+use super::combine::{Combine, Missing, component};
 use super::tree::{Child, Decision, Node};
-use crate::composite::OnMissing;
+use crate::composite::shape::OnMissing;
 use crate::score::component_results::ComponentResult;
 
 /// Returns the components to evaluate next. Components behind a gate wait until every proxy has accepted the row, those in a
 /// branch until its node has the answer.
 ///
 /// # Errors
-/// If the composite cannot have a value any more, so that no other component has to be evaluated. The reason is stored in
-/// `missing`.
+/// If the composite cannot have a value any more, so that no other component has to be evaluated.
 pub(super) fn next(
     node: &Node,
     on_missing: OnMissing,
     results: &[ComponentResult],
-    missing: &mut Missing,
-) -> Result<Vec<usize>, Stop> {
-    let (ready, unfinished, estimated) = (Vec::new(), 0, 0);
+) -> Result<Vec<usize>, Missing> {
     let mut search = Search {
         on_missing,
         results,
-        missing,
-        ready,
-        unfinished,
-        estimated,
+        ready: Vec::new(),
+        unfinished: 0,
+        estimated: 0,
     };
     search.node(node)?;
     let mut ready = search.ready;
@@ -36,7 +32,6 @@ pub(super) fn next(
 struct Search<'a> {
     on_missing: OnMissing,
     results: &'a [ComponentResult],
-    missing: &'a mut Missing,
     ready: Vec<usize>,
     /// The number of components found without a result, including pending ones.
     unfinished: usize,
@@ -45,7 +40,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn node(&mut self, node: &Node) -> Result<(), Stop> {
+    fn node(&mut self, node: &Node) -> Result<(), Missing> {
         match node {
             Node::Leaf(index) => self.leaf(*index),
             Node::Gate {
@@ -59,33 +54,31 @@ impl Search<'_> {
         }
     }
 
-    fn parts<'c>(&mut self, mut parts: impl Iterator<Item = &'c Child>) -> Result<(), Stop> {
+    fn parts<'c>(&mut self, mut parts: impl Iterator<Item = &'c Child>) -> Result<(), Missing> {
         parts.try_for_each(|part| self.node(&part.node))
     }
 
-    fn leaf(&mut self, index: usize) -> Result<(), Stop> {
+    fn leaf(&mut self, index: usize) -> Result<(), Missing> {
         let result = &self.results[index];
         if result.is_open() {
             self.ready.push(index);
         }
-        if result.is_open() || result.is_pending() {
+        if result.is_open() || result.is_pending {
             self.unfinished += 1;
             return Ok(());
         }
-        let stop = match resolved(result) {
-            Resolved::Gated => Stop::Gated,
-            Resolved::Missing if result.is_estimated() => {
+        match component(self.results, index) {
+            Err(missing) if missing.is_gated => Err(missing),
+            Err(_) if result.is_estimated() => {
                 self.estimated += 1;
-                return Ok(());
+                Ok(())
             }
-            Resolved::Missing if self.on_missing == OnMissing::Fail => Stop::Missing,
-            Resolved::Value(_) | Resolved::Missing => return Ok(()),
-        };
-        *self.missing = Missing::Leaf(index);
-        Err(stop)
+            Err(missing) if self.on_missing == OnMissing::Fail => Err(missing),
+            _ => Ok(()),
+        }
     }
 
-    fn gate(&mut self, proxies: &[Child], at_least: f64, truths: &[Child]) -> Result<(), Stop> {
+    fn gate(&mut self, proxies: &[Child], at_least: f64, truths: &[Child]) -> Result<(), Missing> {
         let (unfinished, estimated) = (self.unfinished, self.estimated);
         self.parts(proxies.iter())?;
         if self.unfinished > unfinished {
@@ -95,27 +88,21 @@ impl Search<'_> {
             // The gate may open.
             return self.parts(truths.iter());
         }
-        let Self {
+        let (on_missing, results) = (self.on_missing, self.results);
+        match (Combine {
             on_missing,
             results,
-            missing,
-            ..
-        } = self;
-        match (Combine {
-            on_missing: *on_missing,
-            results,
-            missing,
         })
         .opens(proxies, at_least)
         {
             Ok(()) => self.parts(truths.iter()),
+            Err(missing) if missing.is_gated => Err(missing),
             // All proxies are missing, but the composite may have a value without this gate.
-            Err(Stop::Missing) => Ok(()),
-            Err(Stop::Gated) => Err(Stop::Gated),
+            Err(_) => Ok(()),
         }
     }
 
-    fn decision(&mut self, decision: &Decision) -> Result<(), Stop> {
+    fn decision(&mut self, decision: &Decision) -> Result<(), Missing> {
         let (unfinished, estimated) = (self.unfinished, self.estimated);
         self.leaf(decision.node)?;
         if self.unfinished > unfinished {
@@ -127,14 +114,9 @@ impl Search<'_> {
         }
         match decision.taken(self.results) {
             Ok(taken) => self.node(&taken.to.node),
-            Err(missing) => {
-                *self.missing = missing;
-                match self.on_missing {
-                    OnMissing::Fail => Err(Stop::Missing),
-                    // The composite may have a value without this tree.
-                    OnMissing::Skip | OnMissing::Zero => Ok(()),
-                }
-            }
+            Err(missing) if self.on_missing == OnMissing::Fail => Err(missing),
+            // The composite may have a value without this tree.
+            Err(_) => Ok(()),
         }
     }
 }

@@ -1,11 +1,9 @@
-//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or a mistake.
+//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or says which rule it
+//! breaks.
 
-use super::cost::total_cost;
-use super::derived::{Bound, Derived, is_weight, wrong_sum};
-use super::error::Mistake;
-use crate::composite::OnMissing;
+use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use crate::composite::eval::{Child, Decision, Node, Value, Weighted};
-use crate::composite::shape::{Leaf, Reads, Shape};
+use crate::composite::shape::{Leaf, OnMissing, Reads, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
@@ -25,13 +23,14 @@ impl<L> Leaves<L> {
         }
     }
 
-    /// Returns the worst value of an operand: the minimum of its range, or the maximum if it is inverted.
-    fn worst(&self, derived: &Derived) -> Value {
+    /// Returns an operand with its worst value: the minimum of its range, or the maximum if it is inverted.
+    fn child(&self, node: Node, derived: &Derived, name: String) -> Child {
         let end = |range: ScoreRange| if self.inverted { range.max } else { range.min };
-        Value {
+        let worst = Value {
             value: derived.range.map_or(0.0, end),
             passed: Some(self.inverted),
-        }
+        };
+        Child { node, worst, name }
     }
 
     /// Returns the properties of a combination, whose operands may be omitted with `OnMissing::Skip`.
@@ -48,13 +47,12 @@ impl<L> Leaves<L> {
 pub(in crate::composite) fn resolve<L: Leaf>(
     part: Shape<L>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), Mistake> {
+) -> Result<(Node, Derived), String> {
     match part {
-        Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
-            Err(Mistake::Corpus {
-                component: component.spec().name.to_owned(),
-            })
-        }
+        Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => Err(format!(
+            "`{}` scores all rows together and no single row; run it beside the composite",
+            component.spec().name
+        )),
         Shape::Leaf(component) => {
             let (index, derived) = leaf(component, leaves);
             Ok((Node::Leaf(index), derived))
@@ -96,12 +94,12 @@ pub(in crate::composite) fn resolve<L: Leaf>(
 }
 
 /// Returns the range of a component, which every combination needs.
-fn range_of(derived: &Derived, name: &str, within: &'static str) -> Result<ScoreRange, Mistake> {
-    let unknown = || Mistake::UnknownRange {
-        component: name.to_owned(),
-        within,
-    };
-    derived.range.ok_or_else(unknown)
+fn range_of(derived: &Derived, name: &str, within: &'static str) -> Result<ScoreRange, String> {
+    derived.range.ok_or_else(|| {
+        format!(
+            "`{within}` needs the range of `{name}`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
+        )
+    })
 }
 
 /// Returns the number of a component.
@@ -120,21 +118,14 @@ fn decision<L: Leaf>(
     reads: Reads,
     branches: Vec<(&'static [&'static str], Shape<L>)>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), Mistake> {
+) -> Result<(Node, Derived), String> {
     let (mut children, mut known) = (Vec::new(), Vec::new());
     for (answers, branch) in branches {
         let name = branch.name();
         siblings("tree", &[&branch])?;
         let (node, derived) = resolve(branch, leaves)?;
         range_of(&derived, &name, "tree")?;
-        children.push((
-            answers,
-            Child {
-                node,
-                worst: leaves.worst(&derived),
-                name,
-            },
-        ));
+        children.push((answers, leaves.child(node, &derived, name)));
         known.push(derived);
     }
     let decision = Decision {
@@ -149,47 +140,45 @@ fn decision<L: Leaf>(
 }
 
 /// Checks that the name is in snake case, as `#[metric]` requires.
-pub(in crate::composite) fn name(name: &str) -> Result<(), Mistake> {
+pub(in crate::composite) fn name(name: &str) -> Result<(), String> {
     let is_snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
     if starts && name.chars().all(is_snake) {
         Ok(())
     } else {
-        Err(Mistake::Name)
+        Err("expected a metric name in ASCII snake case that starts with a letter".to_owned())
     }
 }
 
 /// Checks the top-level expression: it must be higher-is-better, and its bound must be the composite's threshold.
-pub(in crate::composite) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), Mistake> {
+pub(in crate::composite) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), String> {
     if let Shape::AtLeast(part, _) = expression {
-        return Err(Mistake::UselessBound {
-            component: part.name(),
-            within: "the composite",
-        });
+        return Err(useless_bound(&part.name(), "the composite"));
     }
     siblings("the composite", &[expression])
 }
 
 /// Checks the operands of one combination: at least one, no duplicates, all higher-is-better.
-fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), Mistake> {
+fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), String> {
     if parts.is_empty() {
-        return Err(Mistake::Empty { within });
+        return Err(format!("`{within}` has no components; add at least one"));
     }
     for (position, part) in parts.iter().enumerate() {
         let Some(found) = part.component() else {
             continue;
         };
         if !Derived::of(&found.spec()).higher_is_better {
-            return Err(Mistake::LowerIsBetter {
-                component: part.name(),
-            });
+            let name = part.name();
+            return Err(format!(
+                "`{name}` is lower-is-better; write `invert({name})`"
+            ));
         }
         let twice = |other: &&Shape<L>| other.component().is_some_and(|other| other.is(found));
         if parts[..position].iter().any(twice) {
-            return Err(Mistake::Twice {
-                component: part.name(),
-                within,
-            });
+            let name = part.name();
+            return Err(format!(
+                "duplicate component `{name}` in `{within}`; use it once"
+            ));
         }
     }
     Ok(())
@@ -199,7 +188,7 @@ fn children<L: Leaf>(
     within: &'static str,
     parts: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
-) -> Result<(Vec<Child>, Vec<Derived>), Mistake> {
+) -> Result<(Vec<Child>, Vec<Derived>), String> {
     siblings(within, &parts.iter().collect::<Vec<_>>())?;
     let mut nodes = Vec::with_capacity(parts.len());
     let mut known = Vec::with_capacity(parts.len());
@@ -208,19 +197,12 @@ fn children<L: Leaf>(
         if let (Shape::AtLeast(..), "weighted" | "min" | "max" | "proxy" | "truth") =
             (&part, within)
         {
-            return Err(Mistake::UselessBound {
-                component: part.name(),
-                within,
-            });
+            return Err(useless_bound(&part.name(), within));
         }
         let name = part.name();
         let (node, derived) = resolve(part, leaves)?;
         range_of(&derived, &name, within)?;
-        nodes.push(Child {
-            node,
-            worst: leaves.worst(&derived),
-            name,
-        });
+        nodes.push(leaves.child(node, &derived, name));
         known.push(derived);
     }
     Ok((nodes, known))
@@ -229,13 +211,13 @@ fn children<L: Leaf>(
 fn weighted<L: Leaf>(
     parts: Vec<(Shape<L>, f64)>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), Mistake> {
+) -> Result<(Node, Derived), String> {
     for (part, weight) in &parts {
         if !is_weight(*weight) {
-            return Err(Mistake::BadWeight {
-                component: part.name(),
-                weight: *weight,
-            });
+            return Err(format!(
+                "the weight {weight} of `{}` is not a finite number of at least 0",
+                part.name()
+            ));
         }
     }
     let (parts, weights): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
@@ -243,14 +225,14 @@ fn weighted<L: Leaf>(
     let parts: Vec<_> = known.into_iter().zip(weights.iter().copied()).collect();
     if let Some(sum) = wrong_sum(&parts) {
         // Twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
-        return Err(Mistake::WeightsSum {
-            sum: (sum * 1e12).round() / 1e12,
-        });
+        let sum = (sum * 1e12).round() / 1e12;
+        return Err(format!("the weights sum to {sum}; they must sum to 1"));
     }
     let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
     let derived = leaves.known(Derived::weighted(&parts), &known);
     let parts = children.into_iter().zip(weights).collect();
-    Ok((Node::Weighted(Weighted::new(parts, derived.range)), derived))
+    let range = derived.range;
+    Ok((Node::Weighted(Weighted { parts, range }), derived))
 }
 
 fn verdicts<L: Leaf>(
@@ -258,16 +240,17 @@ fn verdicts<L: Leaf>(
     parts: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
     node: fn(Vec<Child>) -> Node,
-) -> Result<(Node, Derived), Mistake> {
+) -> Result<(Node, Derived), String> {
     let (children, known) = children(within, parts, leaves)?;
     if let Some((child, _)) = children
         .iter()
         .zip(&known)
         .find(|(_, known)| !known.has_verdict())
     {
-        return Err(Mistake::NoVerdict {
-            component: child.name.clone(),
-        });
+        return Err(format!(
+            "`{}` has a score but no verdict; set a pass threshold with `at_least`",
+            child.name
+        ));
     }
     Ok((node(children), Derived::verdict(&known)))
 }
@@ -277,7 +260,7 @@ fn gate<L: Leaf>(
     at_least: f64,
     truths: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), Mistake> {
+) -> Result<(Node, Derived), String> {
     // Proxies only open the gate, so an inversion around the gate does not apply to them.
     let inverted = std::mem::take(&mut leaves.inverted);
     let (proxies, known_proxies) = children("proxy", proxies, leaves)?;
@@ -291,10 +274,14 @@ fn gate<L: Leaf>(
         wrong.map(|(child, _)| child.name.clone())
     };
     if let Some(component) = misplaced(&proxies, &known_proxies, MetricTier::Proxy) {
-        return Err(Mistake::TruthAsProxy { component });
+        return Err(format!(
+            "`{component}` is a truth metric, found among the proxies of the gate; move it to the truths"
+        ));
     }
     if let Some(component) = misplaced(&truths, &known_truths, MetricTier::Truth) {
-        return Err(Mistake::ProxyAsTruth { component });
+        return Err(format!(
+            "`{component}` is a proxy metric, found among the truths of the gate; move it to the proxies"
+        ));
     }
     bound_fits(
         "proxy(..)",
@@ -313,19 +300,14 @@ fn gate<L: Leaf>(
     ))
 }
 
-fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Derived), Mistake> {
+fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Derived), String> {
     let component = part.name();
     leaves.inverted = !leaves.inverted;
     // After a mistake `leaves` is not used, so `inverted` need not be restored.
     let (node, derived) = resolve(part, leaves)?;
-    let worst = leaves.worst(&derived);
-    leaves.inverted = !leaves.inverted;
     let range = range_of(&derived, &component, "invert")?;
-    let child = Child {
-        node,
-        worst,
-        name: component,
-    };
+    let child = leaves.child(node, &derived, component);
+    leaves.inverted = !leaves.inverted;
     Ok((Node::Invert(Box::new(child), range), derived.invert()))
 }
 
@@ -333,40 +315,35 @@ fn at_least<L: Leaf>(
     part: Shape<L>,
     bound: f64,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), Mistake> {
+) -> Result<(Node, Derived), String> {
     let component = part.name();
     let (node, derived) = resolve(part, leaves)?;
     bound_fits(&component, bound, &derived)?;
-    let child = Child {
-        node,
-        worst: leaves.worst(&derived),
-        name: component,
-    };
+    let child = leaves.child(node, &derived, component);
     Ok((
         Node::AtLeast(Box::new(child), bound),
         derived.at_least(bound),
     ))
 }
 
-fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), Mistake> {
-    let component = component.to_owned();
+fn useless_bound(component: &str, within: &str) -> String {
+    format!(
+        "thresholds are not supported in `{within}`, which uses the score of `{component}`; remove `at_least`"
+    )
+}
+
+fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), String> {
     let range = derived.range.unwrap_or(ScoreRange::UNIT);
+    let of = format!("the threshold {threshold} of `{component}`");
     match derived.bound(threshold) {
         Bound::Fits => Ok(()),
-        Bound::NotFinite => Err(Mistake::ThresholdNotFinite {
-            component,
-            threshold,
-        }),
-        Bound::Outside => Err(Mistake::ThresholdOutside {
-            component,
-            threshold,
-            range,
-        }),
-        Bound::CannotFail => Err(Mistake::ThresholdCannotFail {
-            component,
-            threshold,
-            range,
-        }),
+        Bound::NotFinite => Err(format!("{of} is not finite; set a finite number")),
+        Bound::Outside => Err(format!(
+            "{of} is outside its range {range}; set one within it"
+        )),
+        Bound::CannotFail => Err(format!(
+            "{of} never fails: every score is in {range}; set a larger one"
+        )),
     }
 }
 
@@ -385,7 +362,7 @@ impl Declaration {
         &self,
         derived: &Derived,
         components: &[MetricSpec<'_>],
-    ) -> Result<MetricSpec<'static>, Mistake> {
+    ) -> Result<MetricSpec<'static>, String> {
         let Self {
             threshold,
             tier,
@@ -397,29 +374,34 @@ impl Declaration {
         Ok(derived.spec("", components, tier, threshold, strict))
     }
 
-    fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), Mistake> {
+    fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), String> {
         let found = derived.tier;
         if let Some(declared @ MetricTier::Proxy) = self.tier
             && found == MetricTier::Truth
         {
-            return Err(Mistake::TierBelow { declared, found });
+            return Err(format!(
+                "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?} or nothing"
+            ));
         }
         match self.budget_msats {
-            Some(budget) if cost > budget => Err(Mistake::OverBudget { cost, budget }),
+            Some(budget) if cost > budget => Err(format!(
+                "the components cost up to {cost} msat per row, but the budget is {budget} msat; raise the budget or remove a component"
+            )),
             _ => Ok(()),
         }
     }
 
-    fn check_verdict(&self, derived: &Derived) -> Result<(), Mistake> {
+    fn check_verdict(&self, derived: &Derived) -> Result<(), String> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
-            return Err(Mistake::ThresholdOnBool {
-                within: "the composite",
-            });
+            return Err(
+                "`the composite` is true or false, so it takes no threshold; remove the threshold and `strict`"
+                    .to_owned(),
+            );
         }
         match self.threshold {
             Some(threshold) => bound_fits("the composite", threshold, derived),
             None if self.strict && derived.threshold.is_none() => {
-                Err(Mistake::StrictWithoutThreshold)
+                Err("`strict` requires a threshold; set one".to_owned())
             }
             None => Ok(()),
         }

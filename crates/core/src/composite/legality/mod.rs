@@ -1,9 +1,7 @@
 //! The rules for composites, as `const` functions for compile-time checks and as errors of the builder.
 
 pub(super) mod check;
-pub(super) mod cost;
 pub(super) mod derived;
-pub(super) mod error;
 pub(super) mod fields;
 pub(super) mod rules;
 

@@ -14,10 +14,8 @@ macro_rules! provide {
 
 mod label;
 mod str_or_list;
-mod str_or_number;
 mod text_or_list;
 
-pub use label::{Label, Truth};
+pub use label::{Label, StrOrNumber, Truth};
 pub use str_or_list::StrOrList;
-pub use str_or_number::StrOrNumber;
 pub use text_or_list::{References, TextOrList};

@@ -3,11 +3,8 @@
 //! Each row contributes counts. The counts of all rows are summed, in any order and on any number of
 //! machines, and a formula computes the score from the sums. Running and reporting is in `evaluate/`.
 
-#[doc(hidden)]
 pub mod labels;
-#[doc(hidden)]
 pub mod record;
-mod states;
 
 use std::fmt;
 use std::sync::Arc;

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::labels::{LabelFormula, LabelScore};
 use super::{CorpusCounts, CorpusFormula};
 use crate::json::structured::FieldCounts;
-use crate::score::counted::Counted;
-use crate::stats::{Brier, Calibration, ClassScores, ValuePairs};
+use crate::score::counted::{CorpusState, Counted};
+use crate::stats::{Brier, Calibration, ClassScores, NotDefined, ValuePairs};
 use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER};
 
 /// The contribution of one row.
@@ -139,7 +139,7 @@ impl Record {
         serde_json::to_value(self).ok()
     }
 
-    pub(super) fn values<const N: usize>(formula: ValueFormula, values: [f64; N]) -> Option<Value> {
+    fn values<const N: usize>(formula: ValueFormula, values: [f64; N]) -> Option<Value> {
         Self::Values {
             formula,
             values: values.to_vec(),
@@ -197,12 +197,47 @@ pub fn restore(record: &Value) -> Option<Counted> {
     Record::deserialize(record).ok()?.restore()
 }
 
+/// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and the record of a row.
+macro_rules! corpus_states {
+    ($($state:ident: $score:ident, |$this:ident| $record:expr;)*) => {$(
+        impl CorpusState for $state {
+            fn merge(&mut self, other: &Self) {
+                Self::merge(self, other);
+            }
+
+            fn score(&self) -> Result<f64, NotDefined> {
+                Self::$score(self)
+            }
+
+            fn record(&self) -> Option<Value> {
+                let $this = self;
+                $record
+            }
+        }
+    )*};
+}
+
+corpus_states! {
+    ValuePairs: spearman, |pairs| {
+        Record::values(ValueFormula::Spearman, <[f64; 2]>::from(pairs.only()?))
+    };
+    ClassScores: auroc, |scores| {
+        let (is_positive, score) = scores.only()?;
+        Record::values(ValueFormula::Auroc, [f64::from(u8::from(is_positive)), score])
+    };
+    Brier: score, |brier| Record::values(ValueFormula::Brier, [brier.only()?]);
+    Calibration: expected_error, |calibration| {
+        let (bins, came_true, probability) = calibration.only()?;
+        let values = [f64::from(u8::from(came_true)), probability];
+        Record::values(ValueFormula::Calibration(bins), values)
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::score::counted::CorpusState;
 
     /// Checks that the record of a contribution is read as the contribution, and returns its score.
     fn stored(state: impl CorpusState) -> Option<f64> {

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 use crate::score::component_results::ComponentResult;
+use crate::score::outcome::RowAnswer;
 use crate::score::return_types::MetricReturn;
-use crate::score::row_answer::RowAnswer;
 use crate::score::{OFFLINE_JUDGE, Scores};
 use crate::spec::MetricSpec;
 

@@ -449,7 +449,7 @@ impl ResultScore {
     }
 
     fn of_component(Component { name, outcome }: Component<'_>) -> (String, Self) {
-        (name.to_owned(), Self::of(&outcome))
+        (name.to_owned(), Self::of(outcome))
     }
 
     /// Checks a score that was read: only the outcome `scored` has a value. `None` if it is not valid.

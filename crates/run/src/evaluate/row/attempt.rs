@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::plan::RowOptions;
 use crate::core::panic::{self, Panic};
 use crate::core::score::error::{MetricError, MetricErrorKind};
-use crate::core::score::row_answer::RowAnswer;
+use crate::core::score::outcome::RowAnswer;
 
 pub(super) type Attempt<T> = Result<T, Failure>;
 

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::row_result::RowResult;
 use crate::core::metric::Metric;
 use crate::core::metric::call::MetricCall;
-use crate::core::metric::repeat::RepeatNumber;
+use crate::core::metric::settings::RepeatNumber;
 use crate::core::metric::settings::Settings;
 use crate::core::panic;
 use crate::core::program::Program;

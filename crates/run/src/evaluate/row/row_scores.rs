@@ -20,8 +20,7 @@ use crate::core::metric::answer::Answer;
 use crate::core::metric::call::MetricCall;
 use crate::core::panic;
 use crate::core::score::error::{MetricError, MetricErrorKind};
-use crate::core::score::outcome::Outcome;
-use crate::core::score::row_answer::RowAnswer;
+use crate::core::score::outcome::{Outcome, RowAnswer};
 
 /// The outcomes that a store has, by the position of the metric.
 pub(super) type KnownOutcomes = HashMap<usize, Outcome>;
