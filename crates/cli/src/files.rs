@@ -2,14 +2,14 @@
 //! have cost money. Files are compared, not their names, since a link, `/dev/fd/3` or standard input may be any file.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::Param;
-use super::error::CliError;
-use super::store_arguments::StoreArguments;
+use super::args::{LmArguments, Param};
+use super::error::{CliError, Result, err};
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::evaluate::report::real_path;
@@ -59,7 +59,7 @@ impl<'a> Files<'a> {
     }
 
     /// Adds the store in the folder of `--store`.
-    pub(super) fn store(mut self, args: &StoreArguments) -> Self {
+    pub(super) fn store(mut self, args: &LmArguments) -> Self {
         let files = args.store.iter().flat_map(|dir| store_files(dir));
         self.read.extend(files.map(|path| {
             let file = existing_or_new(&path);
@@ -168,14 +168,17 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// An error with both names.
-    pub(super) fn check_read_once(&self) -> Result<(), CliError> {
+    pub(super) fn check_read_once(&self) -> Result<()> {
         for (number, second) in self.read.iter().enumerate() {
             let same = |first: &&Named<'_>| {
                 first.file.is_some() && first.file == second.file && first.option == second.option
             };
             if let Some(first) = self.read[..number].iter().find(same) {
-                let (first, second) = (first.path.to_path_buf(), second.path.to_path_buf());
-                return Err(CliError::SameFileTwice { first, second });
+                return Err(err!(
+                    "{} and {} are the same file; name it once",
+                    first.path.display(),
+                    second.path.display()
+                ));
             }
         }
         Ok(())
@@ -185,7 +188,7 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// An error with both options and files.
-    pub(super) fn check(&self) -> Result<(), CliError> {
+    pub(super) fn check(&self) -> Result<()> {
         if self
             .read
             .iter()
@@ -193,11 +196,14 @@ impl<'a> Files<'a> {
             .count()
             > 1
         {
-            return Err(CliError::StandardInputTwice);
+            return Err(err!(
+                "standard input (`-`) is named twice, but can be read only once; name it once"
+            ));
         }
         if let [first, second, ..] = &*self.printed {
-            let (first, second) = (first.clone(), second.clone());
-            return Err(CliError::StandardOutputTwice { first, second });
+            return Err(err!(
+                "{first} and {second} both write to standard output; choose one of them"
+            ));
         }
         let streams = [
             ("standard output", stream(&io::stdout())),
@@ -216,23 +222,12 @@ impl<'a> Files<'a> {
                 .chain(streams)
                 .find(|(_, file)| file.is_some() && **file == output.file)
             {
-                let (output, option) = (output.to_string(), output.option.to_string());
-                return Err(CliError::SameFile {
-                    output,
-                    other,
-                    option,
-                });
+                return Err(same_file(output, &other, &output.option));
             }
         }
         for (name, file) in streams.iter().filter(|(_, file)| file.is_some()) {
             if let Some(input) = self.read.iter().find(|input| input.file == *file) {
-                let (output, other) = ((*name).to_owned(), input.to_string());
-                let option = output.clone();
-                return Err(CliError::SameFile {
-                    output,
-                    other,
-                    option,
-                });
+                return Err(same_file(name, input, name));
             }
         }
         Ok(())
@@ -242,7 +237,7 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// An error with the output, the file or folder, and the parameter that names it.
-    pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<(), CliError> {
+    pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<()> {
         let mut files = Vec::new();
         metrics.iter().for_each(|metric| metric.files(&mut files));
         for (parameter, path) in files.iter().filter_map(MetricFile::path) {
@@ -253,16 +248,16 @@ impl<'a> Files<'a> {
                 None => file.is_some() && output.file == file,
             };
             if let Some(found) = self.written.iter().find(is_read) {
-                let is_folder = folder.is_some();
-                let (output, option) = (found.to_string(), found.option.to_string());
-                let (path, parameter) = (path.to_path_buf(), parameter.to_owned());
-                return Err(CliError::ReadByMetric {
-                    output,
-                    option,
-                    path,
-                    parameter,
-                    is_folder,
-                });
+                let place = if folder.is_some() {
+                    "in the folder "
+                } else {
+                    "the file "
+                };
+                return Err(err!(
+                    "{found} is {place}`{}`, which the parameter `{parameter}` names; choose another file for {}",
+                    path.display(),
+                    found.option
+                ));
             }
         }
         Ok(())
@@ -306,7 +301,11 @@ fn store_files(_: &Path) -> [PathBuf; 0] {
     []
 }
 
-impl std::fmt::Display for Named<'_> {
+fn same_file(output: impl Display, other: impl Display, option: &str) -> CliError {
+    err!("{output} and {other} are the same file; choose another file for {option}")
+}
+
+impl Display for Named<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.option, self.path.display())
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use dsrs_metrics_formats::{Epochs, ForeignFormat, import_file};
 use tempfile::TempDir;
 
-use super::error::CliError;
+use super::error::{Result, err};
 use super::stdio::print_error;
 use super::value_parsers::one_of;
 use crate::data::NamedFile;
@@ -25,14 +25,17 @@ pub(crate) struct FromArgument {
 
 impl FromArgument {
     /// Returns an error if a converted file, which has this number of metrics, has no scores.
-    pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<(), CliError> {
+    pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<()> {
         match self.from {
             Some(format) if metrics == 0 => {
                 let named = ForeignFormat::ALL
                     .iter()
                     .find(|(other, _, _)| *other == format);
-                let (file, format) = (file.to_owned(), named.map_or("", |(_, name, _)| *name));
-                Err(CliError::FromWithoutScores { file, format })
+                Err(err!(
+                    "{}: no row has a score; score the rows first: `score FILE --from {} -m NAME --out RUN.jsonl`",
+                    file.display(),
+                    named.map_or("", |(_, name, _)| *name)
+                ))
             }
             _ => Ok(()),
         }
@@ -61,7 +64,7 @@ impl<'a> InputFile<'a> {
         epochs: Epochs,
         name: &'a Path,
         is_quiet: bool,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self> {
         let Some(format) = argument.from else {
             return Ok(Self {
                 name,
@@ -69,9 +72,13 @@ impl<'a> InputFile<'a> {
             });
         };
         if name.as_os_str() == "-" {
-            return Err(CliError::FromStandardInput);
+            return Err(err!(
+                "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
+            ));
         }
-        let folder = private_folder().map_err(CliError::TemporaryFolder)?;
+        let folder = private_folder().map_err(|error| {
+            err!("--from: cannot create the folder of the converted rows: {error}")
+        })?;
         let path = folder.path().join("rows.jsonl");
         let notes = import_file(format, epochs, name, &path)?;
         for note in notes.iter().filter(|_| !is_quiet) {

@@ -11,12 +11,10 @@ mod agree;
 mod args;
 mod compare;
 mod error;
-mod exit;
 mod export;
 mod files;
 mod from;
 mod generate;
-mod hint;
 mod limit;
 mod list;
 mod otlp;
@@ -30,8 +28,6 @@ mod settings;
 mod stdio;
 #[cfg(feature = "lm")]
 mod store;
-mod store_arguments;
-mod usage;
 mod value_parsers;
 
 use dsrs_metrics_builtin::metrics;
@@ -45,7 +41,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command};
-use exit::fail;
+use error::fail;
 
 pub use crate::metrics::{Registry, RegistryError};
 
@@ -118,7 +114,7 @@ pub fn run<A: Into<OsString> + Clone>(
     let program = args.peek().cloned().unwrap_or_default();
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
-        Err(error) => return usage::report(&error),
+        Err(error) => return error::report(&error),
     };
     match arguments.command {
         Command::List(args) => list::run(registry, &args).unwrap_or_else(|error| fail(&error)),

@@ -9,7 +9,7 @@ use terminal_size::{Width, terminal_size};
 use textwrap::Options;
 
 use super::args::ListArguments;
-use super::error::CliError;
+use super::error::{Result, of_metric};
 use super::settings::{Setting, accepted};
 use super::stdio::{print, print_indented_json};
 use crate::core::spec::{MetricSpec, ParamSpec};
@@ -19,9 +19,9 @@ use crate::metrics::registry::{Entry, Registry};
 /// The number of columns if neither `COLUMNS` nor a terminal defines it.
 const DEFAULT_WIDTH: usize = 100;
 
-pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode, CliError> {
+pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode> {
     if args.names.is_empty() && !args.json {
-        print(&overview(registry, width())).map_err(CliError::StandardOutput)?;
+        print(&overview(registry, width()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let metrics = select(registry, &args.names)?;
@@ -39,12 +39,12 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
                 settings: accepted(spec),
             })
             .collect();
-        print_indented_json(&listed).map_err(CliError::StandardOutput)?;
+        print_indented_json(&listed)?;
         return Ok(ExitCode::SUCCESS);
     }
     let width = width();
     let text: Vec<String> = specs.iter().map(|spec| describe(spec, width)).collect();
-    print(&text.join("\n")).map_err(CliError::StandardOutput)?;
+    print(&text.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -88,13 +88,13 @@ impl Listed<'_> {
     }
 }
 
-fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>, CliError> {
+fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>> {
     if names.is_empty() {
         return Ok(registry.entries().map(Listed::from).collect());
     }
     names
         .iter()
-        .map(|name| Ok(Listed::from(registry.find(name)?)))
+        .map(|name| Ok(Listed::from(registry.find(name).map_err(of_metric)?)))
         .collect()
 }
 

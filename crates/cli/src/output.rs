@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use super::error::CliError;
+use super::error::{CliError, Result, err};
 use super::files::is_standard;
 use crate::evaluate::report::OutputFile;
 
@@ -20,24 +20,18 @@ pub(super) struct Output {
 
 impl Output {
     /// Checks that the file can be written. Nothing appears under its name yet.
-    pub(super) fn create(option: &'static str, path: &Path) -> Result<Self, CliError> {
+    pub(super) fn create(option: &'static str, path: &Path) -> Result<Self> {
         let path = path.to_owned();
         let file = (!is_standard(&path))
             .then(|| OutputFile::create(&path))
             .transpose();
-        match file {
-            Ok(file) => Ok(Self {
-                option,
-                replaces_file: path.is_file(),
-                path,
-                file,
-            }),
-            Err(reason) => Err(CliError::Unwritable {
-                option,
-                file: path,
-                reason,
-            }),
-        }
+        let file = file.map_err(|reason| unwritable(option, &path, &reason))?;
+        Ok(Self {
+            option,
+            replaces_file: path.is_file(),
+            path,
+            file,
+        })
     }
 
     /// Returns whether the output is printed instead of the result's text.
@@ -49,15 +43,12 @@ impl Output {
     pub(super) fn write(
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let Some(file) = &self.file else {
             return Ok(());
         };
-        file.write(write).map_err(|reason| CliError::Unwritable {
-            option: self.option,
-            file: self.path.clone(),
-            reason,
-        })
+        file.write(write)
+            .map_err(|reason| unwritable(self.option, &self.path, &reason))
     }
 
     /// Returns a note for a run that ends without a result, if the file of an earlier run remains.
@@ -66,4 +57,8 @@ impl Output {
         self.replaces_file
             .then(|| format!("{option} {path}: not written; it is the file of an earlier run"))
     }
+}
+
+pub(super) fn unwritable(option: &str, file: &Path, reason: &io::Error) -> CliError {
+    err!("{option} {}: cannot be written: {reason}", file.display())
 }

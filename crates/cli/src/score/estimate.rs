@@ -10,10 +10,11 @@ use serde::Serialize;
 
 use super::models::RunModels;
 use super::report::INTERRUPTED;
-use super::{evaluate_rows, of_rows, rows};
+use super::{evaluate_rows, of_rows, plan};
 use crate::args::ScoreArguments;
 use crate::core::metric::Metric;
-use crate::error::CliError;
+use crate::data::NamedFile;
+use crate::error::Result;
 use crate::evaluate::{Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
 use crate::results::FormatVersion;
@@ -22,15 +23,13 @@ use crate::stdio::{print, print_error, print_json};
 pub(crate) fn run(
     metrics: Vec<Arc<dyn Metric>>,
     args: &ScoreArguments,
-) -> Result<ExitCode, CliError> {
+    inputs: &[NamedFile<'_>],
+) -> Result<ExitCode> {
     let estimate = LmEstimate::new();
-    let models = RunModels::with_estimate(args, Some(estimate.clone()))?;
-    let warnings = models.unused_warnings(&args.options.lm, &metrics);
-    warnings
-        .iter()
-        .filter(|_| !args.options.quiet)
-        .for_each(print_error);
-    let rows = rows::open(args, &metrics)?;
+    let models = RunModels::estimated(&args.options.lm, estimate.clone());
+    args.options
+        .warn(models.unused_warnings(&args.options.lm, &metrics));
+    let rows = plan::open(args, inputs, &metrics)?;
     let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
     let result = evaluate_rows(&evaluate.build()?, rows, &models, args)?;
     if result.ending != Ending::Complete {
@@ -41,11 +40,10 @@ pub(crate) fn run(
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let estimated = Estimated::new(result.rows, &estimate);
-    let printed = match args.json {
-        true => print_json(&estimated),
-        false => print(&estimated.text(args)),
-    };
-    printed.map_err(CliError::StandardOutput)?;
+    match args.json {
+        true => print_json(&estimated)?,
+        false => print(&estimated.text(args))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -119,17 +117,12 @@ impl Estimated {
         {
             writeln!(text, "{purpose}, {model}: {}", Calls(calls))?;
         }
-        let CallEstimate {
-            calls,
-            replies_msats,
-            worst_case_msats,
-            ..
-        } = self.total;
         let probes = self
             .by_purpose
             .iter()
             .filter(|it| it.purpose == PROBE_PURPOSE);
         let probes: u64 = probes.map(|it| it.calls.calls).sum();
+        let (msats, unpriced) = (self.total.replies_msats, self.total.unpriced_calls);
         writeln!(
             text,
             "{}: {}; of these {}",
@@ -139,33 +132,18 @@ impl Estimated {
         )?;
         writeln!(
             text,
-            "at most {replies_msats} msat if each call is answered at once by a valid reply"
+            "at most {msats} msat if each call is answered at once by a valid reply"
         )?;
-        writeln!(
-            text,
-            "at most {worst_case_msats} msat in the worst case: each reply is repaired, and each call is charged for every attempt"
-        )?;
-        self.write_notes(text, args, calls)
-    }
-
-    fn write_notes(&self, text: &mut String, args: &ScoreArguments, calls: u64) -> fmt::Result {
-        let worst = self.total.worst_case_msats;
         if let Some(budget) = args.options.lm.budget {
-            let covers = if budget < worst {
+            let covers = if budget < msats {
                 "does not cover"
             } else {
                 "covers"
             };
-            writeln!(text, "--budget {budget} msat {covers} the worst case")?;
-        } else if self.total.unlimited_calls > 0 {
-            let unlimited = self.total.unlimited_calls;
-            writeln!(
-                text,
-                "{unlimited} of {calls} calls have no max_tokens; their replies count with 4096 tokens, to which only --budget limits them"
-            )?;
+            writeln!(text, "--budget {budget} msat {covers} this amount")?;
         }
         if !self.unpriced.is_empty() {
-            let (models, unpriced) = (self.unpriced.join(", "), self.total.unpriced_calls);
+            let (models, calls) = (self.unpriced.join(", "), self.total.calls);
             writeln!(
                 text,
                 "no price for {models}, so that {unpriced} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)"
