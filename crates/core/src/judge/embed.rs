@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::models::Models;
 use crate::declared::requirements::Requirement;
-use crate::lm::{Embedder, EmbeddingModel, Embeddings, LmError, LmErrorKind};
+use crate::lm::{Embedder, EmbeddingModel, Embeddings, LmError};
 
 /// Returns the vectors of several strings. Equal strings are embedded once.
 ///
@@ -28,8 +28,8 @@ use crate::lm::{Embedder, EmbeddingModel, Embeddings, LmError, LmErrorKind};
 /// ```
 ///
 /// # Errors
-/// [`LmErrorKind::NoEmbedder`], if no model is configured; otherwise the error of the call, or
-/// [`LmErrorKind::InvalidReply`], if the model returns fewer or more vectors than strings.
+/// [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting), if no model is configured; otherwise the error of the call, or
+/// [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply), if the model returns fewer or more vectors than strings.
 pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, LmError> {
     let mut distinct: Vec<&str> = Vec::with_capacity(texts.len());
     let mut positions = Vec::with_capacity(texts.len());
@@ -60,7 +60,7 @@ pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, Lm
 /// ```
 ///
 /// # Errors
-/// [`LmErrorKind::NoEmbedder`], if no model is configured; otherwise the error of connecting to the model.
+/// [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting), if no model is configured; otherwise the error of connecting to the model.
 pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     match embedder {
         Embedder::Value(model) => Ok(Arc::clone(model)),
@@ -68,7 +68,7 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
         Embedder::Configured => match Models::configured_embedder() {
             Some(Embedder::Value(model)) => Ok(model),
             Some(Embedder::Named(id)) => Models::embedding_model(&id),
-            Some(Embedder::Configured) | None => Err(LmErrorKind::NoEmbedder.into()),
+            Some(Embedder::Configured) | None => Err(LmError::no_embedder()),
         },
     }
 }

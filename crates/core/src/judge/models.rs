@@ -287,13 +287,7 @@ impl Models {
                 "nothing connects to it; build with feature `lm`, or set a model with `.embedder(..)`"
             }
         };
-        let (setting, found) = ("embedding model".to_owned(), id.to_owned());
-        Err(LmErrorKind::InvalidSetting {
-            setting,
-            found,
-            reason: reason.to_owned(),
-        }
-        .into())
+        Err(LmError::setting("embedding model", id, reason))
     }
 
     #[doc(hidden)]
