@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::accept::AcceptArguments;
 use crate::agreement::LabelSample;
@@ -94,8 +94,8 @@ pub(super) struct ScoreArguments {
     #[arg(long = "map", value_name = "FIELD=PATH")]
     pub(super) mappings: Vec<Mapping>,
     /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
-    #[arg(long, value_name = "FORMAT", conflicts_with = "from")]
-    pub(super) format: Option<FormatArgument>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), conflicts_with = "from")]
+    pub(super) format: Option<Format>,
     #[command(flatten)]
     pub(super) from: FromArgument,
     /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet;
@@ -214,31 +214,22 @@ impl RunOptions {
     }
 }
 
-/// A format of row files.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum FormatArgument {
-    /// One object per line
-    Jsonl,
-    /// One array of objects
-    Json,
-    /// A header of column names, then one record per row
-    Csv,
-    /// Typed columns, with the names of the columns of csv
+/// The formats of row files.
+const FORMATS: &[(Format, &str, &str)] = &[
+    (Format::Jsonl, "jsonl", "One object per line"),
+    (Format::Json, "json", "One array of objects"),
+    (
+        Format::Csv,
+        "csv",
+        "A header of column names, then one record per row",
+    ),
     #[cfg(feature = "parquet")]
-    Parquet,
-}
-
-impl From<FormatArgument> for Format {
-    fn from(format: FormatArgument) -> Self {
-        match format {
-            FormatArgument::Jsonl => Self::Jsonl,
-            FormatArgument::Json => Self::Json,
-            FormatArgument::Csv => Self::Csv,
-            #[cfg(feature = "parquet")]
-            FormatArgument::Parquet => Self::Parquet,
-        }
-    }
-}
+    (
+        Format::Parquet,
+        "parquet",
+        "Typed columns, with the names of the columns of csv",
+    ),
+];
 
 /// The language model of judges and the embedding model of metrics, with their budget and their store.
 #[derive(Debug, Clone, Default, Args)]

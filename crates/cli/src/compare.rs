@@ -9,9 +9,8 @@ use dsrs_metrics_formats::Epochs;
 use indexmap::IndexSet;
 
 use super::error::{CliError, Result, err, fail_each};
-use super::files::Files;
+use super::files::{Files, Output};
 use super::from::{FromArgument, InputFile};
-use super::output::Output;
 use super::runs::{RunArguments, check_unique, metric_of};
 use super::stdio::{annotate, print, print_error, print_json};
 use crate::messages::escape;

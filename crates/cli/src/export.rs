@@ -8,9 +8,8 @@ use clap::Args;
 use dsrs_metrics_formats::{Export, ExportError, ExportFormat};
 
 use super::error::{Result, err};
-use super::files::Files;
+use super::files::{Files, unwritable};
 use super::otlp::{Otlp, OtlpArguments};
-use super::output::unwritable;
 use super::stdio::{print, print_error};
 use super::value_parsers::{one_of, tag};
 use crate::evaluate::report::OutputFile;

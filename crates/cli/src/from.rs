@@ -1,8 +1,9 @@
 //! `--from`: files of other programs, which are converted to result files in a temporary folder. Messages and outputs show the names
 //! of the user's files.
 
+use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use dsrs_metrics_formats::{Epochs, ForeignFormat, import_file};
@@ -45,13 +46,9 @@ impl FromArgument {
 /// A file of a command: as it is, or converted. The converted file is removed with this value.
 pub(crate) struct InputFile<'a> {
     name: &'a Path,
-    converted: Option<Converted>,
-}
-
-struct Converted {
-    path: PathBuf,
-    /// The folder of the file, which is removed when it is dropped.
-    _folder: TempDir,
+    path: Cow<'a, Path>,
+    /// The folder of a converted file.
+    _folder: Option<TempDir>,
 }
 
 impl<'a> InputFile<'a> {
@@ -68,7 +65,8 @@ impl<'a> InputFile<'a> {
         let Some(format) = argument.from else {
             return Ok(Self {
                 name,
-                converted: None,
+                path: name.into(),
+                _folder: None,
             });
         };
         if name.as_os_str() == "-" {
@@ -86,21 +84,15 @@ impl<'a> InputFile<'a> {
         }
         Ok(Self {
             name,
-            converted: Some(Converted {
-                path,
-                _folder: folder,
-            }),
+            path: path.into(),
+            _folder: Some(folder),
         })
     }
 
     /// Returns the file that is read, with the name of the user's file.
     pub(crate) fn named(&self) -> NamedFile<'_> {
-        let path = self
-            .converted
-            .as_ref()
-            .map_or(self.name, |converted| &converted.path);
         NamedFile {
-            path,
+            path: &self.path,
             name: self.name,
         }
     }

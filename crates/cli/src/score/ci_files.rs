@@ -12,9 +12,8 @@ use crate::args::ScoreArguments;
 use crate::error::Result;
 use crate::evaluate::report::real_path;
 use crate::evaluate::{EvaluationResult, Observer, RowResult};
-use crate::files::is_standard;
+use crate::files::{Output, is_standard};
 use crate::metrics::Registry;
-use crate::output::Output;
 use crate::results::{
     MAX_MARKDOWN_ROWS, Results, does_not_pass, manifest_path, markdown_with_rows, summary_csv,
 };

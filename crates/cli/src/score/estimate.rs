@@ -2,7 +2,7 @@
 //!
 //! The rows are evaluated with models that make no call. Nothing is written.
 
-use std::fmt::{self, Write as _};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::models::RunModels;
 use super::report::INTERRUPTED;
 use super::{evaluate_rows, of_rows, plan};
-use crate::args::ScoreArguments;
+use crate::args::{LmArguments, ScoreArguments};
 use crate::core::metric::Metric;
 use crate::data::NamedFile;
 use crate::error::Result;
@@ -42,7 +42,7 @@ pub(crate) fn run(
     let estimated = Estimated::new(result.rows, &estimate);
     match args.json {
         true => print_json(&estimated)?,
-        false => print(&estimated.text(args))?,
+        false => print(&estimated.text(&args.options.lm))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -55,7 +55,7 @@ struct Estimated {
     #[serde(flatten)]
     total: CallEstimate,
     /// The models without a price.
-    unpriced: Vec<String>,
+    unpriced: BTreeSet<String>,
     by_purpose: Vec<OfPurpose>,
 }
 
@@ -78,98 +78,75 @@ impl Estimated {
                 calls,
             })
             .collect();
-        let mut unpriced: Vec<String> = by_purpose
-            .iter()
-            .filter(|it| it.calls.unpriced_calls > 0)
-            .map(|it| it.model.clone())
-            .collect();
-        unpriced.sort_unstable();
-        unpriced.dedup();
+        let unpriced = by_purpose.iter().filter(|it| it.calls.unpriced_calls > 0);
         Self {
             format: FormatVersion,
             rows,
             total: estimate.total(),
-            unpriced,
+            unpriced: unpriced.map(|it| it.model.clone()).collect(),
             by_purpose,
         }
     }
 
-    fn text(&self, args: &ScoreArguments) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = self.write(&mut text, args);
-        text
-    }
-
-    fn write(&self, text: &mut String, args: &ScoreArguments) -> fmt::Result {
+    fn text(&self, args: &LmArguments) -> String {
         if self.by_purpose.is_empty() {
-            let why = match args.options.lm.offline {
+            let why = match args.offline {
                 true => "with --offline no language model is called",
                 false => "no metric of this run calls a language model",
             };
-            return writeln!(text, "{why}; the run costs nothing");
+            return format!("{why}; the run costs nothing\n");
         }
+        let mut lines = Vec::new();
+        let mut probes = 0;
         for OfPurpose {
             purpose,
             model,
             calls,
         } in &self.by_purpose
         {
-            writeln!(text, "{purpose}, {model}: {}", Calls(calls))?;
+            lines.push(format!("{purpose}, {model}: {}", sentence(calls)));
+            probes += if purpose == PROBE_PURPOSE {
+                calls.calls
+            } else {
+                0
+            };
         }
-        let probes = self
-            .by_purpose
-            .iter()
-            .filter(|it| it.purpose == PROBE_PURPOSE);
-        let probes: u64 = probes.map(|it| it.calls.calls).sum();
-        let (msats, unpriced) = (self.total.replies_msats, self.total.unpriced_calls);
-        writeln!(
-            text,
+        let (calls, msats) = (self.total.calls, self.total.replies_msats);
+        lines.push(format!(
             "{}: {}; of these {}",
             counted(self.rows, "row"),
-            Calls(&self.total),
+            sentence(&self.total),
             counted(probes, "probe")
-        )?;
-        writeln!(
-            text,
+        ));
+        lines.push(format!(
             "at most {msats} msat if each call is answered at once by a valid reply"
-        )?;
-        if let Some(budget) = args.options.lm.budget {
+        ));
+        if let Some(budget) = args.budget {
             let covers = if budget < msats {
                 "does not cover"
             } else {
                 "covers"
             };
-            writeln!(text, "--budget {budget} msat {covers} this amount")?;
+            lines.push(format!("--budget {budget} msat {covers} this amount"));
         }
         if !self.unpriced.is_empty() {
-            let (models, calls) = (self.unpriced.join(", "), self.total.calls);
-            writeln!(
-                text,
-                "no price for {models}, so that {unpriced} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)"
-            )?;
+            let models = Vec::from_iter(self.unpriced.iter().map(String::as_str)).join(", ");
+            lines.push(format!(
+                "no price for {models}, so that {} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)",
+                self.total.unpriced_calls
+            ));
         }
-        Ok(())
+        lines.join("\n") + "\n"
     }
 }
 
 /// The numbers of calls as a sentence.
-struct Calls<'a>(&'a CallEstimate);
-
-impl fmt::Display for Calls<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CallEstimate {
-            calls,
-            cached_calls,
-            ..
-        } = self.0;
-        let stored = if *cached_calls == 1 {
-            "stored reply"
-        } else {
-            "stored replies"
-        };
-        write!(f, "{}, {cached_calls} {stored}", counted(*calls, "call"))
-    }
+fn sentence(calls: &CallEstimate) -> String {
+    let stored = match calls.cached_calls {
+        1 => "1 stored reply".to_owned(),
+        replies => format!("{replies} stored replies"),
+    };
+    format!("{}, {stored}", counted(calls.calls, "call"))
 }
 
 fn counted(number: u64, noun: &str) -> String {

@@ -93,7 +93,7 @@ pub(super) fn open(
 ) -> Result<Pairs> {
     let mut reader = DataReader::new();
     if let Some(format) = args.format {
-        reader = reader.with_format(format.into());
+        reader = reader.with_format(format);
     }
     for (position, mapping) in args.mappings.iter().enumerate() {
         if args.mappings[..position]

@@ -241,7 +241,7 @@ fn groups_of_first_row(args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> Vec<S
     };
     let mut reader = DataReader::new();
     if let Some(format) = args.format {
-        reader = reader.with_format(format.into());
+        reader = reader.with_format(format);
     }
     let first = reader
         .read_named([*file])
@@ -340,7 +340,7 @@ pub(super) fn unknown_identities(args: &ScoreArguments) -> Result<Vec<String>> {
         return Ok(lines);
     }
     for file in args.data.iter().filter(|file| is_regular(file)) {
-        let manifest = manifest_of(file, args.format.map(Into::into))?;
+        let manifest = manifest_of(file, args.format)?;
         if let Some(Err(reason)) = manifest {
             lines.push(format!(
                 "warning: {}: identity unknown: {reason}",
