@@ -104,14 +104,8 @@ async fn named_models_are_found_by_the_scope() {
     let models = models.connecting(move |id| match id {
         "b:two" => Ok(Arc::clone(&two)),
         id => {
-            let (id, known) = (id.to_owned(), "b".into());
-            Err(LmErrorKind::UnknownProvider {
-                id,
-                suggestion: None,
-                address: None,
-                known,
-            }
-            .into())
+            let reason = format!("unknown provider in model `{id}`");
+            Err(LmErrorKind::Setting { reason }.into())
         }
     });
     let settings = Settings::new().with(models);

@@ -80,20 +80,20 @@ fn any_format() -> Value {
     reply
 }
 
-fn unknown(id: &str) -> (String, LmErrorKind) {
-    let error = Lm::builder(id)
+fn unknown(id: &str) -> String {
+    Lm::builder(id)
         .variables(|_| None)
         .no_store()
         .build()
-        .unwrap_err();
-    (error.to_string(), error.kind().clone())
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
 fn the_guide_has_a_row_for_each_provider() {
-    let (_, LmErrorKind::UnknownProvider { known, .. }) = unknown("nobody:m") else {
-        panic!()
-    };
+    let message = unknown("nobody:m");
+    let (_, known) = message.split_once("provider is one of ").unwrap();
+    let (known, _) = known.split_once(';').unwrap();
     let rows = rows();
     let names: Vec<_> = rows.iter().map(|row| row.names[0]).collect();
     assert_eq!(names.join(", "), known);
@@ -244,7 +244,7 @@ fn a_provider_without_a_prefix_is_an_error_that_names_what_to_write() {
         let expected = format!(
             "unknown provider in model `{id}`; set OPENAI_BASE_URL={address} and OPENAI_API_KEY, and write openai:MODEL"
         );
-        assert_eq!(unknown(id).0, expected);
+        assert_eq!(unknown(id), expected);
         assert!(GUIDE.contains(&format!("`{address}`")), "{address}");
     }
     for (id, meant) in [
@@ -257,9 +257,9 @@ fn a_provider_without_a_prefix_is_an_error_that_names_what_to_write() {
     ] {
         let expected =
             format!("unknown provider in model `{id}`; did you mean `{meant}`?{ANY_SERVER}");
-        assert_eq!(unknown(id).0, expected);
+        assert_eq!(unknown(id), expected);
     }
-    let (error, _) = unknown("nobody:gpt");
+    let error = unknown("nobody:gpt");
     assert!(error.starts_with(
         "unknown provider in model `nobody:gpt`; write provider:model, where provider is one of aihubmix, "
     ));

@@ -20,11 +20,6 @@ async fn no_redirect_is_followed_and_the_error_names_the_target() {
             let lm = plain(model, &server.url("/v1")).build().unwrap();
             let error = lm.complete(&ask("?")).await.unwrap_err();
             let location = other.url("/elsewhere");
-            let expected = LmErrorKind::Redirected {
-                status,
-                location: location.clone(),
-            };
-            assert_eq!(error.kind(), &expected, "{model}");
             assert_eq!(
                 error.to_string(),
                 format!(

@@ -305,13 +305,3 @@ fn an_upward_import_is_found() {
     imports.visit_file(&syn::parse_file(source).unwrap());
     assert_eq!(imports.0, ["cli", "evaluate", "json", "data", "scoring"]);
 }
-
-#[test]
-fn amounts_of_money_are_parsed_by_the_same_code_in_both_crates() {
-    let runtime = include_str!("../../crates/lm/src/amount.rs");
-    let macros = include_str!("../../dsrs-metrics-macros/src/shared/amount.rs");
-    assert!(
-        runtime == macros,
-        "copy crates/lm/src/amount.rs to dsrs-metrics-macros/src/shared"
-    );
-}

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use dsrs_metrics_run::evals::{Baseline, FOLDER, Pending};
 
-use super::error::CliError;
+use super::error::{CliError, Result, err};
 use super::stdio::{print, print_error};
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
@@ -33,24 +33,9 @@ pub(super) struct AcceptArguments {
     target_dir: Option<PathBuf>,
 }
 
-/// Why results cannot be accepted.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
-    #[error(
-        "no folder `{FOLDER}` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR"
-    )]
-    NoFolder,
-    #[error("`{}` has no new results{hint}", escape::name(name))]
-    Unknown { name: String, hint: String },
-    #[error("{0}")]
-    Pending(String),
-    #[error(transparent)]
-    Cli(#[from] CliError),
-}
-
-pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
     let folder = folder(args.target_dir.as_deref())?;
-    let mut pending = Pending::all(&folder).map_err(Error::Pending)?;
+    let mut pending = Pending::all(&folder).map_err(CliError::new)?;
     for name in &args.names {
         if !pending.iter().any(|(_, pending)| pending.eval == *name) {
             let known = pending.iter().map(|(_, pending)| &*pending.eval);
@@ -59,10 +44,7 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode, Error> {
                 None if pending.is_empty() => ", and no other eval has".to_owned(),
                 None => format!("; new results have {}", escape::names(known)),
             };
-            return Err(Error::Unknown {
-                name: name.clone(),
-                hint,
-            });
+            return Err(err!("`{}` has no new results{hint}", escape::name(name)));
         }
     }
     pending.retain(|(_, pending)| args.names.is_empty() || args.names.contains(&pending.eval));
@@ -74,21 +56,21 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode, Error> {
         .iter()
         .map(|(_, pending)| shown(pending))
         .collect::<Result<Vec<_>, _>>();
-    let texts = texts.map_err(Error::Pending)?;
+    let texts = texts.map_err(CliError::new)?;
     for ((folder, pending), text) in pending.iter().zip(texts) {
-        print(&text).map_err(CliError::StandardOutput)?;
+        print(&text)?;
         if args.show {
             continue;
         }
-        pending.accept().map_err(Error::Pending)?;
-        Pending::remove(folder).map_err(Error::Pending)?;
+        pending.accept().map_err(CliError::new)?;
+        Pending::remove(folder).map_err(CliError::new)?;
         print_error(format_args!("accepted: {}", pending.baseline.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the folder of all evals.
-fn folder(target: Option<&Path>) -> Result<PathBuf, Error> {
+fn folder(target: Option<&Path>) -> Result<PathBuf> {
     let of_variable = || env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let found = match target.map(Path::to_owned).or_else(of_variable) {
         Some(target) => Some(target.join(FOLDER)),
@@ -102,7 +84,11 @@ fn folder(target: Option<&Path>) -> Result<PathBuf, Error> {
     };
     found
         .filter(|folder| folder.is_dir())
-        .ok_or(Error::NoFolder)
+        .ok_or_else(|| {
+            err!(
+                "no folder `{FOLDER}` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR"
+            )
+        })
 }
 
 /// Returns the comparison of the new results with the baseline.

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::accept::AcceptArguments;
 use crate::agreement::LabelSample;
 use crate::compare::CompareArguments;
-use crate::data::{Format, Mapping, NamedFile};
+use crate::data::{Format, Mapping};
 use crate::export::ExportArguments;
 use crate::from::FromArgument;
 use crate::generate::GenerateArguments;
@@ -19,7 +19,7 @@ use crate::otlp::OtlpArguments;
 use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
 use crate::stats::ErrorRates;
-use crate::store_arguments::StoreArguments;
+use crate::stdio::print_error;
 use crate::value_parsers::{
     duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
 };
@@ -94,8 +94,8 @@ pub(super) struct ScoreArguments {
     #[arg(long = "map", value_name = "FIELD=PATH")]
     pub(super) mappings: Vec<Mapping>,
     /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
-    #[arg(long, value_name = "FORMAT", conflicts_with = "from")]
-    pub(super) format: Option<FormatArgument>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), conflicts_with = "from")]
+    pub(super) format: Option<Format>,
     #[command(flatten)]
     pub(super) from: FromArgument,
     /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet;
@@ -171,23 +171,6 @@ pub(super) struct ScoreArguments {
     pub(super) otlp: OtlpArguments,
     #[command(flatten)]
     pub(super) options: RunOptions,
-    /// Whether the rows are kept in memory, for another command.
-    #[arg(skip)]
-    pub(super) keep_rows: bool,
-    /// The files that are read in place of DATA, if they were converted.
-    #[arg(skip)]
-    pub(super) converted: Vec<PathBuf>,
-}
-
-impl ScoreArguments {
-    /// Returns the files that are read, with the names of DATA.
-    pub(super) fn inputs(&self) -> impl Iterator<Item = NamedFile<'_>> {
-        let path = |(index, name)| self.converted.get(index).unwrap_or(name);
-        self.data.iter().enumerate().map(move |file| NamedFile {
-            path: path(file),
-            name: file.1,
-        })
-    }
 }
 
 /// The options of the commands that evaluate rows.
@@ -222,31 +205,31 @@ pub(super) struct RunOptions {
     pub(super) quiet: bool,
 }
 
-/// A format of row files.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum FormatArgument {
-    /// One object per line
-    Jsonl,
-    /// One array of objects
-    Json,
-    /// A header of column names, then one record per row
-    Csv,
-    /// Typed columns, with the names of the columns of csv
-    #[cfg(feature = "parquet")]
-    Parquet,
-}
-
-impl From<FormatArgument> for Format {
-    fn from(format: FormatArgument) -> Self {
-        match format {
-            FormatArgument::Jsonl => Self::Jsonl,
-            FormatArgument::Json => Self::Json,
-            FormatArgument::Csv => Self::Csv,
-            #[cfg(feature = "parquet")]
-            FormatArgument::Parquet => Self::Parquet,
+impl RunOptions {
+    /// Prints lines to standard error, unless `--quiet` is set.
+    pub(super) fn warn(&self, lines: impl IntoIterator<Item = String>) {
+        if !self.quiet {
+            lines.into_iter().for_each(print_error);
         }
     }
 }
+
+/// The formats of row files.
+const FORMATS: &[(Format, &str, &str)] = &[
+    (Format::Jsonl, "jsonl", "One object per line"),
+    (Format::Json, "json", "One array of objects"),
+    (
+        Format::Csv,
+        "csv",
+        "A header of column names, then one record per row",
+    ),
+    #[cfg(feature = "parquet")]
+    (
+        Format::Parquet,
+        "parquet",
+        "Typed columns, with the names of the columns of csv",
+    ),
+];
 
 /// The language model of judges and the embedding model of metrics, with their budget and their store.
 #[derive(Debug, Clone, Default, Args)]
@@ -270,8 +253,16 @@ pub(super) struct LmArguments {
     /// Call models without a known price even with --budget, and count them as free
     #[arg(long, requires = "budget")]
     pub(super) allow_unpriced: bool,
-    #[command(flatten)]
-    pub(super) store: StoreArguments,
+    /// The folder of the store, which keeps what was paid for: replies of models, and scores that cost
+    /// something. By default DSRS_STORE, or the user's cache folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) store: Option<PathBuf>,
+    /// Neither read nor store results
+    #[arg(long, conflicts_with_all = ["store", "refresh"])]
+    pub(super) no_store: bool,
+    /// Pay again for what the store has, and replace it
+    #[arg(long)]
+    pub(super) refresh: bool,
     /// Print how many calls of language models the run would make, the most that they can cost, and what
     /// the store covers. No call is made, nothing is scored or written, and no API key is needed
     #[arg(long)]

@@ -1,152 +1,300 @@
-//! Errors of a command. Each message is one line.
+//! Errors of a command and of its arguments, each on one line, and exit codes.
 
-use std::io;
-use std::path::PathBuf;
+use std::fmt::{self, Display};
+use std::process::ExitCode;
 
-use super::hint::Hint;
-use crate::core::metric::params::ParamError;
-use crate::data::DataError;
-use crate::evaluate::EvaluateError;
-use crate::lm::LmError;
+use clap::error::ErrorKind;
+
+use super::stdio::print_error;
+use crate::messages::escape;
+use crate::messages::suggest::nearest;
 use crate::metrics::CreateError;
-use crate::results::ResultsError;
 
-/// Why a command failed before or during its run.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CliError {
-    #[error("unknown metric `{name}`{hint}")]
-    UnknownMetric { name: String, hint: Hint },
-    #[error(
-        "metric `{name}` needs the feature `{feature}`, which this program was built without; build it with `cargo install dsrs-metrics --features cli,{feature}`, or enable the feature `{feature}` of the dependency `dsrs-metrics`"
-    )]
-    MissingFeature { name: String, feature: &'static str },
-    #[error("duplicate metric `{name}`; name it once")]
-    DuplicateMetric { name: String },
-    #[error("{option}: `{name}` is not a metric of this run{hint}")]
-    NotInRun {
-        option: String,
-        name: String,
-        hint: Hint,
-    },
-    #[error("{option}: expected {expected}")]
-    Limit { option: String, expected: String },
-    #[error("{error}{hint}")]
-    Param { error: Box<ParamError>, hint: Hint },
-    #[error("--param {metric}.{key}: set twice; set it once")]
-    DuplicateParam { metric: String, key: String },
-    #[error("--map: duplicate mapping of `{field}`; write one")]
-    DuplicateMapping { field: String },
-    #[error("--map {mapping}: no metric of this run reads `{field}`{hint}")]
-    UnreadMapping {
-        mapping: String,
-        field: String,
-        hint: Hint,
-    },
-    #[error("--out {}: {reason}", file.display())]
-    Out { file: PathBuf, reason: String },
-    #[error("{option} {}: cannot be written: {reason}", file.display())]
-    Unwritable {
-        option: &'static str,
-        file: PathBuf,
-        reason: io::Error,
-    },
-    #[error("{output} and {other} are the same file; choose another file for {option}")]
-    SameFile {
-        output: String,
-        other: String,
-        option: String,
-    },
-    #[error(
-        "{output} is {}`{}`, which the parameter `{parameter}` names; choose another file for {option}",
-        if *is_folder { "in the folder " } else { "the file " }, path.display()
-    )]
-    ReadByMetric {
-        output: String,
-        option: String,
-        path: PathBuf,
-        parameter: String,
-        is_folder: bool,
-    },
-    #[error("{first} and {second} both write to standard output; choose one of them")]
-    StandardOutputTwice { first: String, second: String },
-    #[cfg(not(feature = "lm"))]
-    #[error(
-        "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"
-    )]
-    NoLm { option: &'static str },
-    #[error(
-        "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
-    )]
-    FromStandardInput,
-    #[error(
-        "{}: no row has a score; score the rows first: `score FILE --from {format} -m NAME --out RUN.jsonl`",
-        file.display()
-    )]
-    FromWithoutScores { file: PathBuf, format: &'static str },
-    #[error("--from: cannot create the folder of the converted rows: {0}")]
-    TemporaryFolder(io::Error),
-    #[error(transparent)]
-    Export(#[from] dsrs_metrics_formats::ExportError),
-    #[error(transparent)]
-    Import(#[from] dsrs_metrics_formats::ImportError),
-    #[error("{0}")]
-    #[cfg(feature = "otel")]
-    Otlp(String),
-    #[cfg(not(feature = "otel"))]
-    #[error(
-        "--otlp: this program was built without OpenTelemetry; build it with `cargo install dsrs-metrics --features cli,otel`, or enable the feature `otel` of the dependency `dsrs-metrics`"
-    )]
-    NoOtel,
-    #[error(
-        "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
-    )]
-    NoDestination,
-    #[error("standard input (`-`) is named twice, but can be read only once; name it once")]
-    StandardInputTwice,
-    #[error("{} and {} are the same file; name it once", first.display(), second.display())]
-    SameFileTwice { first: PathBuf, second: PathBuf },
-    #[error(transparent)]
-    Store(#[from] LmError),
-    #[error(transparent)]
-    Results(#[from] ResultsError),
-    #[error(transparent)]
-    Data(#[from] DataError),
-    #[error(transparent)]
-    Evaluate(#[from] EvaluateError),
-    #[error(transparent)]
-    Metric(CreateError),
-    #[error("{error}; {hint}")]
-    UnreadableRow {
-        error: Box<EvaluateError>,
-        hint: String,
-    },
-    #[error("cannot start the threads of the run: {0}")]
-    Runtime(io::Error),
-    #[error("cannot write to standard output: {0}")]
-    StandardOutput(io::Error),
+/// The exit code for invalid usage or input.
+pub(super) const INVALID: u8 = 2;
+
+/// Why a command failed: a sentence for people, which the place that finds the fault writes.
+pub(super) struct CliError(String);
+
+pub(super) type Result<T, E = CliError> = std::result::Result<T, E>;
+
+impl CliError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
 }
 
-impl From<CreateError> for CliError {
-    fn from(error: CreateError) -> Self {
-        match error {
-            CreateError::UnknownMetric { name, nearest } => {
-                let hint = Hint::from(nearest).or(Hint::Instead("see `list` for all metrics"));
-                Self::UnknownMetric { name, hint }
-            }
-            CreateError::MissingFeature { name, feature } => Self::MissingFeature { name, feature },
-            CreateError::Param { error, nearest } => Self::Param {
-                error,
-                hint: Hint::from(nearest),
-            },
-            error => Self::Metric(error),
-        }
+/// Returns an error with a message, as `format!` writes it.
+macro_rules! err {
+    ($($message:tt)*) => {
+        $crate::error::CliError::new(format!($($message)*))
+    };
+}
+pub(super) use err;
+
+impl Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
+}
+
+impl<E: std::error::Error> From<E> for CliError {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Returns the error of a metric with what to do on the command line.
+pub(super) fn of_metric(error: CreateError) -> CliError {
+    match error {
+        CreateError::UnknownMetric {
+            name,
+            nearest: None,
+        } => err!("unknown metric `{name}`; see `list` for all metrics"),
+        CreateError::MissingFeature { name, feature } => err!(
+            "metric `{name}` needs the feature `{feature}`, which this program was built without; build it with `cargo install dsrs-metrics --features cli,{feature}`, or enable the feature `{feature}` of the dependency `dsrs-metrics`"
+        ),
+        error => error.into(),
+    }
+}
+
+/// Returns the end of an error about an unknown name: the known name that was meant, if one is similar.
+pub(super) fn did_you_mean<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let nearest = nearest(name, known).filter(|nearest| *nearest != name)?;
+    Some(format!("; did you mean `{nearest}`?"))
+}
+
+/// Returns the end of an error about an unknown name: the known name that was meant, or else all of them.
+pub(super) fn known_names<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str, IntoIter: ExactSizeIterator + Clone>,
+) -> String {
+    let known = known.into_iter();
+    did_you_mean(name, known.clone()).unwrap_or_else(|| match known.len() {
+        0 => String::new(),
+        _ => format!(", only {}", escape::names(known)),
+    })
+}
+
+/// Prints the errors of results, and returns the exit code if there is one.
+pub(super) fn fail_each(results: impl IntoIterator<Item = Result<()>>) -> Option<ExitCode> {
+    let errors = results.into_iter().filter_map(Result::err);
+    errors.fold(None, |_, error| Some(fail(&error)))
+}
+
+/// Prints an error, and returns the exit code for invalid usage or input.
+pub(super) fn fail(error: &dyn Display) -> ExitCode {
+    print_error(format_args!("error: {error}"));
+    ExitCode::from(INVALID)
+}
+
+/// Prints the requested help or version, or an error, and returns the exit code.
+pub(super) fn report(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // A closed standard output or standard error is not an error here.
+            let _ = error.print();
+        }
+        _ => print_error(message(error)),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(INVALID))
+}
+
+/// An error on one line. If no metric is named, it ends with where their names are.
+fn message(error: &clap::Error) -> String {
+    let line = one_line(&error.to_string());
+    let lacks_metric =
+        error.kind() == ErrorKind::MissingRequiredArgument && line.contains("--metric");
+    if lacks_metric {
+        format!("{line}; see `list` for all metrics")
+    } else {
+        line
+    }
+}
+
+/// Joins the lines of a message, without the usage and the pointer to `--help` at its end.
+fn one_line(message: &str) -> String {
+    let is_end =
+        |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
+    let lines = message
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !is_end(line));
+    let mut joined = String::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        let (separator, line) = match line.strip_prefix("tip: ") {
+            Some(tip) => ("; ", tip),
+            None if joined.is_empty() => ("", line),
+            None if joined.ends_with(':') || line.starts_with('[') => (" ", line),
+            None => (", ", line),
+        };
+        joined.push_str(separator);
+        joined.push_str(line);
+    }
+    joined
 }
 
 #[cfg(test)]
 mod tests {
-    use super::CliError;
+    use clap::{CommandFactory, Parser};
+
+    use super::{message, of_metric, one_line};
+    use crate::args::Arguments;
     use crate::metrics::CreateError;
+
+    fn error(arguments: &[&str]) -> String {
+        let arguments = [&["dsrs-metrics"], arguments].concat();
+        message(&Arguments::try_parse_from(arguments).unwrap_err())
+    }
+
+    #[test]
+    fn an_error_is_one_line_with_its_tip() {
+        assert_eq!(
+            error(&["score", "-", "-m", "em", "--fail-umder", "em=3"]),
+            "error: unexpected argument '--fail-umder' found; a similar argument exists: '--fail-under'"
+        );
+        assert_eq!(
+            error(&["score"]),
+            "error: the following required arguments were not provided: --metric <NAME>, <DATA>...; see `list` for all metrics"
+        );
+        assert_eq!(
+            error(&["report", "a.jsonl"]),
+            "error: the following required arguments were not provided: --out <FILE>"
+        );
+        assert_eq!(
+            error(&["score", "-", "-m", "em", "--format", "xml"]),
+            match cfg!(feature = "parquet") {
+                true => {
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv, parquet]"
+                }
+                false => {
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv]"
+                }
+            }
+        );
+        assert_eq!(
+            error(&["scor"]),
+            "error: unrecognized subcommand 'scor'; some similar subcommands exist: 'compare', 'score'"
+        );
+    }
+
+    #[test]
+    fn the_example_of_a_parameter_is_valid() {
+        let error = error(&["score", "-", "-m", "f1", "--param", "f1"]);
+        let (_, example) = error.split_once("as in ").unwrap();
+        let (metric, setting) = example.split_once('.').unwrap();
+        let (key, value) = setting.split_once('=').unwrap();
+        let mut params = crate::core::metric::params::Params::default();
+        params.insert(key, value);
+        let registry = crate::Registry::builtin();
+        assert!(registry.create(metric, &params).is_ok(), "{example}");
+    }
+
+    /// The examples after `marker` in a message, up to the end of the clause.
+    fn examples<'a>(message: &'a str, marker: &str) -> Vec<&'a str> {
+        let Some((_, rest)) = message.split_once(marker) else {
+            return Vec::new();
+        };
+        let end = rest
+            .find([';', '\n'])
+            .into_iter()
+            .chain(rest.find(". "))
+            .min();
+        let clause = &rest[..end.unwrap_or(rest.len())];
+        clause
+            .split(" or ")
+            .map(|example| example.trim().trim_matches('"'))
+            .collect()
+    }
+
+    /// The arguments that a command needs besides the option in question.
+    fn required(command: &str, option: &str) -> &'static [&'static str] {
+        match command {
+            "export" if option == "--otlp" => &["export", "run.jsonl"],
+            "export" => &[
+                "export",
+                "run.jsonl",
+                "--to",
+                "langfuse",
+                "--out",
+                "scores.jsonl",
+            ],
+            "score" => &["score", "-", "-m", "f1", "--out", "scores.jsonl"],
+            "rejudge" if option == "--map" => &[
+                "rejudge",
+                "run.jsonl",
+                "--label",
+                "label",
+                "--labels",
+                "labels.csv",
+            ],
+            "rejudge" => &["rejudge", "run.jsonl"],
+            "agree" if option == "--map" => &[
+                "agree",
+                "scores.jsonl",
+                "--label",
+                "label",
+                "--labels",
+                "labels.csv",
+            ],
+            "agree" => &["agree", "scores.jsonl", "--label", "label"],
+            "compare" => &["compare", "old.jsonl", "new.jsonl"],
+            "report" => &["report", "scores.jsonl", "--out", "report.html"],
+            _ => &["list"],
+        }
+    }
+
+    #[test]
+    fn every_example_in_help_and_errors_of_options_is_valid() {
+        let mut tried = Vec::new();
+        for command in Arguments::command().get_subcommands() {
+            for argument in command.get_arguments() {
+                let Some(long) = argument
+                    .get_long()
+                    .filter(|_| argument.get_action().takes_values())
+                else {
+                    continue;
+                };
+                let option = format!("--{long}");
+                let start = required(command.get_name(), &option);
+                let help = argument.get_long_help().or_else(|| argument.get_help());
+                let help = help
+                    .map(ToString::to_string)
+                    .unwrap_or_default()
+                    .replace('\n', " ");
+                let parsed = |value: &str| {
+                    let arguments = [&["dsrs-metrics"], start, &[&*option, value]].concat();
+                    Arguments::try_parse_from(arguments)
+                };
+                let rejection = parsed("?").err().map(|error| one_line(&error.to_string()));
+                let of_error = rejection.iter().flat_map(|error| examples(error, "as in "));
+                for example in examples(&help, "e.g. ").into_iter().chain(of_error) {
+                    let error = parsed(example).err().map(|error| error.to_string());
+                    assert_eq!(error, None, "{option} {example}");
+                    tried.push(format!("{option} {example}"));
+                }
+            }
+        }
+        for example in [
+            "--map pred.answer=choices.0.text",
+            "--map gold.answer=answers",
+            "--timeout 2min",
+            "--budget 5000 msat",
+            "--lm openai:gpt-6-luna",
+            "--param f1.profile=folded",
+            "--fail-under f1=0.8",
+        ] {
+            assert!(
+                tried.iter().any(|tried| tried == example),
+                "{example} is not in {tried:?}"
+            );
+        }
+    }
 
     #[test]
     fn an_error_of_the_registry_states_what_to_do_on_the_command_line() {
@@ -155,7 +303,7 @@ mod tests {
             feature: "sandbox",
         };
         assert_eq!(
-            CliError::from(feature).to_string(),
+            of_metric(feature).to_string(),
             "metric `sandbox` needs the feature `sandbox`, which this program was built without; build it with `cargo \
              install dsrs-metrics --features cli,sandbox`, or enable the feature `sandbox` of the dependency \
              `dsrs-metrics`"
@@ -165,7 +313,7 @@ mod tests {
             nearest: None,
         };
         assert_eq!(
-            CliError::from(unknown).to_string(),
+            of_metric(unknown).to_string(),
             "unknown metric `zzz`; see `list` for all metrics"
         );
     }

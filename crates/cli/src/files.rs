@@ -2,17 +2,17 @@
 //! have cost money. Files are compared, not their names, since a link, `/dev/fd/3` or standard input may be any file.
 
 use std::borrow::Cow;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fmt::Display;
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::Param;
-use super::error::CliError;
-use super::store_arguments::StoreArguments;
+use super::args::{LmArguments, Param};
+use super::error::{CliError, Result, err};
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
-use crate::evaluate::report::real_path;
+use crate::evaluate::report::{OutputFile, real_path};
 use crate::results::manifest_path;
 
 /// The files of a command, each with the option or argument that names it.
@@ -43,14 +43,8 @@ pub(super) fn is_regular(file: &Path) -> bool {
 impl<'a> Files<'a> {
     /// The files that every command has: the store and the prices of language models.
     pub(super) fn new() -> Self {
-        let of_models = of_models().into_iter().map(|(name, path)| {
-            let file = existing_or_new(&path);
-            Named {
-                option: name.into(),
-                path: path.into(),
-                file,
-            }
-        });
+        let of_models = of_models().into_iter();
+        let of_models = of_models.map(|(option, path)| Named::new(option, path));
         Self {
             read: of_models.collect(),
             written: Vec::new(),
@@ -59,16 +53,10 @@ impl<'a> Files<'a> {
     }
 
     /// Adds the store in the folder of `--store`.
-    pub(super) fn store(mut self, args: &StoreArguments) -> Self {
+    pub(super) fn store(mut self, args: &LmArguments) -> Self {
         let files = args.store.iter().flat_map(|dir| store_files(dir));
-        self.read.extend(files.map(|path| {
-            let file = existing_or_new(&path);
-            Named {
-                option: "--store".into(),
-                path: path.into(),
-                file,
-            }
-        }));
+        self.read
+            .extend(files.map(|path| Named::new("--store", path)));
         self
     }
 
@@ -118,9 +106,8 @@ impl<'a> Files<'a> {
                 .all(|it| it.option != option || it.file.as_ref() != Some(file))
         };
         if let Some(file) = existing(&path).filter(is_new) {
-            let option = option.to_owned().into();
             self.read.push(Named {
-                option,
+                option: option.to_owned().into(),
                 path: path.into(),
                 file: Some(file),
             });
@@ -131,14 +118,7 @@ impl<'a> Files<'a> {
     pub(super) fn write(mut self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
         match path {
             Some(path) if is_standard(path) => self.printed.push(format!("{option} -")),
-            Some(path) => {
-                let file = existing_or_new(path);
-                self.written.push(Named {
-                    option: option.into(),
-                    path: path.into(),
-                    file,
-                });
-            }
+            Some(path) => self.written.push(Named::new(option, path)),
             None => {}
         }
         self
@@ -147,13 +127,7 @@ impl<'a> Files<'a> {
     /// Adds the manifest beside a result file.
     pub(super) fn write_manifest(mut self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
         if let Some(path) = path.filter(|path| !is_standard(path)) {
-            let manifest = manifest_path(path);
-            let (file, option) = (existing_or_new(&manifest), option.into());
-            self.written.push(Named {
-                option,
-                path: manifest.into(),
-                file,
-            });
+            self.written.push(Named::new(option, manifest_path(path)));
         }
         self
     }
@@ -168,14 +142,17 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// An error with both names.
-    pub(super) fn check_read_once(&self) -> Result<(), CliError> {
+    pub(super) fn check_read_once(&self) -> Result<()> {
         for (number, second) in self.read.iter().enumerate() {
             let same = |first: &&Named<'_>| {
                 first.file.is_some() && first.file == second.file && first.option == second.option
             };
             if let Some(first) = self.read[..number].iter().find(same) {
-                let (first, second) = (first.path.to_path_buf(), second.path.to_path_buf());
-                return Err(CliError::SameFileTwice { first, second });
+                return Err(err!(
+                    "{} and {} are the same file; name it once",
+                    first.path.display(),
+                    second.path.display()
+                ));
             }
         }
         Ok(())
@@ -185,7 +162,7 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// An error with both options and files.
-    pub(super) fn check(&self) -> Result<(), CliError> {
+    pub(super) fn check(&self) -> Result<()> {
         if self
             .read
             .iter()
@@ -193,56 +170,35 @@ impl<'a> Files<'a> {
             .count()
             > 1
         {
-            return Err(CliError::StandardInputTwice);
+            return Err(err!(
+                "standard input (`-`) is named twice, but can be read only once; name it once"
+            ));
         }
         if let [first, second, ..] = &*self.printed {
-            let (first, second) = (first.clone(), second.clone());
-            return Err(CliError::StandardOutputTwice { first, second });
+            return Err(err!(
+                "{first} and {second} both write to standard output; choose one of them"
+            ));
         }
         let streams = [
-            ("standard output", stream(&io::stdout())),
-            ("standard error", stream(&io::stderr())),
+            Named::stream("standard output", stream(&io::stdout())),
+            Named::stream("standard error", stream(&io::stderr())),
         ];
         for (number, output) in self.written.iter().enumerate() {
             let others = self.written[..number]
                 .iter()
                 .filter(|it| it.option != output.option);
-            let names = self.read.iter().chain(others);
-            let names = names.map(|other| (other.to_string(), &other.file));
-            let streams = streams
-                .iter()
-                .map(|(name, file)| ((*name).to_owned(), file));
-            if let Some((other, _)) = names
-                .chain(streams)
-                .find(|(_, file)| file.is_some() && **file == output.file)
-            {
-                let (output, option) = (output.to_string(), output.option.to_string());
-                return Err(CliError::SameFile {
-                    output,
-                    other,
-                    option,
-                });
-            }
+            output.check_other_than(self.read.iter().chain(others).chain(&streams))?;
         }
-        for (name, file) in streams.iter().filter(|(_, file)| file.is_some()) {
-            if let Some(input) = self.read.iter().find(|input| input.file == *file) {
-                let (output, other) = ((*name).to_owned(), input.to_string());
-                let option = output.clone();
-                return Err(CliError::SameFile {
-                    output,
-                    other,
-                    option,
-                });
-            }
-        }
-        Ok(())
+        streams
+            .iter()
+            .try_for_each(|stream| stream.check_other_than(&self.read))
     }
 
     /// Checks that no output is a file that a metric reads, or is in such a folder: a later run would read it.
     ///
     /// # Errors
     /// An error with the output, the file or folder, and the parameter that names it.
-    pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<(), CliError> {
+    pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<()> {
         let mut files = Vec::new();
         metrics.iter().for_each(|metric| metric.files(&mut files));
         for (parameter, path) in files.iter().filter_map(MetricFile::path) {
@@ -253,16 +209,16 @@ impl<'a> Files<'a> {
                 None => file.is_some() && output.file == file,
             };
             if let Some(found) = self.written.iter().find(is_read) {
-                let is_folder = folder.is_some();
-                let (output, option) = (found.to_string(), found.option.to_string());
-                let (path, parameter) = (path.to_path_buf(), parameter.to_owned());
-                return Err(CliError::ReadByMetric {
-                    output,
-                    option,
-                    path,
-                    parameter,
-                    is_folder,
-                });
+                let place = if folder.is_some() {
+                    "in the folder "
+                } else {
+                    "the file "
+                };
+                return Err(err!(
+                    "{found} is {place}`{}`, which the parameter `{parameter}` names; choose another file for {}",
+                    path.display(),
+                    found.option
+                ));
             }
         }
         Ok(())
@@ -306,9 +262,41 @@ fn store_files(_: &Path) -> [PathBuf; 0] {
     []
 }
 
-impl std::fmt::Display for Named<'_> {
+impl<'a> Named<'a> {
+    /// A file that may not exist yet.
+    fn new(option: &'a str, path: impl Into<Cow<'a, Path>>) -> Self {
+        let path = path.into();
+        Self {
+            option: option.into(),
+            file: existing_or_new(&path),
+            path,
+        }
+    }
+
+    fn stream(name: &'a str, file: Option<Identity>) -> Self {
+        Self {
+            option: name.into(),
+            path: Path::new("").into(),
+            file,
+        }
+    }
+
+    fn check_other_than<'b>(&self, files: impl IntoIterator<Item = &'b Named<'b>>) -> Result<()> {
+        let is_same = |other: &&Named<'_>| other.file.is_some() && other.file == self.file;
+        match files.into_iter().find(is_same) {
+            Some(other) => Err(err!(
+                "{self} and {other} are the same file; choose another file for {}",
+                self.option
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Named<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.option, self.path.display())
+        let name = format!("{} {}", self.option, self.path.display());
+        f.write_str(name.trim_end())
     }
 }
 
@@ -350,10 +338,65 @@ fn identity(found: &Metadata, path: &Path) -> Option<Identity> {
 #[cfg(unix)]
 fn stream(stream: &impl std::os::fd::AsFd) -> Option<Identity> {
     let copy = stream.as_fd().try_clone_to_owned().ok()?;
-    identity(&fs::File::from(copy).metadata().ok()?, Path::new(""))
+    identity(&File::from(copy).metadata().ok()?, Path::new(""))
 }
 
 #[cfg(not(unix))]
 fn stream<S>(_: &S) -> Option<Identity> {
     None
+}
+
+/// The output of an option such as `--markdown FILE`.
+pub(super) struct Output {
+    option: &'static str,
+    path: PathBuf,
+    /// `None` for standard output.
+    file: Option<OutputFile>,
+    /// Whether there is a file of this name, which an earlier run wrote.
+    replaces_file: bool,
+}
+
+impl Output {
+    /// Checks that the file can be written. Nothing appears under its name yet.
+    pub(super) fn create(option: &'static str, path: &Path) -> Result<Self> {
+        let path = path.to_owned();
+        let file = (!is_standard(&path))
+            .then(|| OutputFile::create(&path))
+            .transpose();
+        let file = file.map_err(|reason| unwritable(option, &path, &reason))?;
+        Ok(Self {
+            option,
+            replaces_file: path.is_file(),
+            path,
+            file,
+        })
+    }
+
+    /// Returns whether the output is printed instead of the result's text.
+    pub(super) fn is_standard(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// Writes the file, if it is one.
+    pub(super) fn write(
+        &self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        file.write(write)
+            .map_err(|reason| unwritable(self.option, &self.path, &reason))
+    }
+
+    /// Returns a note for a run that ends without a result, if the file of an earlier run remains.
+    pub(super) fn unchanged(&self) -> Option<String> {
+        let (option, path) = (self.option, self.path.display());
+        self.replaces_file
+            .then(|| format!("{option} {path}: not written; it is the file of an earlier run"))
+    }
+}
+
+pub(super) fn unwritable(option: &str, file: &Path, reason: &io::Error) -> CliError {
+    err!("{option} {}: cannot be written: {reason}", file.display())
 }

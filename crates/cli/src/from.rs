@@ -1,14 +1,15 @@
 //! `--from`: files of other programs, which are converted to result files in a temporary folder. Messages and outputs show the names
 //! of the user's files.
 
+use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use dsrs_metrics_formats::{Epochs, ForeignFormat, import_file};
 use tempfile::TempDir;
 
-use super::error::CliError;
+use super::error::{Result, err};
 use super::stdio::print_error;
 use super::value_parsers::one_of;
 use crate::data::NamedFile;
@@ -25,14 +26,17 @@ pub(crate) struct FromArgument {
 
 impl FromArgument {
     /// Returns an error if a converted file, which has this number of metrics, has no scores.
-    pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<(), CliError> {
+    pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<()> {
         match self.from {
             Some(format) if metrics == 0 => {
                 let named = ForeignFormat::ALL
                     .iter()
                     .find(|(other, _, _)| *other == format);
-                let (file, format) = (file.to_owned(), named.map_or("", |(_, name, _)| *name));
-                Err(CliError::FromWithoutScores { file, format })
+                Err(err!(
+                    "{}: no row has a score; score the rows first: `score FILE --from {} -m NAME --out RUN.jsonl`",
+                    file.display(),
+                    named.map_or("", |(_, name, _)| *name)
+                ))
             }
             _ => Ok(()),
         }
@@ -42,13 +46,9 @@ impl FromArgument {
 /// A file of a command: as it is, or converted. The converted file is removed with this value.
 pub(crate) struct InputFile<'a> {
     name: &'a Path,
-    converted: Option<Converted>,
-}
-
-struct Converted {
-    path: PathBuf,
-    /// The folder of the file, which is removed when it is dropped.
-    _folder: TempDir,
+    path: Cow<'a, Path>,
+    /// The folder of a converted file.
+    _folder: Option<TempDir>,
 }
 
 impl<'a> InputFile<'a> {
@@ -61,17 +61,22 @@ impl<'a> InputFile<'a> {
         epochs: Epochs,
         name: &'a Path,
         is_quiet: bool,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self> {
         let Some(format) = argument.from else {
             return Ok(Self {
                 name,
-                converted: None,
+                path: name.into(),
+                _folder: None,
             });
         };
         if name.as_os_str() == "-" {
-            return Err(CliError::FromStandardInput);
+            return Err(err!(
+                "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
+            ));
         }
-        let folder = private_folder().map_err(CliError::TemporaryFolder)?;
+        let folder = private_folder().map_err(|error| {
+            err!("--from: cannot create the folder of the converted rows: {error}")
+        })?;
         let path = folder.path().join("rows.jsonl");
         let notes = import_file(format, epochs, name, &path)?;
         for note in notes.iter().filter(|_| !is_quiet) {
@@ -79,21 +84,15 @@ impl<'a> InputFile<'a> {
         }
         Ok(Self {
             name,
-            converted: Some(Converted {
-                path,
-                _folder: folder,
-            }),
+            path: path.into(),
+            _folder: Some(folder),
         })
     }
 
     /// Returns the file that is read, with the name of the user's file.
     pub(crate) fn named(&self) -> NamedFile<'_> {
-        let path = self
-            .converted
-            .as_ref()
-            .map_or(self.name, |converted| &converted.path);
         NamedFile {
-            path,
+            path: &self.path,
             name: self.name,
         }
     }

@@ -10,9 +10,8 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::args::Arguments;
-use super::error::CliError;
+use super::error::{self, Result};
 use super::stdio::print_generated;
-use super::usage;
 
 /// Print shell completions, or a manual page
 #[derive(Debug, Args)]
@@ -42,7 +41,7 @@ enum Generated {
 }
 
 /// Prints what the arguments name, for the program that was started under this name.
-pub(super) fn run(program: &OsStr, args: &GenerateArguments) -> Result<ExitCode, CliError> {
+pub(super) fn run(program: &OsStr, args: &GenerateArguments) -> Result<ExitCode> {
     let name = Path::new(program)
         .file_stem()
         .and_then(OsStr::to_str)
@@ -70,7 +69,7 @@ fn is_plain(name: &&str) -> bool {
     !name.is_empty() && name.chars().all(is_plain)
 }
 
-fn print_page(mut program: Command, page: Option<&str>) -> Result<ExitCode, CliError> {
+fn print_page(mut program: Command, page: Option<&str>) -> Result<ExitCode> {
     program.build();
     let command = match page {
         None => program,
@@ -83,18 +82,16 @@ fn print_page(mut program: Command, page: Option<&str>) -> Result<ExitCode, CliE
                     names.join(", ")
                 );
                 let error = program.error(ErrorKind::InvalidSubcommand, message);
-                return Ok(usage::report(&error));
+                return Ok(error::report(&error));
             }
         },
     };
     let mut text = Vec::new();
-    Man::new(command)
-        .render(&mut text)
-        .map_err(CliError::StandardOutput)?;
+    Man::new(command).render(&mut text)?;
     print(&text)
 }
 
-fn print(text: &[u8]) -> Result<ExitCode, CliError> {
-    print_generated(&String::from_utf8_lossy(text)).map_err(CliError::StandardOutput)?;
+fn print(text: &[u8]) -> Result<ExitCode> {
+    print_generated(&String::from_utf8_lossy(text))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 //! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report`, `export`, `accept` and `generate` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
-//! input or another output, and `output.rs` writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
+//! input or another output, and writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
 //! of the library uses this module.
 
 mod accept;
@@ -11,27 +11,20 @@ mod agree;
 mod args;
 mod compare;
 mod error;
-mod exit;
 mod export;
 mod files;
 mod from;
 mod generate;
-mod hint;
 mod limit;
 mod list;
 mod otlp;
-mod output;
-mod panic_hook;
 mod rejudge;
 mod report;
 mod runs;
 mod score;
-mod settings;
 mod stdio;
 #[cfg(feature = "lm")]
 mod store;
-mod store_arguments;
-mod usage;
 mod value_parsers;
 
 use dsrs_metrics_builtin::metrics;
@@ -40,12 +33,15 @@ use dsrs_metrics_run::{agreement, data, evaluate, results};
 use dsrs_metrics_values::{json, messages, stats};
 
 use std::ffi::OsString;
+use std::panic;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Parser;
 
 use args::{Arguments, Command};
-use exit::fail;
+use error::fail;
+use stdio::print_error;
 
 pub use crate::metrics::{Registry, RegistryError};
 
@@ -55,7 +51,7 @@ pub use crate::metrics::{Registry, RegistryError};
 /// Replaces the panic hook: a metric that panics fails its row and prints nothing, and a panic in
 /// this library becomes one line on standard error and exit code 101.
 pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> ExitCode {
-    panic_hook::run_with_hook(|| {
+    run_with_hook(|| {
         let mut registry = Registry::builtin();
         match add(&mut registry) {
             Ok(()) => run(&registry, std::env::args_os()),
@@ -118,25 +114,48 @@ pub fn run<A: Into<OsString> + Clone>(
     let program = args.peek().cloned().unwrap_or_default();
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
-        Err(error) => return usage::report(&error),
+        Err(error) => return error::report(&error),
     };
-    match arguments.command {
-        Command::List(args) => list::run(registry, &args).unwrap_or_else(|error| fail(&error)),
-        Command::Score(args) => score::run(registry, &args).unwrap_or_else(|error| fail(&error)),
-        Command::Agree(args) => agree::run(registry, &args).unwrap_or_else(|error| fail(&error)),
-        Command::Compare(args) => {
-            compare::run(registry, &args).unwrap_or_else(|error| fail(&error))
-        }
-        Command::Rejudge(args) => {
-            rejudge::run(registry, &args).unwrap_or_else(|error| fail(&error))
-        }
-        Command::Export(args) => export::run(&args).unwrap_or_else(|error| fail(&error)),
+    let ran = match arguments.command {
+        Command::List(args) => list::run(registry, &args),
+        Command::Score(args) => score::run(registry, &args),
+        Command::Agree(args) => agree::run(registry, &args),
+        Command::Compare(args) => compare::run(registry, &args),
+        Command::Rejudge(args) => rejudge::run(registry, &args),
+        Command::Export(args) => export::run(&args),
         #[cfg(feature = "lm")]
-        Command::Store(args) => store::run(&args).unwrap_or_else(|error| fail(&error)),
-        Command::Accept(args) => accept::run(&args).unwrap_or_else(|error| fail(&error)),
-        Command::Generate(args) => {
-            generate::run(&program, &args).unwrap_or_else(|error| fail(&error))
-        }
-        Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
-    }
+        Command::Store(args) => store::run(&args),
+        Command::Accept(args) => accept::run(&args),
+        Command::Generate(args) => generate::run(&program, &args),
+        Command::Report(args) => report::run(registry, &args),
+    };
+    ran.unwrap_or_else(|error| fail(&error))
+}
+
+/// The exit code of a panic, as in a program without this hook.
+const PANICKED: u8 = 101;
+
+/// The message and the location of the last panic.
+static LAST: Mutex<Option<String>> = Mutex::new(None);
+
+/// Runs the program with a hook that prints nothing. The harness turns a panic of a metric into a
+/// failed row; any other panic is an internal error, which is reported here.
+fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
+    panic::set_hook(Box::new(|info| {
+        let message = core::panic::message(info.payload());
+        let location = info
+            .location()
+            .map(|at| format!(" ({at})"))
+            .unwrap_or_default();
+        let line = format!("{message}{location}");
+        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
+    }));
+    core::panic::catch(false, run).unwrap_or_else(|_| {
+        let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
+        print_error(format_args!(
+            "error: internal error in dsrs-metrics: {}",
+            last.unwrap_or_default()
+        ));
+        ExitCode::from(PANICKED)
+    })
 }

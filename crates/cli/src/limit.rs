@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::core::spec::ScoreRange;
-use crate::error::CliError;
+use crate::error::{Result, err};
 
 /// A limit of a score. `60%` is 0.6.
 #[derive(Debug, Clone)]
@@ -23,14 +23,9 @@ impl Limit {
         metric: &str,
         range: Option<ScoreRange>,
         reachable: Option<ScoreRange>,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let is_share = range == Some(ScoreRange::UNIT);
-        let invalid = |expected: String| {
-            Err(CliError::Limit {
-                option: format!("{option}{self}"),
-                expected,
-            })
-        };
+        let invalid = |expected: String| Err(err!("{option}{self}: expected {expected}"));
         if self.percentage().is_some() && !is_share {
             return invalid(format!(
                 "a number, since the scores of `{metric}` are not known to be in [0, 1]; remove the percent sign"

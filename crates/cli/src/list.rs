@@ -2,26 +2,27 @@
 
 use std::borrow::Cow;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use heck::ToSnakeCase;
+use regex::Regex;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::Options;
 
 use super::args::ListArguments;
-use super::error::CliError;
-use super::settings::{Setting, accepted};
+use super::error::{Result, of_metric};
 use super::stdio::{print, print_indented_json};
-use crate::core::spec::{MetricSpec, ParamSpec};
+use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
 use crate::core::value_type::TypeHelp;
-use crate::metrics::registry::{Entry, Registry};
+use crate::metrics::registry::{Entry, Registry, SETTINGS, has_param};
 
 /// The number of columns if neither `COLUMNS` nor a terminal defines it.
 const DEFAULT_WIDTH: usize = 100;
 
-pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode, CliError> {
+pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode> {
     if args.names.is_empty() && !args.json {
-        print(&overview(registry, width())).map_err(CliError::StandardOutput)?;
+        print(&overview(registry, width()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let metrics = select(registry, &args.names)?;
@@ -39,12 +40,12 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
                 settings: accepted(spec),
             })
             .collect();
-        print_indented_json(&listed).map_err(CliError::StandardOutput)?;
+        print_indented_json(&listed)?;
         return Ok(ExitCode::SUCCESS);
     }
     let width = width();
     let text: Vec<String> = specs.iter().map(|spec| describe(spec, width)).collect();
-    print(&text.join("\n")).map_err(CliError::StandardOutput)?;
+    print(&text.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -88,13 +89,13 @@ impl Listed<'_> {
     }
 }
 
-fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>, CliError> {
+fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>> {
     if names.is_empty() {
         return Ok(registry.entries().map(Listed::from).collect());
     }
     names
         .iter()
-        .map(|name| Ok(Listed::from(registry.find(name)?)))
+        .map(|name| Ok(Listed::from(registry.find(name).map_err(of_metric)?)))
         .collect()
 }
 
@@ -287,31 +288,13 @@ fn paragraphs(doc: &str) -> Vec<String> {
         .collect()
 }
 
-/// Replaces each Markdown link, `[text](target)`, by its text.
+/// Returns a text with the words of its Markdown links alone.
 fn without_links(text: &str) -> String {
-    let (mut plain, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("](") {
-        match before.rfind('[') {
-            Some(open) => plain.extend([&before[..open], &before[open + 1..]]),
-            None => plain.push_str(before),
-        }
-        rest = after_target(after);
-    }
-    plain + rest
-}
-
-/// Returns what follows the parenthesis that closes the target of a link. A target may have parentheses, as `f()`.
-fn after_target(text: &str) -> &str {
-    let mut open = 0_usize;
-    for (at, character) in text.char_indices() {
-        match character {
-            '(' => open += 1,
-            ')' if open == 0 => return &text[at + 1..],
-            ')' => open -= 1,
-            _ => {}
-        }
-    }
-    ""
+    static LINK: LazyLock<Regex> = LazyLock::new(|| {
+        let link = r"\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)";
+        Regex::new(link).expect("the pattern is valid")
+    });
+    LINK.replace_all(text, "$1").into_owned()
 }
 
 /// Appends `line`, wrapped to the width, with an indent for its first line and one for the others.
@@ -330,9 +313,58 @@ fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) 
     text.push('\n');
 }
 
+/// Returns the settings that a metric accepts, as parameters, with their defaults from its spec.
+fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
+    let [threshold, strict, cost] = SETTINGS;
+    let direction = if spec.higher_is_better() {
+        "smallest"
+    } else {
+        "largest"
+    };
+    let number = [
+        Setting {
+            name: threshold,
+            ty: "number",
+            default: spec.threshold.map(|threshold| format!("{threshold:?}")),
+            doc: format!("The {direction} score that is a pass."),
+        },
+        Setting {
+            name: strict,
+            ty: "bool",
+            default: Some(spec.strict.to_string()),
+            doc: "Whether a score becomes 1 (pass) or 0 (fail).".to_owned(),
+        },
+    ];
+    let cost = Setting {
+        name: cost,
+        ty: "cost",
+        default: Some(format!("{} msat", spec.cost_msats)),
+        doc: "The largest expected cost of one call.".to_owned(),
+    };
+    let number = number
+        .into_iter()
+        .filter(|_| spec.kind == ScoreKind::Number);
+    number
+        .chain([cost])
+        .filter(|setting| !has_param(spec, setting.name))
+        .collect()
+}
+
+/// A setting of a metric in `list`.
+#[derive(Debug, PartialEq, Serialize)]
+struct Setting {
+    name: &'static str,
+    #[serde(rename = "type")]
+    ty: &'static str,
+    default: Option<String>,
+    doc: String,
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{as_typed, paragraphs, summary};
+    use super::{accepted, as_typed, paragraphs, summary};
+    use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
+    use crate::core::value_type::TypeHelp;
 
     #[test]
     fn a_summary_is_the_first_sentence_cut_between_words() {
@@ -396,5 +428,35 @@ mod tests {
         ] {
             assert_eq!(as_typed(default), typed);
         }
+    }
+
+    #[test]
+    fn a_setting_that_the_metric_does_not_accept_is_not_listed() {
+        let threshold = ParamSpec {
+            name: "threshold",
+            ty: "f64",
+            help: TypeHelp::NONE,
+            default: None,
+            doc: "",
+            names: &[],
+        };
+        let names = |spec: &MetricSpec<'_>| -> Vec<&str> {
+            accepted(spec)
+                .into_iter()
+                .map(|setting| setting.name)
+                .collect()
+        };
+        assert_eq!(
+            names(&MetricSpec::new("x")),
+            ["threshold", "strict", "cost"]
+        );
+        assert_eq!(
+            names(&MetricSpec::new("x").with_kind(ScoreKind::Bool)),
+            ["cost"]
+        );
+        assert_eq!(
+            names(&MetricSpec::new("x").with_params(&[threshold])),
+            ["strict", "cost"]
+        );
     }
 }

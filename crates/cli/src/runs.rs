@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use clap::Args;
 
-use super::error::CliError;
+use super::error::{Result, err};
 use super::value_parsers::finite;
 use crate::core::spec::Direction;
 use crate::data::NamedFile;
 use crate::metrics::Registry;
-use crate::results::{ComparisonBuilder, ReportRun, ResultsError, RunScores};
+use crate::results::{ComparisonBuilder, ReportRun, RunScores};
 
 /// Options of `compare` and `report`.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ impl RunArguments {
         &self,
         file: NamedFile<'_>,
         group: Option<&str>,
-    ) -> Result<ReportRun<'static>, ResultsError> {
+    ) -> Result<ReportRun<'static>> {
         let run = ReportRun::read(file, group)?;
         Ok(match self.failure_score {
             Some(score) => run.with_failure_score(score),
@@ -45,7 +45,7 @@ impl RunArguments {
         &self,
         comparison: &ComparisonBuilder,
         file: NamedFile<'_>,
-    ) -> Result<RunScores, ResultsError> {
+    ) -> Result<RunScores> {
         let scores = comparison.read_named(file)?;
         Ok(match self.failure_score {
             Some(score) => scores.with_failure_score(score),
@@ -74,10 +74,10 @@ pub(crate) fn metric_of(name: &str) -> &str {
 }
 
 /// Checks that each metric of `-m` is named once.
-pub(crate) fn check_unique(metrics: &[String]) -> Result<(), CliError> {
+pub(crate) fn check_unique(metrics: &[String]) -> Result<()> {
     let mut seen = HashSet::new();
     match metrics.iter().find(|name| !seen.insert(*name)) {
         None => Ok(()),
-        Some(name) => Err(CliError::DuplicateMetric { name: name.clone() }),
+        Some(name) => Err(err!("duplicate metric `{name}`; name it once")),
     }
 }

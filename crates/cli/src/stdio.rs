@@ -9,32 +9,37 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::error::{CliError, Result, err};
 use crate::messages::escape;
 use crate::results::Annotation;
 
 /// Writes lines to standard output. A closed pipe is not an error: its reader has read what it
 /// needs.
-pub(super) fn print(text: &str) -> io::Result<()> {
+pub(super) fn print(text: &str) -> Result<()> {
     let lines: Vec<_> = text.split('\n').map(escape::escaped).collect();
-    write(&lines.join("\n"))
+    print_generated(&lines.join("\n"))
 }
 
 /// Writes a value as one line of JSON to standard output.
-pub(super) fn print_json(value: &impl Serialize) -> io::Result<()> {
-    let json = serde_json::to_string(value).map_err(io::Error::other)?;
-    write(&format!("{}\n", ascii_escaped(&json)))
+pub(super) fn print_json(value: &impl Serialize) -> Result<()> {
+    let json = serde_json::to_string(value).map_err(unwritable)?;
+    print_generated(&format!("{}\n", ascii_escaped(&json)))
 }
 
 /// Writes a value as indented JSON to standard output.
-pub(super) fn print_indented_json(value: &impl Serialize) -> io::Result<()> {
-    let json = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+pub(super) fn print_indented_json(value: &impl Serialize) -> Result<()> {
+    let json = serde_json::to_string_pretty(value).map_err(unwritable)?;
     let lines: Vec<_> = json.split('\n').map(ascii_escaped).collect();
-    write(&format!("{}\n", lines.join("\n")))
+    print_generated(&format!("{}\n", lines.join("\n")))
 }
 
 /// Writes a script or a page that contains nothing but the definitions of the arguments.
-pub(super) fn print_generated(text: &str) -> io::Result<()> {
-    write(text)
+pub(super) fn print_generated(text: &str) -> Result<()> {
+    write(text).map_err(unwritable)
+}
+
+pub(super) fn unwritable(error: impl fmt::Display) -> CliError {
+    err!("cannot write to standard output: {error}")
 }
 
 /// Standard output as the writer of an XML document.

@@ -7,9 +7,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use bytesize::ByteSize;
 use clap::{ArgGroup, Args, Subcommand};
 
-use super::error::CliError;
+use super::error::{Result, err};
 use super::stdio::print;
-use crate::lm::{LmError, Pruned, Store, StoreInfo};
+use crate::lm::{Pruned, Store, StoreInfo};
 
 /// Show or prune the store, which keeps replies of models and other results that cost something
 #[derive(Debug, Args)]
@@ -44,18 +44,7 @@ enum Action {
 /// The last second of the year 9999, after which a time has no format.
 const END_OF_TIME: u64 = 253_402_300_799;
 
-/// Why the store cannot be shown or pruned.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
-    #[error("no folder for the store, because the user has no home folder; write --store DIR")]
-    NoFolder,
-    #[error(transparent)]
-    Store(#[from] LmError),
-    #[error(transparent)]
-    Cli(#[from] CliError),
-}
-
-pub(super) fn run(args: &StoreCommand) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {
     let variable = || {
         std::env::var_os("DSRS_STORE")
             .filter(|it| !it.is_empty())
@@ -66,7 +55,9 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode, Error> {
         .clone()
         .or_else(variable)
         .or_else(Store::default_dir);
-    let folder = folder.ok_or(Error::NoFolder)?;
+    let folder = folder.ok_or_else(|| {
+        err!("no folder for the store, because the user has no home folder; write --store DIR")
+    })?;
     let text = match Store::open_existing(&folder)? {
         None => format!("{}: no store", folder.join(Store::FILE).display()),
         Some(store) => match args.action {
@@ -94,11 +85,11 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode, Error> {
             }
         },
     };
-    print(&format!("{text}\n")).map_err(CliError::StandardOutput)?;
+    print(&format!("{text}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn info(store: &Store, is_checked: bool) -> Result<String, LmError> {
+fn info(store: &Store, is_checked: bool) -> Result<String> {
     let StoreInfo {
         replies,
         outputs,

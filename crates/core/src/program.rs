@@ -590,8 +590,8 @@ mod tests {
         assert_eq!(found.budget_msats, Some(7));
         assert_eq!(ProgramRunError::of_any(&found), found);
         assert_eq!(ProgramRunError::of_any(&spent()).budget_msats, Some(7));
-        let unscripted = LmErrorKind::Unscripted {
-            prompt: String::new(),
+        let unscripted = LmErrorKind::Other {
+            reason: String::new(),
         };
         let other = LmError::new("test:lm", unscripted);
         assert_eq!(ProgramRunError::of_any(&other).budget_msats, None);

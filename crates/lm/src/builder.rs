@@ -106,8 +106,10 @@ impl LmBuilder {
         let variable = "DSRS_LM";
         match variables.get(variable) {
             Some(id) => Ok(Self::new(id, variables)),
-            None => Err(LmErrorKind::NotConfigured {
-                variable: variable.to_owned(),
+            None => Err(LmErrorKind::Setting {
+                reason: format!(
+                    "no language model configured; set {variable}=provider:model, such as openai:gpt-6-luna"
+                ),
             }
             .into()),
         }
@@ -597,12 +599,11 @@ impl LmBuilder {
         };
         match found.parse().ok().filter(is_valid) {
             Some(number) => Ok(Some(number)),
-            None => Err(LmErrorKind::InvalidSetting {
-                setting: setting.to_owned(),
-                found,
-                reason: format!("expected {expected}"),
-            }
-            .into()),
+            None => Err(LmError::setting(
+                setting,
+                &found,
+                format_args!("expected {expected}"),
+            )),
         }
     }
 
@@ -635,7 +636,6 @@ impl LmBuilder {
             inner: client,
             estimate,
             prices,
-            attempts: self.retry.max_attempts.max(1),
             store,
         };
         Ok(Lm::new(Arc::new(layers), self.ledger.clone(), None))

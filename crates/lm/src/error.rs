@@ -69,6 +69,29 @@ impl LmError {
         error
     }
 
+    #[doc(hidden)]
+    pub fn no_embedder() -> Self {
+        let reason = "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or write `--embed` with one of these (in code `.embedder(..)`)";
+        LmErrorKind::Setting {
+            reason: reason.to_owned(),
+        }
+        .into()
+    }
+
+    pub(super) fn unscripted(model: &str, prompt: &str) -> Self {
+        let reason = format!(
+            "no scripted reply for the prompt `{prompt}`; add one with `when` or `otherwise`"
+        );
+        Self::new(model, LmErrorKind::Other { reason })
+    }
+
+    /// Returns the error of an invalid setting.
+    #[doc(hidden)]
+    pub fn setting(setting: &str, found: &str, reason: impl fmt::Display) -> Self {
+        let reason = format!("invalid {setting} `{found}`: {reason}");
+        LmErrorKind::Setting { reason }.into()
+    }
+
     setters! {
         /// Sets the cost in msat; `None` if it is unknown.
         ///

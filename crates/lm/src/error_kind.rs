@@ -24,48 +24,11 @@ use super::error::LmError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LmErrorKind {
-    /// No model is configured.
-    #[error(
-        "no language model configured; set {variable}=provider:model, such as openai:gpt-6-luna"
-    )]
-    NotConfigured {
-        /// The environment variable that selects the model.
-        variable: String,
-    },
-    /// No embedding model is configured.
-    #[error(
-        "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or write `--embed` with one of these (in code `.embedder(..)`)"
-    )]
-    NoEmbedder,
-    /// A setting or environment variable has an invalid value.
-    #[error("invalid {setting} `{found}`: {reason}")]
-    InvalidSetting {
-        /// The setting or environment variable.
-        setting: String,
-        /// Its value, without secrets.
-        found: String,
-        /// Why it is invalid, or what is expected.
+    /// A setting is missing or invalid, so that no call can be made.
+    #[error("{reason}")]
+    Setting {
+        /// The setting, what was found, and what to write.
         reason: String,
-    },
-    /// The name of a model is not of the form `provider:model`.
-    #[error(
-        "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
-    )]
-    InvalidModelId {
-        /// The name.
-        id: String,
-    },
-    /// No provider has this name.
-    #[error("unknown provider in model `{id}`; {}", provider_hint(suggestion.as_deref(), address.as_deref(), known))]
-    UnknownProvider {
-        /// The name of the model.
-        id: String,
-        /// The most similar name with a known provider.
-        suggestion: Option<String>,
-        /// The provider's OpenAI-compatible address, if the provider is known to have one.
-        address: Option<String>,
-        /// The known providers, separated by commas.
-        known: String,
     },
     /// The provider requires an API key, and none is set.
     #[error("missing API key; set {variable}")]
@@ -178,17 +141,6 @@ pub enum LmErrorKind {
         /// How the response ends.
         reason: String,
     },
-    /// The server answered with a redirect, which is not followed: it would send the API key and the
-    /// prompt to an address that is not configured.
-    #[error(
-        "status {status} redirects to {location}, and redirects are not followed; set the base URL to the address of the API"
-    )]
-    Redirected {
-        /// The HTTP status.
-        status: u16,
-        /// The address that the server names, without secrets.
-        location: String,
-    },
     /// The response is larger than the limit; the rest was not read.
     #[error(
         "expected a reply of at most {limit} {unit}, found more; DSRS_MAX_REPLY_BYTES sets the limit in bytes"
@@ -254,12 +206,6 @@ pub enum LmErrorKind {
         /// The first 80 characters of the last message.
         message: String,
     },
-    /// A [`ScriptedLm`](super::ScriptedLm) has no reply for a prompt.
-    #[error("no scripted reply for the prompt `{prompt}`; add one with `when` or `otherwise`")]
-    Unscripted {
-        /// The end of the prompt.
-        prompt: String,
-    },
     /// Any other error.
     #[error("{reason}")]
     Other {
@@ -276,19 +222,6 @@ fn requested_delay(delay: Option<Duration>) -> String {
 }
 
 /// A correction of an unknown provider.
-fn provider_hint(suggestion: Option<&str>, address: Option<&str>, known: &str) -> String {
-    if let Some(address) = address {
-        return format!("set OPENAI_BASE_URL={address} and OPENAI_API_KEY, and write openai:MODEL");
-    }
-    let hint = match suggestion {
-        Some(suggestion) => format!("did you mean `{suggestion}`?"),
-        None => format!("write provider:model, where provider is one of {known};"),
-    };
-    format!(
-        "{hint} for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
-    )
-}
-
 impl LmErrorKind {
     /// Whether the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
     /// timeout, a truncated response.

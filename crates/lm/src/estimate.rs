@@ -12,11 +12,9 @@ use serde::Serialize;
 
 use super::layers::DEFAULT_MAX_TOKENS;
 use super::lock::lock;
-use super::{LanguageModel, LmError, LmErrorKind, LmRequest};
+use super::{LmError, LmErrorKind};
 
 tokio::task_local! {
-    /// Set while a judge estimates the repair of a reply.
-    static IS_REPAIR: ();
     /// The last call of the metric that is observed that was estimated.
     static ESTIMATED: RefCell<Option<LmError>>;
 }
@@ -56,17 +54,6 @@ pub(super) fn error(model: &str) -> LmError {
     error
 }
 
-/// Counts the largest repair that may follow an estimated call.
-#[doc(hidden)]
-pub async fn repair(lm: &dyn LanguageModel, request: &LmRequest) {
-    // It always returns an error, since no call is made.
-    let _ = IS_REPAIR.scope((), lm.complete(request)).await;
-}
-
-pub(super) fn is_repair() -> bool {
-    IS_REPAIR.try_with(|()| ()).is_ok()
-}
-
 /// Returns a text that counts with more tokens than what a later call can show of a reply limited to `max_tokens`.
 ///
 /// A byte counts as a token. Numbering the items of a list takes at most three more tokens for each token of the list.
@@ -84,8 +71,8 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// store has, counts every other call here, and returns [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated). Judges,
 /// panels and composites then evaluate everything that can follow any reply. The counts do not depend on the order of calls.
 ///
-/// The amounts are an upper bound for judges with all of their steps, panels, repeats and composites, unless a provider charges more
-/// tokens than a call allows. If a function of yours calls a model again after a reply, only its first call without a reply is counted.
+/// The amounts are the highest cost of each call, for judges with all of their steps, panels, repeats and composites. They contain no
+/// repair of an invalid reply and no attempt that fails. If a function of yours calls a model again after a reply, only its first call without a reply is counted.
 /// The second tier of a `Scorer` is counted only for rows that the first tier is known to accept.
 ///
 /// ```
@@ -108,7 +95,7 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// Settings::new().with(Models::new(lm)).scope(run).await?;
 /// let total = estimate.total();
 /// assert_eq!((total.calls, total.cached_calls), (3, 0), "two rows, and the probe of the model");
-/// assert!(total.replies_msats < total.worst_case_msats);
+/// assert!(total.replies_msats > 0);
 /// # Ok(())
 /// # }
 /// ```
@@ -126,15 +113,10 @@ pub struct CallEstimate {
     pub calls: u64,
     /// The calls whose reply is in the store.
     pub cached_calls: u64,
-    /// Of `calls`, those whose request does not limit the reply. They count with the limit that a budget sets, 4,096 tokens.
-    pub unlimited_calls: u64,
     /// The number of `calls` to models without a price. The amounts do not include them.
     pub unpriced_calls: u64,
     /// The most that `calls` can cost if each is answered at the first attempt by a valid reply.
     pub replies_msats: u64,
-    /// The most that `calls` can cost if each reply is invalid once, so that a judge repeats the call, and each attempt at a call
-    /// fails after the provider charged it.
-    pub worst_case_msats: u64,
 }
 
 impl CallEstimate {
@@ -142,10 +124,8 @@ impl CallEstimate {
         let sums = [
             (&mut self.calls, other.calls),
             (&mut self.cached_calls, other.cached_calls),
-            (&mut self.unlimited_calls, other.unlimited_calls),
             (&mut self.unpriced_calls, other.unpriced_calls),
             (&mut self.replies_msats, other.replies_msats),
-            (&mut self.worst_case_msats, other.worst_case_msats),
         ];
         for (sum, more) in sums {
             *sum = sum.saturating_add(more);
@@ -174,20 +154,19 @@ impl LmEstimate {
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};
-    /// use dsrs_metrics::lm::{Price, Prices, RetryPolicy, Sampling};
+    /// use dsrs_metrics::lm::{Price, Prices, Sampling};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), LmError> {
     /// let estimate = LmEstimate::new();
     /// let price = Price { input: 0.0, output: 1.0, cached_input: None }; // 1 msat for each token
-    /// let retry = RetryPolicy { max_attempts: 3, ..RetryPolicy::default() };
-    /// let lm = Lm::builder("openai:m").prices(Prices::empty().with("openai:m", price)).retry(retry);
+    /// let lm = Lm::builder("openai:m").prices(Prices::empty().with("openai:m", price));
     /// let lm = lm.no_store().estimate(estimate.clone()).build()?;
     /// let limit = Sampling { max_tokens: Some(100), ..Sampling::default() };
     /// let request = LmRequest::new("example").user("?").with_sampling(limit);
     /// lm.complete(&request).await.unwrap_err();
     /// let total = estimate.total();
-    /// assert_eq!((total.replies_msats, total.worst_case_msats), (100, 300));
+    /// assert_eq!((total.calls, total.replies_msats), (1, 100));
     /// # Ok(())
     /// # }
     /// ```

@@ -31,10 +31,8 @@
 #[macro_use]
 extern crate dsrs_metrics_values;
 
-mod amount;
 #[cfg(feature = "lm")]
 mod builder;
-mod call_observer;
 #[cfg(feature = "lm")]
 mod client;
 mod embedding;
@@ -44,7 +42,6 @@ mod error_kind;
 #[doc(hidden)]
 pub mod estimate;
 mod hash;
-mod into_reply;
 mod judge_model;
 #[cfg_attr(not(feature = "store"), allow(dead_code, reason = "keys of the store"))]
 mod key;
@@ -79,7 +76,6 @@ mod store;
 #[path = "no_store.rs"]
 mod store;
 
-pub use self::call_observer::{CallObserver, ObservedCall};
 #[cfg(feature = "embed-static")]
 pub use self::embedding::StaticEmbedder;
 #[doc(hidden)]
@@ -89,7 +85,6 @@ pub use self::error::LmError;
 pub use self::error_kind::LmErrorKind;
 #[doc(hidden)]
 pub use self::hash::Hash;
-pub use self::into_reply::{ByClosure, ByValue, IntoReply, ScriptedReply};
 pub use self::judge_model::{IntoModel, JudgeModel};
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
@@ -98,7 +93,7 @@ pub use self::layers::panel_reservation;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub use self::layers::panel_reservation::Quote;
-pub use self::ledger::{CallTotals, Ledger};
+pub use self::ledger::{CallObserver, CallTotals, Ledger, ObservedCall};
 pub use self::logprobs::{Logprobs, TokenLogprob, TokenLogprobs};
 pub use self::model::LanguageModel;
 #[doc(hidden)]
@@ -112,7 +107,7 @@ pub use self::record::Record;
 pub use self::reply::reported;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
-pub use self::scripted::ScriptedLm;
+pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
 #[cfg_attr(not(feature = "store"), doc(hidden))]
 pub use self::store::Store;
 #[cfg(feature = "lm")]

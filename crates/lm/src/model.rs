@@ -174,64 +174,46 @@ pub fn logprobs_probe() -> LmRequest {
     probe_request().with_logprobs(Logprobs::of("ok"))
 }
 
-/// Implements [`LanguageModel`] by forwarding every method to `$inner`.
+/// Implements [`LanguageModel`] for pointers.
 macro_rules! forward_language_model {
-    ($(impl[$($generics:tt)*] for $type:ty => |$model:ident| $inner:expr;)*) => {$(
+    ($($type:ty),*) => {$(
         #[diagnostic::do_not_recommend]
-        #[async_trait::async_trait]
-        impl<$($generics)*> $crate::LanguageModel for $type {
+        #[async_trait]
+        impl<L: LanguageModel + ?Sized> LanguageModel for $type {
             fn id(&self) -> &str {
-                let $model = self;
-                ($inner).id()
+                (**self).id()
             }
 
             fn endpoint(&self) -> Option<&str> {
-                let $model = self;
-                ($inner).endpoint()
+                (**self).endpoint()
             }
 
             fn is_remote(&self) -> bool {
-                let $model = self;
-                ($inner).is_remote()
+                (**self).is_remote()
             }
 
             fn keeps_replies(&self) -> bool {
-                let $model = self;
-                ($inner).keeps_replies()
+                (**self).keeps_replies()
             }
 
-            fn effective_request<'a>(
-                &self,
-                request: &'a $crate::LmRequest,
-            ) -> std::borrow::Cow<'a, $crate::LmRequest> {
-                let $model = self;
-                ($inner).effective_request(request)
+            fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+                (**self).effective_request(request)
             }
 
-            async fn complete(
-                &self,
-                request: &$crate::LmRequest,
-            ) -> Result<$crate::LmReply, $crate::LmError> {
-                let $model = self;
-                ($inner).complete(request).await
+            async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+                (**self).complete(request).await
             }
 
             #[cfg(feature = "lm")]
-            fn quote(&self, request: &$crate::LmRequest) -> Option<$crate::Quote> {
-                let $model = self;
-                ($inner).quote(request)
+            fn quote(&self, request: &LmRequest) -> Option<super::Quote> {
+                (**self).quote(request)
             }
 
-            async fn probe(&self) -> Result<Option<$crate::LmReply>, $crate::LmError> {
-                let $model = self;
-                ($inner).probe().await
+            async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+                (**self).probe().await
             }
         }
     )*};
 }
 
-forward_language_model! {
-    impl[L: LanguageModel + ?Sized] for &L => |model| **model;
-    impl[L: LanguageModel + ?Sized] for Box<L> => |model| **model;
-    impl[L: LanguageModel + ?Sized] for Arc<L> => |model| **model;
-}
+forward_language_model!(&L, Box<L>, Arc<L>);

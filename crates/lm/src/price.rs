@@ -8,7 +8,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::model_id::canonical_id;
-use super::{LmError, LmErrorKind, Usage};
+use super::{LmError, Usage};
 
 /// Prices of one model, in US dollars per million tokens.
 ///
@@ -192,13 +192,8 @@ impl Prices {
 
     /// As [`with_file`](Self::with_file); errors name the setting that `path` comes from.
     pub(super) fn with_setting(mut self, path: &Path, setting: &str) -> Result<Self, LmError> {
-        let invalid = |reason: String| {
-            LmError::from(LmErrorKind::InvalidSetting {
-                setting: setting.to_owned(),
-                found: path.display().to_string(),
-                reason,
-            })
-        };
+        let invalid =
+            |reason: String| LmError::setting(setting, &path.display().to_string(), reason);
         let text = std::fs::read_to_string(path)
             .map_err(|error| invalid(error.to_string()).with_source(error))?;
         let table: BTreeMap<String, Price> = serde_json::from_str(&text)

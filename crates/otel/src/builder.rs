@@ -20,10 +20,10 @@ use crate::events::OtelEvents;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct OtelEventsBuilder {
-    endpoint: Option<String>,
-    timeout: Option<Duration>,
-    queue_bytes: Option<usize>,
-    detail: Detail,
+    pub(crate) endpoint: Option<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) queue: Option<usize>,
+    pub(crate) detail: Detail,
 }
 
 impl OtelEventsBuilder {
@@ -94,31 +94,26 @@ impl OtelEventsBuilder {
         }
     }
 
-    /// Sets the memory that waiting events and spans may take, in bytes; 128 MiB by default. An event without texts counts
-    /// as about one KiB. What exceeds the memory is lost and counted.
+    /// Sets how many events, and how many spans, may wait to be sent; 65,536 and 8,192 by default. What exceeds the number is
+    /// lost and counted.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
-    /// let builder = OtelEvents::builder().queue_bytes(16 << 20);
+    /// let builder = OtelEvents::builder().queue(10_000);
     /// # drop(builder);
     /// ```
-    pub fn queue_bytes(self, bytes: usize) -> Self {
+    pub fn queue(self, records: usize) -> Self {
         Self {
-            queue_bytes: Some(bytes),
+            queue: Some(records),
             ..self
         }
     }
 
-    /// Starts the thread that sends events. No connection is made before the first event.
+    /// Starts the threads that send events and spans. No connection is made before the first event.
     ///
     /// # Errors
     /// [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
     pub fn build(self) -> Result<OtelEvents, OtelError> {
-        OtelEvents::start(
-            self.endpoint.as_deref(),
-            self.timeout,
-            self.queue_bytes,
-            self.detail,
-        )
+        OtelEvents::start(self)
     }
 }

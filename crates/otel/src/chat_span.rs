@@ -8,13 +8,9 @@
 use std::time::SystemTime;
 
 use dsrs_metrics_lm::{LmRequest, Message, ObservedCall, PROBE_PURPOSE, Role, StopReason};
-use opentelemetry::trace::{
-    SpanContext, SpanId, SpanKind, Status, TraceContextExt as _, TraceFlags, TraceState,
-};
-use opentelemetry::{Array, Context, InstrumentationScope, KeyValue, StringValue, Value};
-use opentelemetry_sdk::trace::{
-    IdGenerator as _, RandomIdGenerator, SpanData, SpanEvents, SpanLinks,
-};
+use opentelemetry::trace::{Span as _, SpanKind, Status, Tracer as _};
+use opentelemetry::{Array, KeyValue, StringValue, Value};
+use opentelemetry_sdk::trace::SdkTracer;
 use reqwest::Url;
 use serde_json::json;
 
@@ -32,32 +28,14 @@ const PROVIDERS: [(&str, &str); 5] = [
 /// The purpose of calls of embedding models.
 const EMBEDDINGS: &str = "embeddings";
 
-/// Returns the span of a call that ended now; `None` if no call was made, since the reply was stored, or the budget did not
-/// cover it.
-pub(crate) fn span(
-    call: &ObservedCall<'_>,
-    texts: bool,
-    scope: &InstrumentationScope,
-) -> Option<SpanData> {
+/// Returns `false` if no call was made, since the reply was stored, or the budget did not cover it.
+pub(crate) fn is_made(call: &ObservedCall<'_>) -> bool {
     let is_refused = matches!(call.result, Some(Err(error)) if error.budget_msats().is_some());
-    if is_refused || call.reply().is_some_and(|reply| reply.cached) {
-        return None;
-    }
-    let ids = RandomIdGenerator::default();
-    let (trace_id, parent_span_id) = Context::map_current(|context| {
-        let parent = context.span().span_context().clone();
-        match parent.is_valid() {
-            true => (parent.trace_id(), parent.span_id()),
-            false => (ids.new_trace_id(), SpanId::INVALID),
-        }
-    });
-    let span_context = SpanContext::new(
-        trace_id,
-        ids.new_span_id(),
-        TraceFlags::SAMPLED,
-        false,
-        TraceState::NONE,
-    );
+    !is_refused && !call.reply().is_some_and(|reply| reply.cached)
+}
+
+/// Emits the span of a call that ended now.
+pub(crate) fn emit(call: &ObservedCall<'_>, texts: bool, tracer: &SdkTracer) {
     let end_time = SystemTime::now();
     let error = error(call);
     let operation = operation(call);
@@ -78,25 +56,17 @@ pub(crate) fn span(
     if let Some((name, _)) = &error {
         attributes.add("error.type", name.clone());
     }
-    Some(SpanData {
-        span_context,
-        parent_span_id,
-        parent_span_is_remote: false,
-        span_kind: SpanKind::Client,
-        name: format!("{operation} {model}").into(),
-        start_time: end_time.checked_sub(call.duration).unwrap_or(end_time),
-        end_time,
-        attributes: attributes.0,
-        dropped_attributes_count: 0,
-        events: SpanEvents::default(),
-        links: SpanLinks::default(),
-        status: match error {
-            // A message may quote the row.
-            Some((name, message)) => Status::error(message.filter(|_| texts).unwrap_or(name)),
-            None => Status::Unset,
-        },
-        instrumentation_scope: scope.clone(),
-    })
+    let mut span = tracer
+        .span_builder(format!("{operation} {model}"))
+        .with_kind(SpanKind::Client)
+        .with_start_time(end_time.checked_sub(call.duration).unwrap_or(end_time))
+        .with_attributes(attributes.0)
+        .start(tracer);
+    if let Some((name, message)) = error {
+        // A message may quote the row.
+        span.set_status(Status::error(message.filter(|_| texts).unwrap_or(name)));
+    }
+    span.end_with_timestamp(end_time);
 }
 
 fn operation(call: &ObservedCall<'_>) -> &'static str {
@@ -167,26 +137,13 @@ impl Attributes {
             self.add("gen_ai.output.type", "json");
         }
         if texts {
-            let parts = |message: &Message| json!([{"type": "text", "content": &*message.content}]);
-            let (system, chat): (Vec<_>, Vec<_>) = request
-                .messages
-                .iter()
-                .partition(|message| message.role == Role::System);
-            let system: Vec<_> = system
-                .iter()
-                .flat_map(|it| parts(it).as_array().cloned())
-                .flatten()
-                .collect();
-            let role = |role| {
-                if role == Role::Assistant {
-                    "assistant"
-                } else {
-                    "user"
-                }
-            };
-            let chat: Vec<_> = chat
-                .iter()
-                .map(|it| json!({"role": role(it.role), "parts": parts(it)}))
+            let part = |it: &Message| json!({"type": "text", "content": &*it.content});
+            let is_system = |it: &&Message| it.role == Role::System;
+            let messages = request.messages.iter();
+            let system: Vec<_> = messages.clone().filter(is_system).map(part).collect();
+            let chat: Vec<_> = messages
+                .filter(|it| !is_system(it))
+                .map(|it| json!({"role": it.role, "parts": [part(it)]}))
                 .collect();
             if !system.is_empty() {
                 self.add("gen_ai.system_instructions", json!(system).to_string());

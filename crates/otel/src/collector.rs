@@ -1,17 +1,30 @@
-//! One request to a collector: redirects are not followed, and a response is read up to a limit.
+//! What both exporters of a collector share: an HTTP client that follows no redirect and reads responses up to a limit, and
+//! the counts of what was observed, sent and accepted.
 
-use std::error::Error;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::error::Error as _;
+use std::io::Read as _;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use dsrs_metrics_values::messages::escape;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{Request, Response, StatusCode};
 use opentelemetry_http::{Bytes, HttpClient, HttpError};
+use opentelemetry_otlp::{LogExporter, SpanExporter};
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::logs::{LogBatch, LogExporter as ExportLogs};
+use opentelemetry_sdk::trace::{SpanData, SpanExporter as ExportSpans};
+use prost::Message as _;
+use reqwest::blocking::{Client, Request as Post};
 use reqwest::redirect::Policy;
 use serde_json::{Map, Value, json};
 
+use crate::delivery::Delivery;
 use crate::endpoint::OtelError;
 
 /// The bytes that are read of a response; one that reports rejected records has a few hundred.
@@ -20,127 +33,236 @@ const MAX_RESPONSE_BYTES: usize = 64 << 10;
 /// The longest part of a response in an error message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 200;
 
-/// The longest delay that a collector may request.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
-
-/// The HTTP client of a collector, with what its last response was. The exporters of the crate `opentelemetry-otlp` do not return it.
+/// A collector: when nothing more is sent to it, and what it accepted.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    client: reqwest::Client,
-    last: Mutex<Option<Exchange>>,
+    url: String,
+    /// The events or spans of a signal that may wait.
+    max_waiting: u64,
+    closes: OnceLock<Instant>,
+    error: Mutex<Option<String>>,
+    pub(crate) events: Counts,
+    pub(crate) spans: Counts,
 }
 
-/// What became of a request.
-#[derive(Debug)]
-pub(crate) enum Exchange {
-    /// The collector accepted the batch, with this response, which may reject some of its records.
-    Accepted(Bytes),
-    /// The request may be repeated, after a delay if the collector requested one.
-    Unavailable {
-        reason: String,
-        retry_after: Option<Duration>,
-    },
-    /// The same request would be refused again.
-    Refused(String),
+/// Counts of events or spans.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    observed: AtomicU64,
+    /// Those whose batch was accepted or refused.
+    settled: AtomicU64,
+    delivered: AtomicU64,
+}
+
+impl Counts {
+    pub(crate) fn settled(&self) -> u64 {
+        self.settled.load(Relaxed)
+    }
+
+    pub(crate) fn waiting(&self) -> u64 {
+        self.observed.load(Relaxed).saturating_sub(self.settled())
+    }
 }
 
 impl Collector {
-    pub(crate) fn new(timeout: Duration) -> Result<Self, OtelError> {
-        let client = reqwest::Client::builder()
-            .redirect(Policy::none())
-            .timeout(timeout)
-            .build();
-        Ok(Self {
-            client: client.map_err(OtelError::exporter)?,
-            last: Mutex::default(),
+    pub(crate) fn new(url: &str, max_waiting: usize) -> Self {
+        Self {
+            url: url.to_owned(),
+            max_waiting: max_waiting as u64,
+            closes: OnceLock::new(),
+            error: Mutex::default(),
+            events: Counts::default(),
+            spans: Counts::default(),
+        }
+    }
+
+    /// Counts an event or a span before it enters the queue, which loses it if it is full.
+    pub(crate) fn observe(&self, counts: &Counts) {
+        if counts.waiting() >= self.max_waiting {
+            let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+            let full = "the queue was full, since the collector is slower than the run";
+            error.get_or_insert_with(|| full.to_owned());
+        }
+        counts.observed.fetch_add(1, Relaxed);
+    }
+
+    /// Sets the time after which nothing more is sent. The first one stays.
+    pub(crate) fn close(&self, at: Instant) {
+        let _ = self.closes.set(at);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closes.get().is_some_and(|at| *at <= Instant::now())
+    }
+
+    fn note(&self, error: String) {
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    pub(crate) fn delivery(&self) -> Delivery {
+        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        Delivery {
+            url: self.url.clone(),
+            events: self.events.observed.load(Relaxed),
+            delivered_events: self.events.delivered.load(Relaxed),
+            spans: self.spans.observed.load(Relaxed),
+            delivered_spans: self.spans.delivered.load(Relaxed),
+            error: error.clone(),
+        }
+    }
+}
+
+/// Returns a client. It blocks, as the threads of the SDK's batch processors require.
+pub(crate) fn client(timeout: Duration) -> Result<Client, OtelError> {
+    // The caller's thread may belong to an asynchronous runtime, where it must not be built.
+    let built = thread::spawn(move || {
+        let builder = Client::builder().redirect(Policy::none());
+        builder.timeout(timeout).build()
+    });
+    match built.join() {
+        Ok(client) => client.map_err(OtelError::exporter),
+        Err(_) => Err(OtelError::exporter("the HTTP client panicked")),
+    }
+}
+
+/// The requests of one exporter. The exporters repeat a request if it has no response, or a status that allows that.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    pub(crate) client: Client,
+    pub(crate) collector: Arc<Collector>,
+    /// The records that the collector rejected of the last batch.
+    rejected: AtomicU64,
+}
+
+impl Requests {
+    pub(crate) fn new(client: Client, collector: Arc<Collector>) -> Arc<Self> {
+        Arc::new(Self {
+            client,
+            collector,
+            rejected: AtomicU64::new(0),
         })
     }
 
-    /// Returns and removes the result of the last request.
-    pub(crate) fn take_last(&self) -> Option<Exchange> {
-        self.last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+    /// A response to a request that is not repeated.
+    fn refused(&self, reason: String) -> Response<Bytes> {
+        self.collector.note(reason);
+        let mut response = Response::default();
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        response
     }
 
-    async fn send(&self, request: Request<Bytes>) -> Result<(StatusCode, Bytes), Exchange> {
-        let (parts, body) = request.into_parts();
-        let request = self
-            .client
-            .post(parts.uri.to_string())
-            .headers(parts.headers)
-            .body(body);
-        let unavailable = |error: &_| Exchange::Unavailable {
-            reason: reason(error),
-            retry_after: None,
+    /// Reads the response of a success status. Returns the reason if it does not confirm the batch.
+    fn confirm(&self, content_type: &str, body: &[u8]) -> Result<(), String> {
+        if body.is_empty() || accepts_all(body) {
+            return Ok(());
+        }
+        let is_text = content_type.starts_with("text/") || content_type.contains("json");
+        // The response about spans has the same fields.
+        let partial = match ExportLogsServiceResponse::decode(body) {
+            Ok(response) if !is_text => response.partial_success.unwrap_or_default(),
+            _ => {
+                let found = text(body).unwrap_or_else(|| "other bytes".to_owned());
+                return Err(format!(
+                    "expected a response of OTLP, found {found}; check that the URL is a collector's"
+                ));
+            }
         };
-        let mut response = request
-            .send()
-            .await
-            .map_err(|error| unavailable(&error.without_url()))?;
-        let mut body = Vec::new();
-        while let Some(part) = response
-            .chunk()
-            .await
-            .map_err(|error| unavailable(&error.without_url()))?
-        {
-            body.extend_from_slice(&part);
-            if body.len() > MAX_RESPONSE_BYTES {
-                return Err(Exchange::Refused(format!(
-                    "the response has more than {MAX_RESPONSE_BYTES} bytes; check that the URL is a collector's"
-                )));
-            }
+        let rejected = u64::try_from(partial.rejected_log_records).unwrap_or_default();
+        self.rejected.store(rejected, Relaxed);
+        match (rejected, partial.error_message) {
+            (0, message) if message.is_empty() => {}
+            (0, message) => self.collector.note(message),
+            (_, message) => self.collector.note(format!(
+                "the collector rejected {rejected} of a batch: {message}"
+            )),
         }
-        let status = response.status();
-        if status.is_success() {
-            let content_type = response
-                .headers()
-                .get(CONTENT_TYPE)
-                .and_then(|it| it.to_str().ok());
-            return match content_type {
-                _ if body.is_empty() || accepts_all(&body) => Ok((status, Bytes::new())),
-                Some(other) if other.starts_with("text/") || other.contains("json") => {
-                    Err(Exchange::Refused(unreadable(&body)))
-                }
-                _ => Ok((status, body.into())),
-            };
-        }
-        let reason = status_reason(status, &body);
-        // The statuses that the protocol allows to repeat.
-        Err(match status.as_u16() {
-            429 | 502 | 503 | 504 => {
-                let header = response
-                    .headers()
-                    .get("retry-after")
-                    .and_then(|it| it.to_str().ok());
-                let seconds = header.and_then(|seconds| seconds.trim().parse().ok());
-                let delay =
-                    seconds.map(|seconds| Duration::from_secs(seconds).min(MAX_RETRY_AFTER));
-                Exchange::Unavailable {
-                    reason,
-                    retry_after: delay,
-                }
-            }
-            _ => Exchange::Refused(reason),
-        })
+        Ok(())
     }
 }
 
 #[async_trait]
-impl HttpClient for Collector {
+impl HttpClient for Requests {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let result = self.send(request).await;
-        let (response, exchange) = match result {
-            Ok((status, body)) => {
-                let mut response = Response::new(body.clone());
-                *response.status_mut() = status;
-                (Ok(response), Exchange::Accepted(body))
-            }
-            Err(exchange) => (Err("the batch was not accepted".into()), exchange),
+        if self.collector.is_closed() {
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            return Ok(response);
+        }
+        let sent = Post::try_from(request).and_then(|post| self.client.execute(post));
+        let response = sent.map_err(|error| {
+            self.collector.note(reason(&error));
+            "the request failed"
+        })?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let mut body = Vec::new();
+        let limited = response.take(MAX_RESPONSE_BYTES as u64 + 1);
+        if let Err(error) = { limited }.read_to_end(&mut body) {
+            self.collector.note(error.to_string());
+            return Err(error.into());
+        }
+        if body.len() > MAX_RESPONSE_BYTES {
+            return Ok(self.refused(format!(
+                "the response has more than {MAX_RESPONSE_BYTES} bytes; check that the URL is a collector's"
+            )));
+        }
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        if status.is_success() {
+            let content_type = header(CONTENT_TYPE).unwrap_or_default();
+            return Ok(match self.confirm(content_type, &body) {
+                Ok(()) => Response::default(),
+                Err(reason) => self.refused(reason),
+            });
+        }
+        self.collector.note(status_reason(status, &body));
+        let response = Response::builder().status(status);
+        let response = match header(RETRY_AFTER) {
+            Some(delay) => response.header(RETRY_AFTER, delay),
+            None => response,
         };
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exchange);
-        response
+        Ok(response.body(Bytes::new())?)
+    }
+}
+
+/// An exporter whose batches are counted.
+#[derive(Debug)]
+pub(crate) struct Counted<E> {
+    pub(crate) exporter: E,
+    pub(crate) requests: Arc<Requests>,
+}
+
+impl<E> Counted<E> {
+    fn settle(&self, counts: &Counts, records: usize, result: OTelSdkResult) -> OTelSdkResult {
+        let rejected = self.requests.rejected.swap(0, Relaxed);
+        if result.is_ok() {
+            let delivered = (records as u64).saturating_sub(rejected);
+            counts.delivered.fetch_add(delivered, Relaxed);
+        }
+        counts.settled.fetch_add(records as u64, Relaxed);
+        result
+    }
+}
+
+impl ExportLogs for Counted<LogExporter> {
+    async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {
+        let records = batch.iter().count();
+        let result = self.exporter.export(batch).await;
+        self.settle(&self.requests.collector.events, records, result)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
+    }
+}
+
+impl ExportSpans for Counted<SpanExporter> {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let spans = batch.len();
+        let result = self.exporter.export(batch).await;
+        self.settle(&self.requests.collector.spans, spans, result)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
     }
 }
 
@@ -149,11 +271,10 @@ fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "the collector did not reply in time".to_owned();
     }
-    let mut innermost: &dyn Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
+    let sources = std::iter::successors(error.source(), |&error| error.source());
+    sources
+        .last()
+        .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Returns `true` if a response is JSON, as some collectors send it, and rejects no record.
@@ -162,12 +283,6 @@ fn accepts_all(body: &[u8]) -> bool {
         body.get("partialSuccess")
             .is_none_or(|partial| *partial == json!({}))
     })
-}
-
-/// Returns the reason why a response with a success status does not confirm a batch.
-pub(crate) fn unreadable(body: &[u8]) -> String {
-    let found = text(body).unwrap_or_else(|| "other bytes".to_owned());
-    format!("expected a response of OTLP, found {found}; check that the URL is a collector's")
 }
 
 /// Returns the beginning of a body, if it is text.

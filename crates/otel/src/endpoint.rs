@@ -36,7 +36,7 @@ pub enum OtelError {
     #[error("invalid {variable} `{}`: expected {expected}", escape::escaped(found))]
     Variable {
         /// The name of the variable.
-        variable: &'static str,
+        variable: String,
         /// Its value.
         found: String,
         /// The expected value.
@@ -133,55 +133,44 @@ pub(crate) fn timeout() -> Result<Duration, OtelError> {
     };
     match found.trim().parse() {
         Ok(milliseconds) => Ok(Duration::from_millis(milliseconds)),
-        Err(_) => Err(OtelError::Variable {
-            variable: TIMEOUT,
+        Err(_) => Err(invalid(
+            TIMEOUT,
             found,
-            expected: "a number of milliseconds, as in 10000",
-        }),
+            "a number of milliseconds, as in 10000",
+        )),
     }
 }
 
 /// Checks the variables whose invalid values the exporters ignore, for both signals and for one.
 pub(crate) fn check_variables() -> Result<(), OtelError> {
-    for variable in [
-        "OTEL_EXPORTER_OTLP_COMPRESSION",
-        "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION",
-        "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION",
-    ] {
-        let is_known = |found: &str| {
-            ["gzip", "none"]
-                .iter()
-                .any(|it| found.eq_ignore_ascii_case(it))
+    for signal in ["", "LOGS_", "TRACES_"] {
+        let name = format!("OTEL_EXPORTER_OTLP_{signal}COMPRESSION");
+        let is_known = |found: &String| {
+            let found = found.trim().to_ascii_lowercase();
+            ["gzip", "none"].contains(&&*found)
         };
-        if let Some(found) = self::variable(variable).filter(|found| !is_known(found.trim())) {
-            return Err(OtelError::Variable {
-                variable,
-                found,
-                expected: "gzip or none",
-            });
+        if let Some(found) = variable(&name).filter(|found| !is_known(found)) {
+            return Err(invalid(&name, found, "gzip or none"));
         }
-    }
-    for variable in [
-        "OTEL_EXPORTER_OTLP_HEADERS",
-        "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
-        "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-    ] {
-        let headers = self::variable(variable).unwrap_or_default();
-        if let Some(place) = headers
-            .split(',')
-            .position(|header| !is_header(header.trim()))
-        {
+        let name = format!("OTEL_EXPORTER_OTLP_{signal}HEADERS");
+        let headers = variable(&name).unwrap_or_default();
+        let mut headers = headers.split(',');
+        if let Some(place) = headers.position(|header| !is_header(header.trim())) {
             // The header may be a key, so it is not shown.
             let found = format!("header {}", place + 1);
             let expected = "name=value, headers separated by commas, values percent-encoded, as in authorization=Bearer%20KEY";
-            return Err(OtelError::Variable {
-                variable,
-                found,
-                expected,
-            });
+            return Err(invalid(&name, found, expected));
         }
     }
     Ok(())
+}
+
+fn invalid(variable: &str, found: String, expected: &'static str) -> OtelError {
+    OtelError::Variable {
+        variable: variable.to_owned(),
+        found,
+        expected,
+    }
 }
 
 /// Returns `true` if the exporters send this header, or it is empty, as after a comma at the end.

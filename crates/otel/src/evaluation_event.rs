@@ -39,37 +39,36 @@ pub(crate) struct EvaluationEvent<'a> {
     pub(crate) detail: Detail,
 }
 
-/// A row, and when it was evaluated if that is known.
+/// A row, when it was evaluated if that is known, and the span or the response that was evaluated, which its attributes name.
 pub(crate) struct EvaluatedRow<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) span: EvaluatedSpan,
-    pub(crate) time: Option<SystemTime>,
+    id: &'a str,
+    time: Option<SystemTime>,
+    span: Option<(TraceId, SpanId)>,
+    response_id: Option<&'a str>,
 }
 
-/// What was evaluated: the span or the response, which attributes of the row name.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct EvaluatedSpan {
-    ids: Option<(TraceId, SpanId)>,
-    response_id: Option<String>,
-}
-
-impl EvaluatedSpan {
+impl<'a> EvaluatedRow<'a> {
     /// Reads the attributes `trace_id` and `span_id`, in hexadecimal digits, and `response_id`. Invalid ids name no span.
-    pub(crate) fn of<'a>(attribute: impl Fn(&str) -> Option<&'a Value>) -> Self {
+    pub(crate) fn new(
+        id: &'a str,
+        time: Option<SystemTime>,
+        attribute: impl Fn(&str) -> Option<&'a Value>,
+    ) -> Self {
         let text = |name| {
             attribute(name)
                 .and_then(Value::as_str)
                 .filter(|text| !text.is_empty())
         };
-        let ids = || {
+        let span = || {
             let trace = TraceId::from_hex(text("trace_id").filter(|it| it.len() == 32)?).ok()?;
             let span = SpanId::from_hex(text("span_id").filter(|it| it.len() == 16)?).ok()?;
             (trace != TraceId::INVALID && span != SpanId::INVALID).then_some((trace, span))
         };
-        let response_id = text("gen_ai.response.id").or_else(|| text("response_id"));
         Self {
-            ids: ids(),
-            response_id: response_id.map(str::to_owned),
+            id,
+            time,
+            span: span(),
+            response_id: text("gen_ai.response.id").or_else(|| text("response_id")),
         }
     }
 }
@@ -98,7 +97,7 @@ impl EvaluationEvent<'_> {
         if let Some(time) = self.row.time {
             record.set_timestamp(time);
         }
-        if let Some((trace, span)) = self.row.span.ids {
+        if let Some((trace, span)) = self.row.span {
             record.set_trace_context(trace, span, Some(TraceFlags::SAMPLED));
         }
         if self.score.outcome.is_failure() {
@@ -132,10 +131,7 @@ impl EvaluationEvent<'_> {
             self.explanation().map(text),
         );
         add("error.type", self.error_type().map(AnyValue::from));
-        add(
-            "gen_ai.response.id",
-            row.span.response_id.as_deref().map(text),
-        );
+        add("gen_ai.response.id", row.response_id.map(text));
         let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
         add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
         add(
@@ -211,7 +207,7 @@ mod tests {
     use dsrs_metrics_lm::{LmError, LmErrorKind};
     use serde_json::{Value, json};
 
-    use super::{EvaluatedSpan, error_type};
+    use super::{EvaluatedRow, error_type};
 
     #[test]
     fn the_type_of_an_error_is_the_kind_of_its_cause() {
@@ -228,7 +224,9 @@ mod tests {
     fn only_valid_ids_name_a_span() {
         let read = |trace: Value, span: Value| {
             let row = json!({"trace_id": trace, "span_id": span});
-            EvaluatedSpan::of(|name| row.get(name)).ids.is_some()
+            EvaluatedRow::new("1", None, |name| row.get(name))
+                .span
+                .is_some()
         };
         let (trace, span) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
         assert!(read(json!(trace), json!(span)));

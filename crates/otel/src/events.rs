@@ -1,7 +1,8 @@
 //! [`OtelEvents`]: an observer of runs and of models.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use dsrs_metrics_core::score::outcome::Outcome;
 use dsrs_metrics_lm::{CallObserver, Ledger, ObservedCall};
@@ -9,16 +10,25 @@ use dsrs_metrics_run::results::{Manifest, ResultScore, Results};
 use dsrs_metrics_run::{Observer, RowResult, RunStart};
 use opentelemetry::InstrumentationScope;
 use opentelemetry::logs::{Logger as _, LoggerProvider as _};
-use opentelemetry_sdk::logs::{SdkLogger, SdkLoggerProvider};
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_otlp::{
+    LogExporter, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
+};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::logs::{
+    BatchConfigBuilder as LogBatches, BatchLogProcessor, SdkLogger, SdkLoggerProvider,
+};
+use opentelemetry_sdk::trace::{
+    BatchConfigBuilder as SpanBatches, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider,
+};
 
 use crate::builder::OtelEventsBuilder;
 use crate::chat_span;
+use crate::collector::{Collector, Counted, Requests, client};
 use crate::delivery::Delivery;
 use crate::endpoint::{Endpoint, OtelError, check_variables, timeout};
-use crate::evaluation_event::{Detail, EvaluatedRow, EvaluatedSpan, EvaluationEvent, error_type};
-use crate::outbox::{Enqueue, Outbox};
+use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
 use crate::run_attributes::RunAttributes;
-use crate::sender::Sender;
 
 /// Sends the results of a run to an OpenTelemetry collector, by OTLP over HTTP: an event `gen_ai.evaluation.result` for each
 /// metric and row, and with [`observe_calls`](Self::observe_calls) a span for each call of a model. Clones are the same.
@@ -52,14 +62,27 @@ pub struct OtelEvents(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
+    logs: SdkLoggerProvider,
     logger: SdkLogger,
-    scope: InstrumentationScope,
-    outbox: Arc<Outbox>,
+    spans: SdkTracerProvider,
+    tracer: SdkTracer,
+    collector: Arc<Collector>,
+    /// The events that may wait while a file is sent.
+    max_waiting: u64,
     detail: Detail,
     timeout: Duration,
     /// The attributes of the current run.
     run: Mutex<Arc<RunAttributes>>,
 }
+
+/// The events and the spans that may wait by default.
+const QUEUES: (usize, usize) = (65_536, 8_192);
+
+/// The records of a batch, and those of a batch with texts: collectors accept 20 MiB by default.
+const BATCHES: (usize, usize) = (512, 64);
+
+/// How long an incomplete batch waits for more.
+const LINGER: Duration = Duration::from_millis(200);
 
 impl OtelEvents {
     /// Returns a builder.
@@ -73,29 +96,72 @@ impl OtelEvents {
         OtelEventsBuilder::default()
     }
 
-    pub(crate) fn start(
-        url: Option<&str>,
-        limit: Option<Duration>,
-        queue_bytes: Option<usize>,
-        detail: Detail,
-    ) -> Result<Self, OtelError> {
-        let endpoint = Endpoint::new(url)?;
+    pub(crate) fn start(settings: OtelEventsBuilder) -> Result<Self, OtelError> {
+        let OtelEventsBuilder {
+            endpoint,
+            timeout: limit,
+            queue,
+            detail,
+        } = settings;
+        let endpoint = Endpoint::new(endpoint.as_deref())?;
         let timeout = limit.map_or_else(timeout, Ok)?;
         check_variables()?;
-        let (outbox, waiting) = Outbox::new(endpoint.base(), queue_bytes);
-        Sender::new(waiting, &endpoint, timeout)?.start()?;
-        let outbox = Arc::new(outbox);
-        let scope = InstrumentationScope::builder("dsrs-metrics");
-        let scope = scope.with_version(env!("CARGO_PKG_VERSION")).build();
-        let provider = SdkLoggerProvider::builder();
-        let provider = provider
-            .with_log_processor(Enqueue(Arc::clone(&outbox)))
+        let (max_events, max_spans) = queue.map_or(QUEUES, |queue| (queue, queue));
+        let collector = Arc::new(Collector::new(endpoint.base(), max_events));
+        let client = client(timeout)?;
+        let requests = || Requests::new(client.clone(), Arc::clone(&collector));
+        let (of_logs, of_spans) = (requests(), requests());
+        let logs = LogExporter::builder()
+            .with_http()
+            .with_shared_http_client(of_logs.clone())
+            .with_endpoint(endpoint.signal("logs"))
+            .with_timeout(Duration::MAX)
+            .with_retry_policy(retries());
+        let spans = SpanExporter::builder()
+            .with_http()
+            .with_shared_http_client(of_spans.clone())
+            .with_endpoint(endpoint.signal("traces"))
+            .with_timeout(Duration::MAX)
+            .with_retry_policy(retries());
+        let logs = Counted {
+            exporter: logs.build().map_err(OtelError::exporter)?,
+            requests: of_logs,
+        };
+        let spans = Counted {
+            exporter: spans.build().map_err(OtelError::exporter)?,
+            requests: of_spans,
+        };
+        let batch = if detail.texts { BATCHES.1 } else { BATCHES.0 };
+        let log_batches = LogBatches::default()
+            .with_max_queue_size(max_events)
+            .with_max_export_batch_size(batch)
+            .with_scheduled_delay(LINGER)
             .build();
-        let logger = provider.logger_with_scope(scope.clone());
+        let span_batches = SpanBatches::default()
+            .with_max_queue_size(max_spans)
+            .with_max_export_batch_size(batch)
+            .with_scheduled_delay(LINGER)
+            .build();
+        let logs = BatchLogProcessor::builder(logs).with_batch_config(log_batches);
+        let spans = BatchSpanProcessor::builder(spans).with_batch_config(span_batches);
+        let (resource, scope) = (resource(), InstrumentationScope::builder("dsrs-metrics"));
+        let scope = scope.with_version(env!("CARGO_PKG_VERSION")).build();
+        let logs = SdkLoggerProvider::builder()
+            .with_resource(resource.clone())
+            .with_log_processor(logs.build())
+            .build();
+        let spans = SdkTracerProvider::builder()
+            .with_resource(resource)
+            .with_sampler(Sampler::AlwaysOn)
+            .with_span_processor(spans.build())
+            .build();
         Ok(Self(Arc::new(Inner {
-            logger,
-            scope,
-            outbox,
+            logger: logs.logger_with_scope(scope.clone()),
+            logs,
+            tracer: spans.tracer_with_scope(scope),
+            spans,
+            collector,
+            max_waiting: max_events as u64 / 2,
             detail,
             timeout,
             run: Mutex::default(),
@@ -144,7 +210,7 @@ impl OtelEvents {
     /// # Ok::<(), dsrs_metrics::runs::otel::OtelError>(())
     /// ```
     pub fn finish_within(&self, time: Duration) -> Delivery {
-        self.0.outbox.finish(time)
+        self.0.finish(time)
     }
 
     /// Sends the events of a result file, also if the run sent some of them before. Blocks the thread until all are sent, or
@@ -168,7 +234,6 @@ impl OtelEvents {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn send(&self, results: &Results) -> Delivery {
-        let (outbox, timeout) = (&self.0.outbox, self.0.timeout);
         let manifest = results.manifest();
         let run = manifest
             .map(|manifest| RunAttributes::new(&manifest.run))
@@ -177,19 +242,14 @@ impl OtelEvents {
         let mut is_moving = true;
         for row in results.rows() {
             // Once the collector is lost, the remaining events are only counted.
-            is_moving = is_moving && outbox.wait_for_space(timeout);
-            let span = EvaluatedSpan::of(|name| row.attributes.get(name));
-            let row_of_event = EvaluatedRow {
-                id: &row.id,
-                span,
-                time,
-            };
+            is_moving = is_moving && self.0.waits_for_at_most(self.0.max_waiting);
+            let row_of_event = EvaluatedRow::new(&row.id, time, |name| row.attributes.get(name));
             for (metric, score) in &row.scores {
                 self.emit(&run, &row_of_event, (metric, score), None);
             }
         }
         if is_moving {
-            outbox.wait_while_sending(timeout);
+            self.0.waits_for_at_most(0);
         }
         self.finish_within(Duration::ZERO)
     }
@@ -211,6 +271,7 @@ impl OtelEvents {
         if !event.is_emitted() {
             return;
         }
+        self.0.collector.observe(&self.0.collector.events);
         let mut record = self.0.logger.create_log_record();
         event.write(&mut record, run.of(metric));
         self.0.logger.emit(record);
@@ -237,12 +298,7 @@ impl<G, P> Observer<G, P> for OtelEvents {
 
     fn on_row(&self, row: &RowResult<G, P>) {
         let (run, time) = (self.run(), Some(SystemTime::now()));
-        let span = EvaluatedSpan::of(|name| row.attributes.get(name));
-        let row_of_event = EvaluatedRow {
-            id: &row.id,
-            span,
-            time,
-        };
+        let row_of_event = EvaluatedRow::new(&row.id, time, |name| row.attributes.get(name));
         for (metric, outcome) in run.metrics().zip(&row.outcomes) {
             let error_type = match outcome {
                 Outcome::MetricFailed { error } => Some(error_type(error)),
@@ -256,14 +312,63 @@ impl<G, P> Observer<G, P> for OtelEvents {
 
 impl CallObserver for OtelEvents {
     fn on_call(&self, call: &ObservedCall<'_>) {
-        if let Some(span) = chat_span::span(call, self.0.detail.texts, &self.0.scope) {
-            self.0.outbox.add_span(span);
+        if chat_span::is_made(call) {
+            self.0.collector.observe(&self.0.collector.spans);
+            chat_span::emit(call, self.0.detail.texts, &self.0.tracer);
         }
+    }
+}
+
+impl Inner {
+    /// Waits until at most this number of events wait. Returns `false` if nothing was sent for the time limit.
+    fn waits_for_at_most(&self, events: u64) -> bool {
+        let counts = &self.collector.events;
+        let (mut settled, mut since) = (counts.settled(), Instant::now());
+        while counts.waiting() > events {
+            if counts.settled() != settled {
+                (settled, since) = (counts.settled(), Instant::now());
+            }
+            if since.elapsed() >= self.timeout {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        true
+    }
+
+    /// Sends what is waiting for this time at most. What is added later is lost.
+    fn finish(&self, time: Duration) -> Delivery {
+        let end = Instant::now() + time;
+        self.collector.close(end);
+        // Their errors are counted.
+        let _ = self.logs.shutdown_with_timeout(time);
+        let time = end.saturating_duration_since(Instant::now());
+        let _ = self.spans.shutdown_with_timeout(time);
+        self.collector.delivery()
+    }
+}
+
+/// A batch that the collector cannot accept now is sent again until it is accepted, or the last seconds of the run are over.
+fn retries() -> RetryPolicy {
+    RetryPolicy::recommended()
+        .with_max_retries(usize::MAX)
+        .with_max_delay(Duration::from_secs(2))
+}
+
+/// The resource of `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`; the service is `dsrs-metrics` otherwise.
+fn resource() -> Resource {
+    let resource = Resource::builder().build();
+    let name = resource.get(&"service.name".into());
+    match name.is_none_or(|name| name.as_str().starts_with("unknown_service")) {
+        true => Resource::builder()
+            .with_service_name("dsrs-metrics")
+            .build(),
+        false => resource,
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.outbox.finish(self.timeout);
+        self.finish(self.timeout);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs and a
 //! [`CallObserver`](dsrs_metrics_lm::CallObserver) of models. `evaluation_event.rs` and `chat_span.rs` have the attributes,
-//! `outbox.rs` the queue, and `sender.rs` the thread that sends batches of it through `collector.rs`. A run never waits for
+//! and the batch processors of the OpenTelemetry SDK send them through `collector.rs`. A run never waits for
 //! the collector, and its result does not depend on it; [`Delivery`] counts what the collector accepted.
 
 mod builder;
@@ -12,9 +12,7 @@ mod delivery;
 mod endpoint;
 mod evaluation_event;
 mod events;
-mod outbox;
 mod run_attributes;
-mod sender;
 
 pub use builder::OtelEventsBuilder;
 pub use delivery::Delivery;

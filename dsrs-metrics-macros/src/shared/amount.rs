@@ -1,6 +1,5 @@
 //! Amounts of money as users write them: decimal numbers with a unit, converted exactly.
-//!
-//! The crates of the library and of its macros have equal copies of this file, which a test compares.
+//! The library reads amounts by the same rules (`lm/money.rs`).
 
 use std::fmt;
 

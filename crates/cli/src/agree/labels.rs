@@ -6,13 +6,13 @@ use std::path::Path;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
-use super::error::AgreeError;
 use super::results::Results;
 use crate::agreement::Label;
 use crate::core::rows::pair::Origin;
 use crate::data::{ObjectRow, ObjectRows};
-use crate::hint::Hint;
+use crate::error::{CliError, Result, err, known_names};
 use crate::json::describe::{found, text};
+use crate::messages::escape;
 use crate::results::{ResultRow, parse_cell};
 
 /// A label for each row of the results.
@@ -39,33 +39,26 @@ impl Labels {
     }
 
     /// Checks that at least one row has a label.
-    pub(crate) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
+    pub(crate) fn check(&self, file: &Path, field: &str) -> Result<()> {
         if self.labels.iter().any(|label| *label != Label::Missing) {
             return Ok(());
         }
-        let hint = Hint::nearest(field, self.known.iter().map(String::as_str))
-            .or(Hint::Only(self.known.iter().cloned().collect()));
-        Err(AgreeError::NoLabel {
-            file: file.to_path_buf(),
-            field: field.to_owned(),
-            hint,
-        })
+        let known = known_names(field, self.known.iter().map(String::as_str));
+        Err(err!(
+            "{}: no row has a label `{field}`{known}",
+            file.display()
+        ))
     }
 }
 
 /// The label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file
 /// contains them.
-pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeError> {
+pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label> {
     label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
 /// Reads the labels of a file, and returns them in the order of these ids. `id` is the path to the id of a label.
-pub(super) fn read(
-    file: &Path,
-    field: &str,
-    id: Option<&str>,
-    of: &Results,
-) -> Result<Labels, AgreeError> {
+pub(super) fn read(file: &Path, field: &str, id: Option<&str>, of: &Results) -> Result<Labels> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
@@ -90,11 +83,10 @@ pub(super) fn read(
         }
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
-            return Err(AgreeError::DuplicateId {
-                at,
-                id,
-                first: before.line,
-            });
+            return Err(err!(
+                "{at}: duplicate id `{id}`, first in line {}; ids must be unique within a file",
+                before.line
+            ));
         }
     }
     for row in 0..rows.len() {
@@ -106,32 +98,33 @@ pub(super) fn read(
         labels.places.push(place);
     }
     if labels.places.iter().all(Option::is_none) {
-        return Err(AgreeError::NoCommonIds {
-            labels: file.to_path_buf(),
-            results: results.clone(),
-            label: first.unwrap_or_default(),
-            result: if rows.is_empty() {
-                String::new()
-            } else {
-                rows.id(0).to_owned()
-            },
-        });
+        let of_results = if rows.is_empty() { "" } else { rows.id(0) };
+        return Err(err!(
+            "{}: no id matches {}: expected ids such as `{of_results}`, found ids such as `{}`",
+            file.display(),
+            results.display(),
+            first.unwrap_or_default()
+        ));
     }
     if !gold.is_empty() {
-        let (labels, results) = (file.to_path_buf(), results.clone());
-        return Err(AgreeError::DifferentGold {
-            labels,
-            results,
-            ids: gold,
-        });
+        return Err(err!(
+            "the gold rows of {} in {} are not the gold rows in {}; compare scores with labels of the same data",
+            escape::names(gold.iter().map(String::as_str)),
+            file.display(),
+            results.display()
+        ));
     }
     if let Some((label, place)) = preds.first() {
-        return Err(AgreeError::DifferentPreds {
-            id: rows.id(*place).to_owned(),
-            label: label.clone(),
-            result: rows.at(*place),
-            others: preds.len() - 1,
-        });
+        let others_too = match preds.len() - 1 {
+            0 => String::new(),
+            1 => ", and so is 1 more label".to_owned(),
+            others => format!(", and so are {others} more labels"),
+        };
+        return Err(err!(
+            "{label}: the label of `{}` is of another prediction than the one at {}{others_too}; label the predictions of these results, or, if the label holds for both, remove `pred` and `pred_hash` from the labels",
+            escape::name(rows.id(*place)),
+            rows.at(*place)
+        ));
     }
     labels.without_row = by_id.len() as u64;
     Ok(labels)
@@ -141,12 +134,7 @@ pub(super) fn read(
 ///
 /// # Errors
 /// A row has no id. Its position is not one: the results may have other rows, in another order.
-fn id_of(
-    row: &ObjectRow,
-    path: Option<&str>,
-    file: &Path,
-    of: &Results,
-) -> Result<String, AgreeError> {
+fn id_of(row: &ObjectRow, path: Option<&str>, file: &Path, of: &Results) -> Result<String> {
     let found = match path {
         None if row.has_id => return Ok(row.id.clone()),
         None => None,
@@ -156,27 +144,36 @@ fn id_of(
         (Some(Value::String(id)), _) if !id.is_empty() => Ok(id.clone()),
         (Some(Value::Number(id)), _) => Ok(id.to_string()),
         (_, Some(path)) => {
-            let (at, path) = (row.at.clone(), path.to_owned());
-            Err(AgreeError::NoId {
-                at,
-                path,
-                keys: row.keys().map(str::to_owned).collect(),
-            })
+            let keys: Vec<&str> = row.keys().collect();
+            Err(err!(
+                "{}: expected an id at `{}`, found neither a string nor a number; the row has {}",
+                row.at,
+                escape::name(path),
+                escape::names(keys.into_iter())
+            ))
         }
-        (_, None) => {
-            let at = row.at.clone();
-            let has_positional = of.rows.has_positional();
-            Err(AgreeError::LabelWithoutId {
-                at,
-                column: fitting_column(file, of)?,
-                has_positional,
-            })
-        }
+        (_, None) => Err(err!(
+            "{}: expected an `id`, found a label without one; {}",
+            row.at,
+            advice(file, of)?
+        )),
     }
 }
 
+/// Returns what to write so that labels have ids. The positions of rows are no ids: a label may be at another one.
+fn advice(file: &Path, of: &Results) -> Result<String> {
+    if of.rows.has_positional() {
+        let again = "the results have no ids either, so score again with --map id=COLUMN, and write it here too";
+        return Ok(again.to_owned());
+    }
+    Ok(match fitting_column(file, of)? {
+        Some(column) => format!("write --map id={}", escape::name(&column)),
+        None => "no column has an id of the results, so write --map id=COLUMN for both".to_owned(),
+    })
+}
+
 /// Returns the column of a file with the most ids of these results, if it has any.
-fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>, AgreeError> {
+fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>> {
     let mut known: IndexMap<String, u64> = IndexMap::new();
     for row in ObjectRows::open(file, None)? {
         let row = row?;
@@ -192,21 +189,17 @@ fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>, AgreeErro
         .map(|(column, _)| column))
 }
 
-fn label(
-    at: &Origin,
-    field: &str,
-    is_textual: bool,
-    value: Option<&Value>,
-) -> Result<Label, AgreeError> {
+fn label(at: &Origin, field: &str, is_textual: bool, value: Option<&Value>) -> Result<Label> {
     let value = match value {
         Some(value) if is_textual => parse_cell(value),
         Some(value) => value.clone(),
         None => Value::Null,
     };
-    Label::try_from(&value).map_err(|value| AgreeError::InvalidField {
-        at: at.clone(),
-        field: field.to_owned(),
-        expected: "a bool, a number or a string",
-        found: found(value),
-    })
+    Label::try_from(&value).map_err(|value| invalid_field(at, field, value))
+}
+
+/// Returns the error of a field that is neither a label nor a rating.
+pub(super) fn invalid_field(at: &Origin, field: &str, value: &Value) -> CliError {
+    let found = found(value);
+    err!("{at}: `{field}`: expected a bool, a number or a string, found {found}")
 }

@@ -1,9 +1,7 @@
 //! `agree`: compares the metrics of a result file with labels.
 //!
-//! `results.rs` reads results, `labels.rs` reads labels, `error.rs` has their errors. The
-//! statistics are in `agreement/`.
+//! `results.rs` reads results, `labels.rs` reads labels. The statistics are in `agreement/`.
 
-mod error;
 mod labels;
 mod results;
 
@@ -16,10 +14,9 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::args::AgreeArguments;
-use super::error::CliError;
+use super::error::{Result, err, known_names};
 use super::files::Files;
 use super::from::InputFile;
-use super::hint::Hint;
 use super::runs::check_unique;
 use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
@@ -30,10 +27,8 @@ use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{FormatVersion, ResultsError, RunManifest};
-use error::Place;
 use results::Results;
 
-pub(super) use error::AgreeError;
 pub(super) use labels::Labels;
 pub(super) use results::rating_of;
 
@@ -83,7 +78,7 @@ fn is_zero(rows: &u64) -> bool {
     *rows == 0
 }
 
-pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, AgreeError> {
+pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode> {
     Files::new()
         .read("RESULTS", [&args.results])
         .read("--labels", &args.labels)
@@ -136,12 +131,11 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         unknown_identity: results.manifest.as_ref().err().map(String::as_str),
         metrics,
     };
-    let printed = if args.json {
-        print_json(&report)
+    if args.json {
+        print_json(&report)?;
     } else {
-        print(&report.text())
-    };
-    printed.map_err(CliError::StandardOutput)?;
+        print(&report.text())?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -151,7 +145,7 @@ fn has_other_code(
     name: &str,
     results: &Results,
     args: &AgreeArguments,
-) -> Result<bool, AgreeError> {
+) -> Result<bool> {
     let current = registry.get(name).map(|entry| entry.spec());
     let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
     let is_other = results
@@ -159,10 +153,11 @@ fn has_other_code(
         .zip(current)
         .is_some_and(|(scored, it)| scored.has_other_code(&it));
     match is_other && args.strict_identity {
-        true => Err(AgreeError::OtherCode {
-            file: args.results.clone(),
-            metric: name.to_owned(),
-        }),
+        true => Err(err!(
+            "{}: the code of `{}` changed since these results; score the rows again, raise the version of the metric if its meaning changed, or leave out --strict-identity",
+            args.results.display(),
+            escape::name(name)
+        )),
         false => Ok(is_other),
     }
 }
@@ -173,7 +168,7 @@ pub(super) fn labels(
     label: &str,
     labels: Option<&Path>,
     id: Option<&str>,
-) -> Result<Labels, AgreeError> {
+) -> Result<Labels> {
     labels_of(
         &mut results::read(results.into(), &[], label)?,
         label,
@@ -188,7 +183,7 @@ fn labels_of(
     label: &str,
     file: Option<&Path>,
     id: Option<&str>,
-) -> Result<Labels, AgreeError> {
+) -> Result<Labels> {
     let labels = match file {
         Some(file) => labels::read(file, label, id, results)?,
         None => std::mem::take(&mut results.labels),
@@ -198,15 +193,14 @@ fn labels_of(
 }
 
 /// Checks that every selected metric has a rating in at least one row.
-fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<(), AgreeError> {
+fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<()> {
     match args.metrics.iter().find(|name| !results.is_rated(name)) {
         None => Ok(()),
-        Some(name) => Err(AgreeError::NoMetric {
-            file: args.results.clone(),
-            name: name.clone(),
-            hint: Hint::nearest(name, results.known.iter().map(String::as_str))
-                .or(Hint::Only(results.known.iter().cloned().collect())),
-        }),
+        Some(name) => Err(err!(
+            "{}: no row has a score of `{name}`{}",
+            args.results.display(),
+            known_names(name, results.known.iter().map(String::as_str))
+        )),
     }
 }
 
@@ -217,7 +211,7 @@ fn agreement(
     results: &Results,
     labels: &Labels,
     args: &AgreeArguments,
-) -> Result<Agreement, AgreeError> {
+) -> Result<Agreement> {
     let direction = match results.identity(name) {
         Some(identity) => Some(identity.direction()),
         None => registry.get(name).map(|entry| entry.spec().direction),
@@ -239,20 +233,16 @@ fn agreement(
     }
     let pairs = ratings.iter().cloned().zip(labels.labels.iter().cloned());
     let agreement = builder.of(pairs).map_err(|error| {
+        let of_label = |row: usize| labels.places.get(row).cloned().flatten();
         let at = error.row().map_or_else(
-            || Place::File(args.results.clone()),
+            || args.results.display().to_string(),
             |row| {
-                let of_label = labels.places.get(row).cloned().flatten();
-                Place::Line(of_label.unwrap_or_else(|| results.rows.at(row)))
+                of_label(row)
+                    .unwrap_or_else(|| results.rows.at(row))
+                    .to_string()
             },
         );
-        let (metric, field, error) = (name.to_owned(), args.label.clone(), Box::new(error));
-        AgreeError::NotComparable {
-            at,
-            metric,
-            field,
-            error,
-        }
+        err!("{at}: `{name}` against `{}`: {error}", args.label)
     })?;
     check_compared(&agreement, name, labels, args)?;
     Ok(agreement)
@@ -264,24 +254,21 @@ fn check_compared(
     name: &str,
     labels: &Labels,
     args: &AgreeArguments,
-) -> Result<(), AgreeError> {
+) -> Result<()> {
     if agreement.compared > 0 {
         return Ok(());
     }
-    let (file, metric, field) = (args.results.clone(), name.to_owned(), args.label.clone());
     let labelled = labels
         .labels
         .iter()
         .filter(|label| **label != Label::Missing)
-        .count() as u64;
-    let scored = agreement.without_label;
-    Err(AgreeError::NothingInCommon {
-        file,
-        metric,
-        field,
-        scored,
-        labelled,
-    })
+        .count();
+    Err(err!(
+        "{}: no row has both a score of `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
+        args.results.display(),
+        args.label,
+        agreement.without_label
+    ))
 }
 
 impl Report<'_> {

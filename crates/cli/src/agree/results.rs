@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
-use super::error::AgreeError;
 use super::labels::{self, Labels};
 use crate::agreement::Rating;
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::NamedFile;
+use crate::error::Result;
 use crate::evaluate::{JudgedBy, JudgedByTally};
-use crate::json::describe::found;
 use crate::results::{
     MAX_METRICS, Manifest, ResultRow, ResultScore, ResultsError, RowIndex, read_manifest, read_rows,
 };
@@ -44,7 +43,7 @@ pub(super) fn read(
     file: NamedFile<'_>,
     metrics: &[String],
     label: &str,
-) -> Result<Results, AgreeError> {
+) -> Result<Results> {
     let mut results = Results::new(file.name);
     let names = metrics.iter().map(|name| (name.clone(), Vec::new()));
     results.ratings.extend(names);
@@ -83,7 +82,7 @@ impl Results {
     }
 
     /// Adds a row.
-    fn add(&mut self, row: &ResultRow, metrics: &[String], label: &str) -> Result<(), AgreeError> {
+    fn add(&mut self, row: &ResultRow, metrics: &[String], label: &str) -> Result<()> {
         let place = self.rows.len();
         self.rows.add(row)?;
         self.preds.push(row.pred_hash());
@@ -106,7 +105,7 @@ impl Results {
         Ok(())
     }
 
-    fn add_rating(&mut self, name: &str, place: usize, row: &ResultRow) -> Result<(), AgreeError> {
+    fn add_rating(&mut self, name: &str, place: usize, row: &ResultRow) -> Result<()> {
         let rating = rating(row, name)?;
         let is_judged_offline = row
             .scores
@@ -137,7 +136,7 @@ impl Results {
         Ok(())
     }
 
-    fn check_known(&self, row: usize) -> Result<(), AgreeError> {
+    fn check_known(&self, row: usize) -> Result<()> {
         match self.known.len() > MAX_METRICS {
             true => Err(ResultsError::too_many_metrics(&self.rows.at(row)).into()),
             false => Ok(()),
@@ -174,7 +173,7 @@ fn absent() -> Rating {
 }
 
 /// The rating by a metric or, after a dot, by one of its parts, components or metadata entries.
-fn rating(row: &ResultRow, name: &str) -> Result<Rating, AgreeError> {
+fn rating(row: &ResultRow, name: &str) -> Result<Rating> {
     let (metric, part) = match name.split_once('.') {
         Some((metric, part)) => (metric, Some(part)),
         None => (name, None),
@@ -189,14 +188,9 @@ fn rating(row: &ResultRow, name: &str) -> Result<Rating, AgreeError> {
         return Ok(Rating::Score(*value));
     }
     if let Some(value) = score.metadata.get(part).filter(|value| !value.is_null()) {
-        return rating_of_value(value).ok_or_else(|| AgreeError::InvalidField {
-            at: row.at(),
-            field: match row.is_flat {
-                true => name.to_owned(),
-                false => format!("scores.{name}"),
-            },
-            expected: "a bool, a number or a string",
-            found: found(value),
+        return rating_of_value(value).ok_or_else(|| {
+            let scores = if row.is_flat { "" } else { "scores." };
+            labels::invalid_field(&row.at(), &format!("{scores}{name}"), value)
         });
     }
     match score.components.get(part) {

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Error;
-use super::args::RejudgeArguments;
+use super::RejudgeArguments;
 use crate::args::{Param, ScoreArguments};
 use crate::core::metric::Metric;
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::error::CliError;
-use crate::hint::Hint;
+use crate::error::{Result, err, known_names, of_metric};
+use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::metrics::registry::Entry;
 use crate::results::{Results, RunManifest};
@@ -26,19 +25,18 @@ pub(super) fn arguments(
     registry: &Registry,
     run: &Results,
     args: &RejudgeArguments,
-) -> Result<ScoreArguments, Error> {
-    let file = || args.run.clone();
+) -> Result<ScoreArguments> {
     let Some(manifest) = run.manifest().map(|manifest| &manifest.run) else {
-        let reason = run.unknown_identity().unwrap_or_default().to_owned();
-        return Err(Error::NoManifest {
-            file: file(),
-            reason,
-        });
+        return Err(err!(
+            "{}: its judges are unknown: {}; restore the manifest, or name the judges: `score RUN -m NAME --lm NEW --out NEW.jsonl`, then `compare`",
+            args.run.display(),
+            run.unknown_identity().unwrap_or_default()
+        ));
     };
     let metrics = judges(manifest, &args.run, &args.metrics)?;
     let mut params = args.params.clone();
     for name in &metrics {
-        let entry = registry.find(name).map_err(CliError::from)?;
+        let entry = registry.find(name).map_err(of_metric)?;
         params.extend(parameters(
             name,
             &manifest.metrics[name],
@@ -47,12 +45,11 @@ pub(super) fn arguments(
         ));
     }
     Ok(ScoreArguments {
-        data: vec![file()],
+        data: vec![args.run.clone()],
         metrics,
         params,
         out: args.out.clone(),
         with_rows: args.out.is_some(),
-        keep_rows: true,
         label: manifest.label.clone(),
         tags: manifest.tags.clone().into_iter().collect(),
         failure_score: manifest.failure_score,
@@ -90,38 +87,32 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
 }
 
 /// Returns all judges of the run, or the judges that are named.
-fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>, Error> {
+fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>> {
     let judges = manifest
         .metrics
         .iter()
         .filter(|(_, identity)| !identity.models().is_empty());
     let judges: Vec<String> = judges.map(|(name, _)| name.clone()).collect();
     if judges.is_empty() {
-        return Err(Error::NoJudge {
-            file: file.to_path_buf(),
-        });
+        return Err(err!(
+            "{}: expected a metric that calls a model, found none; to add a metric, write `score RUN -m NAME`",
+            file.display()
+        ));
     }
     match named.iter().find(|name| !judges.contains(name)) {
         _ if named.is_empty() => Ok(judges),
         None => Ok(named.to_vec()),
-        Some(name) => {
-            let hint =
-                Hint::nearest(name, judges.iter().map(String::as_str)).or(Hint::Only(judges));
-            Err(Error::NotAJudge {
-                name: name.clone(),
-                file: file.to_path_buf(),
-                hint,
-            })
-        }
+        Some(name) => Err(err!(
+            "{}: `{}` is not a judge of the run{}",
+            file.display(),
+            escape::name(name),
+            known_names(name, judges.iter().map(String::as_str))
+        )),
     }
 }
 
 /// Checks that the judges differ from those of the run by their model only.
-pub(super) fn check(
-    run: &Results,
-    metrics: &[Arc<dyn Metric>],
-    names: &[String],
-) -> Result<(), Error> {
+pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]) -> Result<()> {
     for (name, metric) in names.iter().zip(metrics) {
         let Some(old) = run.manifest().and_then(|it| it.run.metrics.get(name)) else {
             continue;
@@ -136,19 +127,14 @@ pub(super) fn check(
         };
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {
-            let (place, expected, found) = (
-                other.place.clone(),
-                other.expected.clone(),
-                other.found.clone(),
-            );
-            let (name, file) = (name.clone(), run.name().to_owned());
-            return Err(Error::OtherMetric {
-                name,
-                place,
-                expected,
-                file,
-                found,
-            });
+            return Err(err!(
+                "`{}` is not the metric of {}: {} is {} in the run, and {} here; if it can be set, write --param {name}.KEY=VALUE, or leave the metric out with -m",
+                escape::name(name),
+                run.name(),
+                other.place,
+                other.expected,
+                other.found
+            ));
         }
     }
     Ok(())

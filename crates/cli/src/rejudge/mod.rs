@@ -2,85 +2,90 @@
 //!
 //! `judges.rs` finds the judges of the run. `score/` calls the model, and the comparisons are in `results/`.
 
-mod args;
 mod judges;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::agree::{self, AgreeError, Labels};
-use super::error::CliError;
+use super::agree::{self, Labels};
+use super::args::{Param, RunOptions};
+use super::error::{Result, err};
 use super::files::Files;
-use super::hint::Hint;
+use super::limit::Limit;
 use super::runs::check_unique;
 use super::score::{self, RunModels};
 use super::stdio::{print, print_error, print_json};
-use crate::agreement::{Agreement, AgreementError, Closeness, Label, Rating};
+use super::value_parsers::id_path;
+use crate::agreement::{Agreement, Closeness, Label, Rating};
 use crate::core::spec::Direction;
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{
-    Comparison, ComparisonBuilder, FormatVersion, MetricComparison, Results, ResultsError,
-};
+use crate::results::{Comparison, ComparisonBuilder, FormatVersion, MetricComparison, Results};
 
-pub(super) use args::RejudgeArguments;
-
-/// Why the rows of a run cannot be judged again.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
-    #[error(
-        "{}: its judges are unknown: {reason}; restore the manifest, or name the judges: `score RUN -m NAME --lm NEW --out \
-         NEW.jsonl`, then `compare`",
-        file.display()
+/// Let another model judge the rows of a run, and compare both judges
+///
+/// Calls the model of --lm with the same rows and the judges of the run: the metrics that call a model, with the
+/// parameters that the manifest of the run contains. The run must contain its rows: write it with `score --out FILE
+/// --with-rows`. Prints the paired comparison of the run (A) with the new judge (B), as `compare`.
+///
+/// With --label it prints which judge is closer to the labels. Of labels that are verdicts, as for `agree`, the
+/// number of rows is compared in which each judge is right (McNemar's exact test); of other numbers the mean absolute
+/// difference between score and label (permutation test). Rows that lack a label, or a score of one of the judges, are left out.
+///
+/// Exit code: 0 on success; 1 if all rows failed, --max-errors was reached, or --budget did not cover all rows; 2 for
+/// invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP.
+#[derive(Debug, Args)]
+pub(super) struct RejudgeArguments {
+    /// A file written by `score --out FILE --with-rows`, with its manifest
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Only these judges of the run, separated by commas
+    #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// Set a parameter of a judge that the manifest does not contain
+    #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
+    params: Vec<Param>,
+    /// Write the new run to a file, with its rows: .jsonl, .json, .csv or (feature `parquet`) .parquet
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// The attribute that contains the label, or a dotted path to it, such as gold.correct
+    #[arg(long, value_name = "FIELD")]
+    label: Option<String>,
+    /// Read the labels from this file, whose rows have the same ids
+    #[arg(long, value_name = "DATA", requires = "label")]
+    labels: Option<PathBuf>,
+    /// The column with the ids of the labels, or a dotted path to it; by default `id`
+    #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
+    id: Option<String>,
+    /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
+    #[arg(
+        long,
+        value_name = "X",
+        allow_negative_numbers = true,
+        requires = "label"
     )]
-    NoManifest { file: PathBuf, reason: String },
-    #[error("{}: expected a metric that calls a model, found none; to add a metric, write `score RUN -m NAME`", file.display())]
-    NoJudge { file: PathBuf },
-    #[error("{}: `{}` is not a judge of the run{hint}", file.display(), escape::name(name))]
-    NotAJudge {
-        name: String,
-        file: PathBuf,
-        hint: Hint,
-    },
-    #[error(
-        "`{}` is not the metric of {file}: {place} is {expected} in the run, and {found} here; if it can be set, write \
-         --param {name}.KEY=VALUE, or leave the metric out with -m",
-        escape::name(name)
-    )]
-    OtherMetric {
-        name: String,
-        place: String,
-        expected: String,
-        file: String,
-        found: String,
-    },
-    #[error(
-        "`{}` against `{}`: the labels are verdicts, and the scores have none; write --threshold X",
-        escape::name(name),
-        escape::name(label)
-    )]
-    NoVerdict { name: String, label: String },
-    #[error("`{}` against `{}`: {error}", escape::name(name), escape::name(label))]
-    NotComparable {
-        name: String,
-        label: String,
-        error: Box<AgreementError>,
-    },
-    #[error(transparent)]
-    Agree(#[from] AgreeError),
-    #[error(transparent)]
-    Results(#[from] ResultsError),
-    #[error(transparent)]
-    Cli(#[from] CliError),
+    threshold: Option<Limit>,
+    /// The labels that mean a pass, separated by commas; every other label means a failure
+    #[arg(long, value_name = "LABEL", value_delimiter = ',', requires = "label")]
+    positive: Vec<String>,
+    /// The seed of the permutation test
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    options: RunOptions,
 }
 
-pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCode, Error> {
+pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCode> {
     let files = Files::new()
-        .store(&args.options.lm.store)
+        .store(&args.options.lm)
         .read("RUN", [&args.run])
         .read("--labels", &args.labels)
         .read_params(&args.params)
@@ -99,22 +104,18 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     files.check_metrics(&metrics)?;
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
-        return Ok(score::estimate(metrics, &score)?);
+        return score::estimate(metrics, &score, &[(&*args.run).into()]);
     }
     check_comparable(registry, &old, &score.metrics, labels.as_ref(), args)?;
     let models = RunModels::new(&score)?;
     models
         .settings()
         .scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
-    let warnings = models.unused_warnings(&args.options.lm, &metrics);
-    warnings
-        .iter()
-        .filter(|_| !args.options.quiet)
-        .for_each(print_error);
+    args.options
+        .warn(models.unused_warnings(&args.options.lm, &metrics));
     let result = score::evaluate(&score, metrics, &models)?;
-    if let Some(usage) = models.usage(Some(&result)).filter(|_| !args.options.quiet) {
-        print_error(usage);
-    }
+    #[cfg(feature = "lm")]
+    args.options.warn(models.usage(Some(&result)));
     if let Some(exit) = unfinished(&result, args)? {
         return Ok(exit);
     }
@@ -128,12 +129,11 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
         labels.as_ref(),
         args,
     )?;
-    let printed = if args.json {
-        print_json(&report)
+    if args.json {
+        print_json(&report)?;
     } else {
-        print(&report.text())
-    };
-    printed.map_err(CliError::StandardOutput)?;
+        print(&report.text())?;
+    }
     violations.iter().for_each(print_error);
     Ok(if violations.is_empty() {
         ExitCode::SUCCESS
@@ -149,7 +149,7 @@ fn check_comparable(
     metrics: &[String],
     labels: Option<&Labels>,
     args: &RejudgeArguments,
-) -> Result<(), Error> {
+) -> Result<()> {
     let builder = comparison(run, args);
     builder
         .clone()
@@ -175,12 +175,9 @@ fn comparison(run: &Results, args: &RejudgeArguments) -> ComparisonBuilder {
 }
 
 /// Returns the exit code of a run that did not judge all rows, which is not compared.
-fn unfinished(
-    result: &EvaluationResult,
-    args: &RejudgeArguments,
-) -> Result<Option<ExitCode>, Error> {
+fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Option<ExitCode>> {
     let (why, exit) = match &result.ending {
-        Ending::OutputFailed(error) => return Err(CliError::from(error.clone()).into()),
+        Ending::OutputFailed(error) => return Err(error.clone().into()),
         Ending::Stopped => ("", ExitCode::from(score::INTERRUPTED)),
         Ending::MaxErrors => (", at the limit of --max-errors", ExitCode::FAILURE),
         _ => return Ok(None),
@@ -194,9 +191,9 @@ fn unfinished(
         "stopped after {} rows{why}; the judges are not compared{kept}",
         result.rows
     ));
-    if let Some(error) = result.first_error.as_ref().filter(|_| !args.options.quiet) {
-        print_error(format_args!("warning: first error: {error}"));
-    }
+    let first = result.first_error.as_ref();
+    args.options
+        .warn(first.map(|error| format!("warning: first error: {error}")));
     Ok(Some(exit))
 }
 
@@ -238,7 +235,7 @@ impl<'a> Report<'a> {
         metrics: &[String],
         labels: Option<&Labels>,
         args: &'a RejudgeArguments,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let [old, new] = runs;
         let builder = comparison(old, args);
         let names = metrics.iter().map(String::as_str);
@@ -336,10 +333,13 @@ fn closeness(
     metrics: &[String],
     labels: &Labels,
     args: &RejudgeArguments,
-) -> Result<IndexMap<String, Closeness>, Error> {
-    let label = || args.label.clone().unwrap_or_default();
+) -> Result<IndexMap<String, Closeness>> {
     let mut measured = IndexMap::new();
     for name in metrics {
+        let against = || {
+            let label = args.label.as_deref().unwrap_or_default();
+            format!("`{}` against `{}`", escape::name(name), escape::name(label))
+        };
         let mut rows = Vec::with_capacity(2 * old.rows().len());
         for run in [Some(old), new] {
             for (row, label) in old.rows().iter().zip(&labels.labels) {
@@ -367,16 +367,12 @@ fn closeness(
         }
         let closeness = builder
             .closeness(&rows)
-            .map_err(|error| Error::NotComparable {
-                name: name.clone(),
-                label: label(),
-                error: Box::new(error),
-            })?;
+            .map_err(|error| err!("{}: {error}", against()))?;
         if closeness == Closeness::NoVerdict {
-            return Err(Error::NoVerdict {
-                name: name.clone(),
-                label: label(),
-            });
+            return Err(err!(
+                "{}: the labels are verdicts, and the scores have none; write --threshold X",
+                against()
+            ));
         }
         measured.insert(name.clone(), closeness);
     }

@@ -1,22 +1,23 @@
 //! `--junit`, `--markdown` and `--summary`: output for CI systems and dashboards, in files or on standard output.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::limits;
-use super::not_passed::NotPassed;
 use crate::args::ScoreArguments;
-use crate::error::CliError;
-use crate::evaluate::EvaluationResult;
+use crate::error::Result;
 use crate::evaluate::report::real_path;
-use crate::files::is_standard;
+use crate::evaluate::{EvaluationResult, Observer, RowResult};
+use crate::files::{Output, is_standard};
 use crate::metrics::Registry;
-use crate::output::Output;
-use crate::results::{Results, manifest_path, markdown_with_rows, summary_csv};
-use crate::stdio::{XmlOutput, print};
+use crate::results::{
+    MAX_MARKDOWN_ROWS, Results, does_not_pass, manifest_path, markdown_with_rows, summary_csv,
+};
+use crate::stdio::{XmlOutput, print, unwritable};
 
 /// A format, and the output of the option that names it.
 pub(super) struct CiFile<'r> {
@@ -33,10 +34,7 @@ enum Format<'r> {
 }
 
 /// Checks before the first row that the files can be written.
-pub(super) fn create<'r>(
-    registry: &'r Registry,
-    args: &ScoreArguments,
-) -> Result<Vec<CiFile<'r>>, CliError> {
+pub(super) fn create<'r>(registry: &'r Registry, args: &ScoreArguments) -> Result<Vec<CiFile<'r>>> {
     let junit = Format::JUnit(registry, RowFile::beside(args.junit.as_deref()));
     let options = [
         (junit, "--junit", &args.junit),
@@ -55,7 +53,7 @@ pub(super) fn create<'r>(
 
 impl CiFile<'_> {
     /// Returns what collects rows for the file during the run.
-    pub(super) fn observer(&self) -> Option<Arc<NotPassed>> {
+    pub(super) fn observer(&self) -> Option<Arc<impl Observer + use<>>> {
         match &self.format {
             Format::Markdown(rows) => Some(Arc::clone(rows)),
             Format::JUnit(..) | Format::Summary => None,
@@ -75,35 +73,38 @@ impl CiFile<'_> {
     }
 
     /// Prints the content on standard output.
-    pub(super) fn print(&self, args: &ScoreArguments, result: &EvaluationResult) -> io::Result<()> {
-        match &self.format {
-            Format::JUnit(registry, rows) => {
-                let mut out = XmlOutput::default();
-                write_junit(registry, rows, args, result, &mut out)?;
-                out.flush()
-            }
-            Format::Markdown(rows) => print(&markdown_with_rows(result, &rows.rows())),
-            Format::Summary => print(&summary_csv(result)?),
+    pub(super) fn print(&self, args: &ScoreArguments, result: &EvaluationResult) -> Result<()> {
+        if let Format::JUnit(..) = &self.format {
+            let mut out = XmlOutput::default();
+            let written = self.content(args, result, &mut out);
+            return written.and_then(|()| out.flush()).map_err(unwritable);
         }
+        let mut text = Vec::new();
+        self.content(args, result, &mut text).map_err(unwritable)?;
+        print(&String::from_utf8_lossy(&text))
     }
 
     /// Writes the file. An evaluation without rows has no JUnit file.
-    pub(super) fn write(
+    pub(super) fn write(&self, args: &ScoreArguments, result: &EvaluationResult) -> Result<()> {
+        if result.rows == 0 && self.row_file().is_some() {
+            return Ok(());
+        }
+        self.output.write(|out| self.content(args, result, out))
+    }
+
+    fn content(
         &self,
         args: &ScoreArguments,
         result: &EvaluationResult,
-    ) -> Result<(), CliError> {
-        let has_content = result.rows > 0 || self.row_file().is_none();
-        if !has_content {
-            return Ok(());
-        }
-        self.output.write(|out| match &self.format {
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match &self.format {
             Format::JUnit(registry, rows) => write_junit(registry, rows, args, result, out),
             Format::Markdown(rows) => {
                 out.write_all(markdown_with_rows(result, &rows.rows()).as_bytes())
             }
             Format::Summary => out.write_all(summary_csv(result)?.as_bytes()),
-        })
+        }
     }
 
     /// Returns a note for a run without a result, if the file of an earlier run remains.
@@ -167,5 +168,63 @@ impl Drop for RowFile {
         // It is missing if the run had no result.
         let _ = fs::remove_file(manifest_path(&self.0));
         let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// The position of a file, the line of a row, and the length and the text of its id. All rows of a JSON array may be in one
+/// line, where their ids count up.
+type Place = (usize, u64, usize, String);
+
+/// The rows by their place.
+struct NotPassed {
+    files: Vec<PathBuf>,
+    rows: Mutex<BTreeMap<Place, RowResult>>,
+}
+
+impl NotPassed {
+    pub(super) fn new(files: &[PathBuf]) -> Self {
+        Self {
+            files: files.to_vec(),
+            rows: Mutex::default(),
+        }
+    }
+
+    /// Returns the rows in the order of the input: one more than are shown, if there are more.
+    pub(super) fn rows(&self) -> Vec<RowResult> {
+        self.rows
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .cloned()
+            .collect()
+    }
+}
+
+impl Observer for NotPassed {
+    /// The report has ids and scores.
+    fn reads_rows(&self) -> bool {
+        false
+    }
+
+    fn on_row(&self, row: &RowResult) {
+        let Some(origin) = row
+            .origin
+            .as_ref()
+            .filter(|_| row.outcomes.iter().any(does_not_pass))
+        else {
+            return;
+        };
+        let file = self.files.iter().position(|file| **file == *origin.file);
+        let id = row.id.clone();
+        let place = (file.unwrap_or(self.files.len()), origin.line, id.len(), id);
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = rows.len() > MAX_MARKDOWN_ROWS;
+        if is_full && rows.last_key_value().is_some_and(|(last, _)| *last < place) {
+            return;
+        }
+        rows.insert(place, row.clone());
+        if is_full {
+            rows.pop_last();
+        }
     }
 }

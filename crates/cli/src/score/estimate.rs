@@ -2,7 +2,7 @@
 //!
 //! The rows are evaluated with models that make no call. Nothing is written.
 
-use std::fmt::{self, Write as _};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use serde::Serialize;
 
 use super::models::RunModels;
 use super::report::INTERRUPTED;
-use super::{evaluate_rows, of_rows, rows};
-use crate::args::ScoreArguments;
+use super::{evaluate_rows, of_rows, plan};
+use crate::args::{LmArguments, ScoreArguments};
 use crate::core::metric::Metric;
-use crate::error::CliError;
+use crate::data::NamedFile;
+use crate::error::Result;
 use crate::evaluate::{Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
 use crate::results::FormatVersion;
@@ -22,15 +23,13 @@ use crate::stdio::{print, print_error, print_json};
 pub(crate) fn run(
     metrics: Vec<Arc<dyn Metric>>,
     args: &ScoreArguments,
-) -> Result<ExitCode, CliError> {
+    inputs: &[NamedFile<'_>],
+) -> Result<ExitCode> {
     let estimate = LmEstimate::new();
-    let models = RunModels::with_estimate(args, Some(estimate.clone()))?;
-    let warnings = models.unused_warnings(&args.options.lm, &metrics);
-    warnings
-        .iter()
-        .filter(|_| !args.options.quiet)
-        .for_each(print_error);
-    let rows = rows::open(args, &metrics)?;
+    let models = RunModels::estimated(&args.options.lm, estimate.clone());
+    args.options
+        .warn(models.unused_warnings(&args.options.lm, &metrics));
+    let rows = plan::open(args, inputs, &metrics)?;
     let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
     let result = evaluate_rows(&evaluate.build()?, rows, &models, args)?;
     if result.ending != Ending::Complete {
@@ -41,11 +40,10 @@ pub(crate) fn run(
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let estimated = Estimated::new(result.rows, &estimate);
-    let printed = match args.json {
-        true => print_json(&estimated),
-        false => print(&estimated.text(args)),
-    };
-    printed.map_err(CliError::StandardOutput)?;
+    match args.json {
+        true => print_json(&estimated)?,
+        false => print(&estimated.text(&args.options.lm))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -57,7 +55,7 @@ struct Estimated {
     #[serde(flatten)]
     total: CallEstimate,
     /// The models without a price.
-    unpriced: Vec<String>,
+    unpriced: BTreeSet<String>,
     by_purpose: Vec<OfPurpose>,
 }
 
@@ -80,118 +78,75 @@ impl Estimated {
                 calls,
             })
             .collect();
-        let mut unpriced: Vec<String> = by_purpose
-            .iter()
-            .filter(|it| it.calls.unpriced_calls > 0)
-            .map(|it| it.model.clone())
-            .collect();
-        unpriced.sort_unstable();
-        unpriced.dedup();
+        let unpriced = by_purpose.iter().filter(|it| it.calls.unpriced_calls > 0);
         Self {
             format: FormatVersion,
             rows,
             total: estimate.total(),
-            unpriced,
+            unpriced: unpriced.map(|it| it.model.clone()).collect(),
             by_purpose,
         }
     }
 
-    fn text(&self, args: &ScoreArguments) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = self.write(&mut text, args);
-        text
-    }
-
-    fn write(&self, text: &mut String, args: &ScoreArguments) -> fmt::Result {
+    fn text(&self, args: &LmArguments) -> String {
         if self.by_purpose.is_empty() {
-            let why = match args.options.lm.offline {
+            let why = match args.offline {
                 true => "with --offline no language model is called",
                 false => "no metric of this run calls a language model",
             };
-            return writeln!(text, "{why}; the run costs nothing");
+            return format!("{why}; the run costs nothing\n");
         }
+        let mut lines = Vec::new();
+        let mut probes = 0;
         for OfPurpose {
             purpose,
             model,
             calls,
         } in &self.by_purpose
         {
-            writeln!(text, "{purpose}, {model}: {}", Calls(calls))?;
+            lines.push(format!("{purpose}, {model}: {}", sentence(calls)));
+            probes += if purpose == PROBE_PURPOSE {
+                calls.calls
+            } else {
+                0
+            };
         }
-        let CallEstimate {
-            calls,
-            replies_msats,
-            worst_case_msats,
-            ..
-        } = self.total;
-        let probes = self
-            .by_purpose
-            .iter()
-            .filter(|it| it.purpose == PROBE_PURPOSE);
-        let probes: u64 = probes.map(|it| it.calls.calls).sum();
-        writeln!(
-            text,
+        let (calls, msats) = (self.total.calls, self.total.replies_msats);
+        lines.push(format!(
             "{}: {}; of these {}",
             counted(self.rows, "row"),
-            Calls(&self.total),
+            sentence(&self.total),
             counted(probes, "probe")
-        )?;
-        writeln!(
-            text,
-            "at most {replies_msats} msat if each call is answered at once by a valid reply"
-        )?;
-        writeln!(
-            text,
-            "at most {worst_case_msats} msat in the worst case: each reply is repaired, and each call is charged for every attempt"
-        )?;
-        self.write_notes(text, args, calls)
-    }
-
-    fn write_notes(&self, text: &mut String, args: &ScoreArguments, calls: u64) -> fmt::Result {
-        let worst = self.total.worst_case_msats;
-        if let Some(budget) = args.options.lm.budget {
-            let covers = if budget < worst {
+        ));
+        lines.push(format!(
+            "at most {msats} msat if each call is answered at once by a valid reply"
+        ));
+        if let Some(budget) = args.budget {
+            let covers = if budget < msats {
                 "does not cover"
             } else {
                 "covers"
             };
-            writeln!(text, "--budget {budget} msat {covers} the worst case")?;
-        } else if self.total.unlimited_calls > 0 {
-            let unlimited = self.total.unlimited_calls;
-            writeln!(
-                text,
-                "{unlimited} of {calls} calls have no max_tokens; their replies count with 4096 tokens, to which only --budget limits them"
-            )?;
+            lines.push(format!("--budget {budget} msat {covers} this amount"));
         }
         if !self.unpriced.is_empty() {
-            let (models, unpriced) = (self.unpriced.join(", "), self.total.unpriced_calls);
-            writeln!(
-                text,
-                "no price for {models}, so that {unpriced} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)"
-            )?;
+            let models = Vec::from_iter(self.unpriced.iter().map(String::as_str)).join(", ");
+            lines.push(format!(
+                "no price for {models}, so that {} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)",
+                self.total.unpriced_calls
+            ));
         }
-        Ok(())
+        lines.join("\n") + "\n"
     }
 }
 
 /// The numbers of calls as a sentence.
-struct Calls<'a>(&'a CallEstimate);
-
-impl fmt::Display for Calls<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CallEstimate {
-            calls,
-            cached_calls,
-            ..
-        } = self.0;
-        let stored = if *cached_calls == 1 {
-            "stored reply"
-        } else {
-            "stored replies"
-        };
-        write!(f, "{}, {cached_calls} {stored}", counted(*calls, "call"))
-    }
+fn sentence(calls: &CallEstimate) -> String {
+    let stored = match calls.cached_calls {
+        1 => "1 stored reply".to_owned(),
+        replies => format!("{replies} stored replies"),
+    };
+    format!("{}, {stored}", counted(calls.calls, "call"))
 }
 
 fn counted(number: u64, noun: &str) -> String {

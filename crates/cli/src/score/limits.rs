@@ -1,14 +1,10 @@
 //! The limits of a run: the scores of `--fail-under`, rows that all failed, the budget, the quorum of panels.
 
-#[cfg(feature = "lm")]
 use super::models::RunModels;
-#[cfg(not(feature = "lm"))]
-use super::no_models::RunModels;
 use crate::args::{MetricThreshold, ScoreArguments};
 use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
-use crate::error::CliError;
-use crate::evaluate::EvaluationResult;
-use crate::hint::Hint;
+use crate::error::{Result, did_you_mean};
+use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::escape;
 use crate::metrics::Registry;
 
@@ -18,7 +14,7 @@ pub(crate) fn check(
     threshold: &MetricThreshold,
     spec: &MetricSpec<'_>,
     failure_score: f64,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let MetricThreshold { name, limit } = threshold;
     let range = spec.range.filter(|_| name == threshold.metric());
     let reachable = range.map(|range| match spec.kind {
@@ -41,8 +37,7 @@ pub(crate) fn violations(
     let gates = gates(registry, result, args).into_iter();
     let mut lines: Vec<String> = gates.filter_map(|gate| gate.violation).collect();
     lines.extend(all_failed(result, args));
-    lines.extend(skipped_for_budget(result, args, models.uncovered_msats()));
-    lines.extend(models.overrun());
+    lines.extend(models.beyond_budget(result, args));
     lines.extend(lost_judges(result, args));
     lines
 }
@@ -115,26 +110,29 @@ pub(super) fn gates<'a>(
 }
 
 /// The named score that was meant, if rows have others only.
-fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> Hint {
+fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> String {
     let known = result.metrics.iter().map(|summary| &*summary.name);
     let prefix = format!("{}.", threshold.metric());
-    Hint::nearest(
-        &threshold.name,
-        known.filter(|name| name.starts_with(&prefix)),
-    )
+    let known = known.filter(|name| name.starts_with(&prefix));
+    did_you_mean(&threshold.name, known).unwrap_or_default()
+}
+
+/// The summaries of the metrics that the command names.
+pub(super) fn named<'a>(
+    result: &'a EvaluationResult,
+    args: &ScoreArguments,
+) -> impl Iterator<Item = &'a MetricSummary> {
+    let names = args.metrics.iter().map(|name| name.trim());
+    names.filter_map(|name| result.metric(name))
 }
 
 /// A line for each metric that failed on every row, such as a sandbox without isolation or a model
 /// that does not reply. A metric with a threshold already has a line.
 fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
     let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
-    let names = args
-        .metrics
-        .iter()
-        .map(|name| name.trim())
-        .filter(move |name| !has_threshold(name));
-    let summaries = names.filter_map(|name| result.metric(name));
-    let failed = summaries.filter(|metric| metric.failed > 0 && metric.failed == metric.rows());
+    let failed = named(result, args).filter(move |metric| {
+        metric.failed > 0 && metric.failed == metric.rows() && !has_threshold(&metric.name)
+    });
     failed.map(|metric| match metric.failed {
         1 => format!("{}: the only row failed", metric.name),
         rows => format!("{}: all {rows} rows failed", metric.name),
@@ -143,35 +141,11 @@ fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator
 
 /// A line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
 fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
-    let summaries = args
-        .metrics
-        .iter()
-        .filter_map(|name| result.metric(name.trim()));
-    summaries.filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
+    named(result, args).filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
         let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
         let first = metric.first_lost_judge.as_deref().unwrap_or_default();
         format!(
             "{name}: {lost} of {rows} rows were judged by part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
         )
-    })
-}
-
-/// A line for each metric that has rows skipped because of the budget. `uncovered_msats` is the largest possible cost of
-/// a call that the budget did not cover.
-fn skipped_for_budget(
-    result: &EvaluationResult,
-    args: &ScoreArguments,
-    uncovered_msats: Option<u64>,
-) -> impl Iterator<Item = String> {
-    let call = uncovered_msats.map(|msats| format!("; a call may cost up to {msats} msat"));
-    let call = call.unwrap_or_default();
-    let names = args.metrics.iter().map(|name| name.trim());
-    let summaries = names.filter_map(|name| result.metric(name));
-    let incomplete = summaries
-        .filter(|_| args.options.lm.budget.is_some())
-        .filter(|metric| metric.skipped > 0);
-    incomplete.map(move |metric| {
-        let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
-        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")
     })
 }

@@ -8,121 +8,98 @@
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
-mod embedder;
 #[cfg(feature = "lm")]
 mod estimate;
 mod limits;
-mod metrics;
-#[cfg(feature = "lm")]
 mod models;
-#[cfg(not(feature = "lm"))]
-mod no_models;
-mod not_passed;
-mod offline;
+mod plan;
 mod report;
-mod reported_models;
-mod result_files;
-mod rows;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::args::ScoreArguments;
-use super::error::CliError;
-use super::exit::fail_each;
+use super::error::{Result, err, fail_each};
 use super::files::Files;
 use super::from::InputFile;
 use super::otlp::Otlp;
 use super::stdio::print_error;
 use crate::core::metric::Metric;
-use crate::data::{Format, Pairs};
+use crate::data::{Format, NamedFile, Pairs};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult};
 use crate::metrics::Registry;
 use dsrs_metrics_formats::Epochs;
+
 #[cfg(feature = "lm")]
 pub(super) use estimate::run as estimate;
 pub(super) use limits::violations;
-pub(super) use metrics::configure;
-#[cfg(feature = "lm")]
 pub(super) use models::RunModels;
-#[cfg(not(feature = "lm"))]
-pub(super) use no_models::RunModels;
+pub(super) use plan::configure;
 pub(super) use report::INTERRUPTED;
 
 use ci_files::CiFile;
-use rows::Builder;
+use plan::Builder;
 
-pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
+/// Checks what the command names, and then runs it.
+pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode> {
     let files = files(args);
     files.check()?;
     files.check_read_once()?;
-    let metrics = metrics::configure(registry, args)?;
+    let metrics = configure(registry, args)?;
     files.check_metrics(&metrics)?;
-    let quiet = args.options.quiet;
-    let open = args
-        .data
-        .iter()
-        .map(|file| InputFile::open(args.from, Epochs::Rows, file, quiet));
-    let inputs = open.collect::<Result<Vec<_>, _>>()?;
-    let converted = inputs
-        .iter()
-        .map(|file| file.named().path.to_owned())
-        .collect();
-    let args = &ScoreArguments {
-        converted,
-        ..args.clone()
-    };
+    let files = args.data.iter();
+    let files = files
+        .map(|file| InputFile::open(args.from, Epochs::Rows, file, args.options.quiet))
+        .collect::<Result<Vec<_>>>()?;
+    let inputs: Vec<NamedFile<'_>> = files.iter().map(InputFile::named).collect();
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
-        return estimate::run(metrics, args);
+        return estimate::run(metrics, args, &inputs);
     }
-    result_files::check(args)?
-        .iter()
-        .filter(|_| !args.options.quiet)
-        .for_each(print_error);
+    args.options.warn(report::unknown_identities(args)?);
+    score(registry, args, &inputs, metrics)
+}
+
+/// Scores the rows, and reports the result.
+fn score(
+    registry: &Registry,
+    args: &ScoreArguments,
+    inputs: &[NamedFile<'_>],
+    metrics: Vec<Arc<dyn Metric>>,
+) -> Result<ExitCode> {
+    let options = &args.options;
     let models = RunModels::new(args)?;
-    let warnings = models.unused_warnings(&args.options.lm, &metrics);
-    warnings
-        .iter()
-        .filter(|_| !args.options.quiet)
-        .for_each(print_error);
-    let rows = rows::open(args, &metrics)?;
+    options.warn(models.unused_warnings(&options.lm, &metrics));
+    let rows = plan::open(args, inputs, &metrics)?;
     let ci_files = ci_files::create(registry, args)?;
     let otlp = Otlp::new(&args.otlp)?;
-    let builder = models
-        .kept(Evaluate::builder(), args, &metrics)?
-        .metrics(metrics);
-    let builder = otlp.observe(models.recorded(builder), models.ledger());
-    let evaluate = evaluator(builder, &ci_files, args)?;
+    let builder = models.observed(Evaluate::builder(), args, &metrics)?;
+    let builder = otlp.observe(builder.metrics(metrics), models.ledger());
+    let evaluate = evaluator(builder, &ci_files, args)?.build()?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
-    let usage = models
-        .usage(result.as_ref().ok())
-        .filter(|_| !args.options.quiet);
+    #[cfg(feature = "lm")]
+    let usage = models.usage(result.as_ref().ok());
     let mut written_file = None;
     let code = match result {
         Ok(result) => {
             let is_written = !matches!(result.ending, Ending::OutputFailed(_));
-            written_file = args.out.as_ref().filter(|_| is_written);
-            let reported = report::report(registry, &result, &models, &ci_files, args);
-            // Each file is tried, and what was computed is printed even if none can be written.
-            let written = ci_files.iter().map(|file| file.write(args, &result));
-            let ended = models.end(&result);
-            let failed = fail_each(written.chain([ended]).filter_map(Result::err));
-            reported.map(|code| failed.unwrap_or(code))
+            written_file = args.out.as_deref().filter(|_| is_written);
+            let code = report::report(registry, &result, &models, &ci_files, args, inputs);
+            let failed = fail_each(ci_files.iter().map(|file| file.write(args, &result)));
+            #[cfg(feature = "lm")]
+            let failed = fail_each([models.end(&result)]).or(failed);
+            code.map(|code| failed.unwrap_or(code))
         }
         Err(error) => {
-            ci_files
-                .iter()
-                .filter_map(CiFile::unchanged)
-                .for_each(print_error);
+            let unchanged = ci_files.iter().filter_map(CiFile::unchanged);
+            unchanged.for_each(print_error);
             Err(error)
         }
     };
-    if let Some(usage) = usage {
-        print_error(usage);
-    }
-    otlp.finish(written_file.map(PathBuf::as_path));
+    #[cfg(feature = "lm")]
+    options.warn(usage);
+    otlp.finish(written_file);
     code
 }
 
@@ -131,17 +108,13 @@ pub(super) fn evaluate(
     args: &ScoreArguments,
     metrics: Vec<Arc<dyn Metric>>,
     models: &RunModels,
-) -> Result<EvaluationResult, CliError> {
-    let rows = rows::open(args, &metrics)?;
-    let builder = models
-        .kept(Evaluate::builder(), args, &metrics)?
-        .metrics(metrics);
-    let result = evaluate_rows(
-        &evaluator(models.recorded(builder), &[], args)?,
-        rows,
-        models,
-        args,
-    )?;
+) -> Result<EvaluationResult> {
+    let inputs: Vec<NamedFile<'_>> = args.data.iter().map(NamedFile::from).collect();
+    let rows = plan::open(args, &inputs, &metrics)?;
+    let builder = models.observed(Evaluate::builder(), args, &metrics)?;
+    let builder = evaluator(builder.metrics(metrics), &[], args)?;
+    let result = evaluate_rows(&builder.keep_results(true).build()?, rows, models, args)?;
+    #[cfg(feature = "lm")]
     models.end(&result)?;
     Ok(result)
 }
@@ -149,7 +122,7 @@ pub(super) fn evaluate(
 /// The files of the command.
 fn files(args: &ScoreArguments) -> Files<'_> {
     Files::new()
-        .store(&args.options.lm.store)
+        .store(&args.options.lm)
         .read("DATA", &args.data)
         .read_params(&args.params)
         .write("--out", args.out.as_ref())
@@ -161,15 +134,11 @@ fn files(args: &ScoreArguments) -> Files<'_> {
 }
 
 /// Builds the harness with the options of the command.
-fn evaluator(
-    builder: Builder,
-    ci_files: &[CiFile<'_>],
-    args: &ScoreArguments,
-) -> Result<Evaluate, CliError> {
+fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -> Result<Builder> {
     let mut builder = of_rows(builder, args)
         .failure_score(args.failure_score)
         .display_progress(!args.options.quiet)
-        .keep_results(args.keep_rows)
+        .keep_results(false)
         .grace_period(args.options.grace);
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
@@ -200,7 +169,7 @@ fn evaluator(
     for rows in ci_files.iter().filter_map(CiFile::row_file) {
         builder = builder.save_as_jsonl(rows);
     }
-    Ok(builder.build()?)
+    Ok(builder)
 }
 
 /// Sets the options that determine which rows are evaluated, and how often.
@@ -217,12 +186,13 @@ fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
 }
 
 /// Adds the result file of `--out`.
-fn save_to(builder: Builder, out: &Path) -> Result<Builder, CliError> {
-    let reject = |reason| {
-        Err(CliError::Out {
-            file: out.to_path_buf(),
-            reason,
-        })
+fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
+    let reject = |reason: &str| {
+        Err(err!(
+            "--out {}: {reason} extension; expected {}",
+            out.display(),
+            Format::EXTENSIONS
+        ))
     };
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.save_as_jsonl(out)),
@@ -230,14 +200,8 @@ fn save_to(builder: Builder, out: &Path) -> Result<Builder, CliError> {
         Some(Format::Csv) => Ok(builder.save_as_csv(out)),
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => Ok(builder.save_as_parquet(out)),
-        None if out.extension().is_none() => reject(format!(
-            "missing extension; expected {}",
-            Format::EXTENSIONS
-        )),
-        _ => reject(format!(
-            "unknown extension; expected {}",
-            Format::EXTENSIONS
-        )),
+        None if out.extension().is_none() => reject("missing"),
+        _ => reject("unknown"),
     }
 }
 
@@ -246,17 +210,17 @@ fn evaluate_rows(
     rows: Pairs,
     models: &RunModels,
     args: &ScoreArguments,
-) -> Result<EvaluationResult, CliError> {
+) -> Result<EvaluationResult> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(CliError::Runtime)?;
+    let runtime = runtime.map_err(|error| err!("cannot start the threads of the run: {error}"))?;
     let run = models
         .settings()
         .scope(async { evaluate.score_files(rows).await });
     let result = runtime
         .block_on(run)
-        .map_err(|error| rows::with_hint(error, args));
+        .map_err(|error| plan::with_hint(error, args));
     // A thread that is blocked on standard input is not awaited.
     runtime.shutdown_background();
     result

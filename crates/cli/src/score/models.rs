@@ -1,71 +1,115 @@
 //! `--lm`, `--embed`, `--offline`, `--budget` and the options of the store: the language models of the judges of a run, and
-//! a summary of their calls.
+//! a summary of their calls. Without the feature `lm`, only the offline judge and static embeddings.
 //!
 //! The harness checks before the first row whether the models reply.
 
+#[cfg(feature = "lm")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::rows::Builder;
-use super::{embedder, offline};
+#[cfg(feature = "lm")]
+use super::limits;
+use super::plan::Builder;
 use crate::args::{LmArguments, ScoreArguments};
 use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
-use crate::error::CliError;
-use crate::evaluate::{Ending, EvaluationResult};
+use crate::error::Result;
+#[cfg(not(feature = "lm"))]
+use crate::error::err;
+#[cfg(feature = "lm")]
+use crate::evaluate::Ending;
+use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
-use crate::lm::{CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
-use crate::messages::hash;
-use crate::stdio::print_error;
-use crate::store_arguments::StoreArguments;
+use crate::lm::Ledger;
+#[cfg(feature = "lm")]
+use crate::lm::{CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(crate) struct RunModels {
-    models: Models,
+    /// `None` without the feature `lm`, unless an option selects one.
+    models: Option<Models>,
+    #[cfg(feature = "lm")]
     budget: Option<LmBudget>,
 }
 
+#[cfg(not(feature = "lm"))]
+impl RunModels {
+    pub(crate) fn new(args: &ScoreArguments) -> Result<Self> {
+        let args = &args.options.lm;
+        let options = [
+            (args.lm.is_some(), "--lm"),
+            (args.budget.is_some(), "--budget"),
+            (args.no_store, "--no-store"),
+            (args.refresh, "--refresh"),
+            (args.store.is_some(), "--store"),
+            (args.estimate, "--estimate"),
+        ];
+        if let Some((_, option)) = options.into_iter().find(|(is_set, _)| *is_set) {
+            return Err(err!(
+                "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"
+            ));
+        }
+        let models = match args.offline {
+            true => Some(Models::offline()),
+            false => args.embed.is_some().then(Models::default),
+        };
+        let models = models.map(|models| with_embedder(models, args));
+        Ok(Self { models })
+    }
+
+    /// Adds the store and the calls of the models to a run.
+    #[expect(clippy::unnecessary_wraps, reason = "a store may fail")]
+    pub(super) fn observed(
+        &self,
+        builder: Builder,
+        _: &ScoreArguments,
+        _: &[Arc<dyn Metric>],
+    ) -> Result<Builder> {
+        Ok(builder)
+    }
+
+    /// Without models there is no budget.
+    pub(super) fn beyond_budget(&self, _: &EvaluationResult, _: &ScoreArguments) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+#[cfg(feature = "lm")]
 impl RunModels {
     /// The model of `--lm`, or else the model of `DSRS_LM`, if there is one. Models that a judge names
     /// are added when the judge needs them.
     ///
     /// What is spent is in the store until the run ends. The budget also covers a run that was killed.
-    pub(crate) fn new(args: &ScoreArguments) -> Result<Self, CliError> {
-        Self::with_estimate(args, None)
-    }
-
-    /// The same models, which count their calls in this estimate if there is one, and make none.
-    pub(super) fn with_estimate(
-        run: &ScoreArguments,
-        estimate: Option<LmEstimate>,
-    ) -> Result<Self, CliError> {
+    pub(crate) fn new(run: &ScoreArguments) -> Result<Self> {
         let args = &run.options.lm;
         let mut budget = args.budget.map(LmBudget::msats);
-        if estimate.is_none()
-            && let (Some(folder), Some(whole)) = (folder(args)?, &mut budget)
-        {
-            let kept = whole
-                .clone()
-                .kept_in(&Store::open(folder)?, budget_name(run))?;
-            if kept.spent_before_msats() > 0 && !run.options.quiet {
-                print_error(format_args!(
-                    "--budget: {} msat were spent before this run was interrupted",
-                    kept.spent_before_msats()
-                ));
-            }
-            *whole = kept;
+        if let (Some(folder), Some(whole)) = (folder(args)?, &mut budget) {
+            let name = budget_name(run);
+            *whole = whole.clone().kept_in(&Store::open(folder)?, name)?;
+            let before = Some(whole.spent_before_msats()).filter(|before| *before > 0);
+            run.options.warn(before.map(|before| {
+                format!("--budget: {before} msat were spent before this run was interrupted")
+            }));
         }
-        let (allow_unpriced, store) = (args.allow_unpriced, args.store.clone());
-        let shared_budget = budget.clone();
+        Ok(Self::with(args, budget, None))
+    }
+
+    /// The same models, which count their calls in this estimate, and make none.
+    pub(super) fn estimated(args: &LmArguments, estimate: LmEstimate) -> Self {
+        Self::with(args, args.budget.map(LmBudget::msats), Some(estimate))
+    }
+
+    fn with(args: &LmArguments, budget: Option<LmBudget>, estimate: Option<LmEstimate>) -> Self {
+        let (options, shared_budget) = (args.clone(), budget.clone());
         let configure = move |builder: LmBuilder| {
             let mut builder = builder
-                .refresh(store.refresh)
-                .allow_unpriced(allow_unpriced);
-            if let Some(folder) = &store.store {
+                .refresh(options.refresh)
+                .allow_unpriced(options.allow_unpriced);
+            if let Some(folder) = &options.store {
                 builder = builder.store(folder);
             }
-            if store.no_store {
+            if options.no_store {
                 builder = builder.no_store();
             }
             if let Some(estimate) = &estimate {
@@ -80,127 +124,92 @@ impl RunModels {
             true => Models::offline(),
             false => Models::built_by(args.lm.clone().or_else(Models::chosen), configure),
         };
-        let models = embedder::set(models, args);
-        Ok(Self { models, budget })
+        Self {
+            models: Some(with_embedder(models, args)),
+            budget,
+        }
     }
 
-    pub(crate) fn settings(&self) -> Settings {
-        Settings::new().with(self.models.clone())
-    }
-
-    /// Keeps what metrics of the run pay for in the store, if any of them may cost something.
-    pub(crate) fn kept(
+    /// Adds the store and the calls of the models to a run. The store keeps what metrics pay for, if any may cost something.
+    pub(super) fn observed(
         &self,
-        builder: Builder,
+        mut builder: Builder,
         args: &ScoreArguments,
         metrics: &[Arc<dyn Metric>],
-    ) -> Result<Builder, CliError> {
+    ) -> Result<Builder> {
         let lm = &args.options.lm;
-        let has_cost = metrics.iter().any(|metric| metric.spec().cost_msats > 0);
-        let folder = if has_cost || self.calls_model(metrics) {
-            folder(lm)?
-        } else {
-            None
-        };
-        Ok(match folder {
-            Some(folder) => builder.store(folder).refresh(lm.store.refresh),
+        let has_model = |it: &Requirement| it.lm().is_some() || it.embedding_model().is_some();
+        let has_cost = metrics.iter().any(|metric| metric.spec().cost_msats > 0)
+            || requirements(self.settings(), metrics).iter().any(has_model);
+        if has_cost && let Some(folder) = folder(lm)? {
+            builder = builder.store(folder).refresh(lm.refresh);
+        }
+        Ok(match self.ledger() {
+            Some(ledger) => builder.ledger(ledger.clone()),
             None => builder,
         })
     }
 
-    fn calls_model(&self, metrics: &[Arc<dyn Metric>]) -> bool {
-        let mut requirements = Vec::new();
-        self.settings().scope_sync(|| {
-            metrics
-                .iter()
-                .for_each(|metric| metric.requirements(&mut requirements));
-        });
-        requirements
-            .iter()
-            .any(|it| it.lm().is_some() || it.embedding_model().is_some())
-    }
-
     /// Forgets what was spent of the budget, unless the same command continues the run.
-    pub(crate) fn end(&self, result: &EvaluationResult) -> Result<(), CliError> {
+    pub(crate) fn end(&self, result: &EvaluationResult) -> Result<()> {
         match (&self.budget, &result.ending) {
             (None, _) | (_, Ending::Stopped | Ending::OutputFailed(_)) => Ok(()),
             (Some(budget), _) => Ok(budget.end()?),
         }
     }
 
-    /// Adds the calls of the models to the manifest of a run.
-    pub(crate) fn recorded(&self, builder: Builder) -> Builder {
-        match self.models.ledger() {
-            Some(ledger) => builder.ledger(ledger.clone()),
-            None => builder,
-        }
-    }
-
-    /// The ledger of all calls.
-    pub(crate) fn ledger(&self) -> Option<&Ledger> {
-        self.models.ledger()
-    }
-
-    /// Warnings about models that no metric uses, or that are not called.
-    pub(crate) fn unused_warnings(
-        &self,
-        args: &LmArguments,
-        metrics: &[Arc<dyn Metric>],
-    ) -> Vec<String> {
-        let of_judges = self.unused_warning(args, metrics);
-        of_judges
-            .into_iter()
-            .chain(embedder::warning(self.settings(), args, metrics))
-            .collect()
-    }
-
-    /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.
-    fn unused_warning(&self, args: &LmArguments, metrics: &[Arc<dyn Metric>]) -> Option<String> {
-        if args.offline {
-            return offline::warning(metrics, Models::chosen().as_deref());
-        }
+    /// A warning if no metric uses the model of `--lm`.
+    fn unused_model(&self, args: &LmArguments, metrics: &[Arc<dyn Metric>]) -> Option<String> {
         let id = args.lm.as_ref()?;
-        let mut requirements = Vec::new();
-        self.settings().scope_sync(|| {
-            metrics
-                .iter()
-                .for_each(|metric| metric.requirements(&mut requirements));
-        });
         let uses_model = |requirement: &Requirement| match requirement.lm() {
-            Some(lm) => self
-                .models
-                .named(id)
-                .is_ok_and(|named| Arc::ptr_eq(lm, &named)),
+            Some(lm) => {
+                let named = self.models.as_ref().map(|models| models.named(id));
+                named.is_some_and(|named| named.is_ok_and(|named| Arc::ptr_eq(lm, &named)))
+            }
             // The run itself reports an invalid model.
             None => !requirement.is_check() && requirement.embedding_model().is_none(),
         };
-        let is_unused = !requirements.iter().any(uses_model);
+        let is_unused = !requirements(self.settings(), metrics)
+            .iter()
+            .any(uses_model);
         is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))
     }
 
-    /// The largest possible cost, in millisatoshis, of a call that the budget did not cover.
-    pub(crate) fn uncovered_msats(&self) -> Option<u64> {
-        self.budget.as_ref()?.largest_rejected_msats()
-    }
-
-    /// A line if the calls cost more than the budget, which only a provider can cause that charges more
-    /// tokens than a call allows.
-    pub(crate) fn overrun(&self) -> Option<String> {
-        let budget = self.budget.as_ref()?;
-        let (overrun, tokens) = (budget.overrun_msats(), budget.overrun());
-        let why = tokens.map_or_else(String::new, |tokens| format!("; {tokens}"));
-        let spent = budget.spent_msats();
-        (overrun > 0)
-            .then(|| format!("the calls cost {spent} msat, {overrun} msat more than --budget{why}"))
+    /// A line for each metric that has rows skipped because of the budget, and a line if the calls cost more than the budget,
+    /// which only a provider can cause that charges more tokens than a call allows.
+    pub(super) fn beyond_budget(
+        &self,
+        result: &EvaluationResult,
+        args: &ScoreArguments,
+    ) -> Vec<String> {
+        let Some(budget) = &self.budget else {
+            return Vec::new();
+        };
+        let call = budget.largest_rejected_msats();
+        let call = call.map(|msats| format!("; a call may cost up to {msats} msat"));
+        let call = call.unwrap_or_default();
+        let skipped = limits::named(result, args).filter(|metric| metric.skipped > 0);
+        let mut lines: Vec<String> = skipped
+            .map(|metric| {
+                let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
+                format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")
+            })
+            .collect();
+        let (spent, overrun) = (budget.spent_msats(), budget.overrun_msats());
+        if overrun > 0 {
+            let why = budget.overrun().map(|tokens| format!("; {tokens}"));
+            let why = why.unwrap_or_default();
+            lines.push(format!(
+                "the calls cost {spent} msat, {overrun} msat more than --budget{why}"
+            ));
+        }
+        lines
     }
 
     /// A warning if a provider reported more tokens than a call allowed, within the budget.
-    pub(crate) fn overrun_warning(&self) -> Option<String> {
-        let budget = self
-            .budget
-            .as_ref()
-            .filter(|budget| budget.overrun_msats() == 0)?;
-        let overrun = budget.overrun()?;
+    pub(super) fn overrun_warning(&self) -> Option<String> {
+        let budget = self.budget.as_ref();
+        let overrun = budget.filter(|it| it.overrun_msats() == 0)?.overrun()?;
         Some(format!(
             "warning: {overrun}; calls may cost more than --budget reserves for them"
         ))
@@ -209,7 +218,7 @@ impl RunModels {
     /// A summary of the calls, if there were any. A run without a result, which failed after the
     /// preflight probes, has none.
     pub(crate) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
-        let ledger = self.models.ledger()?;
+        let ledger = self.ledger()?;
         let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
         let probes = by_purpose.get(PROBE_PURPOSE).copied().unwrap_or_default();
         let (calls, is_of_probes) = (total.calls + total.refused, total.calls == probes.calls);
@@ -229,7 +238,76 @@ impl RunModels {
     }
 }
 
+impl RunModels {
+    pub(crate) fn settings(&self) -> Settings {
+        match &self.models {
+            Some(models) => Settings::new().with(models.clone()),
+            None => Settings::new(),
+        }
+    }
+
+    /// The ledger of all calls.
+    pub(super) fn ledger(&self) -> Option<&Ledger> {
+        self.models.as_ref()?.ledger()
+    }
+
+    /// Warnings about models that no metric uses, or that are not called.
+    pub(crate) fn unused_warnings(
+        &self,
+        args: &LmArguments,
+        metrics: &[Arc<dyn Metric>],
+    ) -> Vec<String> {
+        #[cfg(feature = "lm")]
+        let of_judges = match args.offline {
+            true => unused_offline(metrics, Models::chosen().as_deref()),
+            false => self.unused_model(args, metrics),
+        };
+        #[cfg(not(feature = "lm"))]
+        let of_judges = args
+            .offline
+            .then(|| unused_offline(metrics, None))
+            .flatten();
+        let is_used =
+            |it: &Requirement| it.embedding_model().is_some() || it.missing_reason().is_some();
+        let of_embedder = args
+            .embed
+            .as_ref()
+            .filter(|_| !requirements(self.settings(), metrics).iter().any(is_used))
+            .map(|id| format!("warning: --embed {id}: no metric of this run uses embeddings"));
+        of_judges.into_iter().chain(of_embedder).collect()
+    }
+}
+
+fn with_embedder(models: Models, args: &LmArguments) -> Models {
+    match &args.embed {
+        Some(id) => models.with_embedder(id.as_str()),
+        None => models,
+    }
+}
+
+/// What the metrics need with these settings.
+fn requirements(settings: Settings, metrics: &[Arc<dyn Metric>]) -> Vec<Requirement> {
+    let mut requirements = Vec::new();
+    settings.scope_sync(|| {
+        metrics
+            .iter()
+            .for_each(|metric| metric.requirements(&mut requirements));
+    });
+    requirements
+}
+
+/// A warning if `--offline` has no effect, or sets aside the model of `DSRS_LM`.
+fn unused_offline(metrics: &[Arc<dyn Metric>], chosen: Option<&str>) -> Option<String> {
+    let is_used = |it: &Requirement| it.is_offline() || it.missing_reason().is_some();
+    let offline = Settings::new().with(Models::offline());
+    if !requirements(offline, metrics).iter().any(is_used) {
+        return Some("warning: --offline: no metric of this run is a judge".to_owned());
+    }
+    chosen.map(|id| format!("warning: --offline: the model of DSRS_LM, {id}, is not called"))
+}
+
 /// The cost that rows are charged, if it is more than the known cost of their calls.
+#[cfg(feature = "lm")]
 fn declared_cost(
     result: &EvaluationResult,
     total: CallTotals,
@@ -245,22 +323,21 @@ fn declared_cost(
 }
 
 /// Returns the folder of the store; `None` without one.
-fn folder(args: &LmArguments) -> Result<Option<PathBuf>, CliError> {
+#[cfg(feature = "lm")]
+fn folder(args: &LmArguments) -> Result<Option<PathBuf>> {
     match &args.store {
-        _ if args.offline => Ok(None),
-        StoreArguments { no_store: true, .. } => Ok(None),
-        StoreArguments {
-            store: Some(folder),
-            ..
-        } => Ok(Some(folder.clone())),
-        _ => Ok(Some(Store::chosen_dir()?)),
+        _ if args.offline || args.no_store => Ok(None),
+        Some(folder) => Ok(Some(folder.clone())),
+        None => Ok(Some(Store::chosen_dir()?)),
     }
 }
 
 /// Returns the name of the run's budget: two runs have one budget if they score the same files by the same metrics.
+#[cfg(feature = "lm")]
 fn budget_name(args: &ScoreArguments) -> String {
+    let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let data: Vec<_> = args.data.iter().map(path).collect();
     let ScoreArguments {
-        data,
         metrics,
         params,
         out,
@@ -268,11 +345,9 @@ fn budget_name(args: &ScoreArguments) -> String {
         options,
         ..
     } = args;
-    let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    let data: Vec<_> = data.iter().map(path).collect();
     let run = format!(
         "{:?}",
         (data, metrics, params, out, repeats, &options.lm.lm)
     );
-    format!("score {}", hash::sha256(run.as_bytes()))
+    format!("score {}", crate::messages::hash::sha256(run.as_bytes()))
 }

@@ -7,23 +7,21 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::ci_files::CiFile;
-#[cfg(feature = "lm")]
+use super::limits;
 use super::models::RunModels;
-#[cfg(not(feature = "lm"))]
-use super::no_models::RunModels;
-use super::{limits, reported_models};
 use crate::args::ScoreArguments;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
-use crate::data::{DataReader, Mapping};
-use crate::error::CliError;
-use crate::evaluate::{Ending, EvaluationResult, StoreUse, UnknownField};
-use crate::exit::INVALID;
+use crate::data::{DataReader, Mapping, NamedFile};
+use crate::error::{INVALID, Result};
+use crate::evaluate::{
+    Ending, EvaluationResult, JudgeReplies, MetricSummary, StoreUse, UnknownField,
+};
 use crate::files::is_regular;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
-use crate::results::Manifest;
+use crate::results::{Manifest, manifest_of};
 use crate::stdio::{annotate, print, print_error, print_json};
 
 /// The exit code that shells use for a program that Ctrl-C ended.
@@ -36,31 +34,28 @@ pub(crate) fn report(
     models: &RunModels,
     ci_files: &[CiFile<'_>],
     args: &ScoreArguments,
-) -> Result<ExitCode, CliError> {
+    inputs: &[NamedFile<'_>],
+) -> Result<ExitCode> {
     let mut unknown = unknown_fields(result, &args.mappings);
-    unknown.extend(unknown_group(result, args));
+    unknown.extend(unknown_group(result, args, inputs));
     let violations = limits::violations(registry, result, models, args);
     let printed_file = ci_files.iter().find(|file| file.is_standard());
-    let printed = if args.json {
-        print_json(&Printed::new(result))
+    if args.json {
+        print_json(&Printed::new(result))?;
     } else if let Some(file) = printed_file {
-        file.print(args, result)
+        file.print(args, result)?;
     } else if std::io::stdout().is_terminal() {
-        print(&format!("{:#}\n", Headlines(result)))
+        print(&format!("{:#}\n", Headlines(result)))?;
     } else {
-        print(&format!("{}\n", Headlines(result)))
-    };
-    printed.map_err(CliError::StandardOutput)?;
+        print(&format!("{}\n", Headlines(result)))?;
+    }
     if let Ending::OutputFailed(error) = &result.ending {
         return Err(error.clone().into());
     }
-    if !args.options.quiet {
-        warn(result, args);
-        models.overrun_warning().into_iter().for_each(print_error);
-    }
-    for line in &unknown {
-        print_error(line);
-    }
+    args.options.warn(warnings(result, args));
+    #[cfg(feature = "lm")]
+    args.options.warn(models.overrun_warning());
+    unknown.iter().for_each(print_error);
     let violated = |line: &str| match args.github {
         true => annotate("score", line),
         false => print_error(line),
@@ -134,14 +129,15 @@ impl<'a> Printed<'a> {
     }
 }
 
-fn warn(result: &EvaluationResult, args: &ScoreArguments) {
+fn warnings(result: &EvaluationResult, args: &ScoreArguments) -> Vec<String> {
+    let mut lines = Vec::new();
     if let Some(error) = &result.first_error {
         let rows = if result.failed_rows == 1 {
             "row"
         } else {
             "rows"
         };
-        print_error(format_args!(
+        lines.push(format!(
             "warning: {} {rows} failed; first error: {error}",
             result.failed_rows
         ));
@@ -150,29 +146,18 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
         && (1..result.rows).contains(&result.without_group)
     {
         let (field, without, rows) = (escape::name(field), result.without_group, result.rows);
-        print_error(format_args!(
+        lines.push(format!(
             "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
         ));
     }
-    result
-        .metrics
-        .iter()
-        .flat_map(reported_models::warnings)
-        .for_each(print_error);
-    of_manifest(&result.manifest)
-        .into_iter()
-        .for_each(print_error);
-    result
-        .store
-        .and_then(|store| of_store(result.rows, store))
-        .into_iter()
-        .for_each(print_error);
-    for mapping in &result.unused_mappings {
+    lines.extend(result.metrics.iter().flat_map(reported_models));
+    lines.extend(of_manifest(&result.manifest));
+    lines.extend(result.store.and_then(|store| of_store(result.rows, store)));
+    lines.extend(result.unused_mappings.iter().map(|mapping| {
         let path = mapping.path();
-        print_error(format_args!(
-            "warning: --map {mapping}: no row has `{path}`"
-        ));
-    }
+        format!("warning: --map {mapping}: no row has `{path}`")
+    }));
+    lines
 }
 
 /// What the store had, and what was paid for, if there was anything.
@@ -216,7 +201,11 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
 }
 
 /// A line if no row has the field of `--group`.
-fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<String> {
+fn unknown_group(
+    result: &EvaluationResult,
+    args: &ScoreArguments,
+    inputs: &[NamedFile<'_>],
+) -> Option<String> {
     let field = args
         .group
         .as_deref()
@@ -224,7 +213,7 @@ fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<Str
     let side = ["gold.", "pred."]
         .into_iter()
         .find(|side| field.starts_with(side));
-    let known = groups_of_first_row(args);
+    let known = groups_of_first_row(args, inputs);
     // The beginning of a path makes no names similar.
     let prefix = side.unwrap_or_default();
     let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
@@ -246,36 +235,31 @@ fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<Str
 }
 
 /// Returns the attributes of the first row and the paths of its fields, to name one in an error. A stream has none.
-fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
-    let Some(file) = args.inputs().next().filter(|file| is_regular(file.path)) else {
+fn groups_of_first_row(args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> Vec<String> {
+    let Some(file) = inputs.first().filter(|file| is_regular(file.path)) else {
         return Vec::new();
     };
     let mut reader = DataReader::new();
     if let Some(format) = args.format {
-        reader = reader.with_format(format.into());
+        reader = reader.with_format(format);
     }
     let first = reader
-        .read_named([file])
+        .read_named([*file])
         .ok()
         .and_then(|mut rows| rows.next()?.ok());
-    first.map_or_else(
-        Vec::new,
-        |Pair {
-             gold,
-             pred,
-             attributes,
-             ..
-         }| {
-            let gold = gold.keys().map(|name| format!("gold.{name}"));
-            let pred = pred.keys().map(|name| format!("pred.{name}"));
-            attributes
-                .keys()
-                .map(str::to_owned)
-                .chain(gold)
-                .chain(pred)
-                .collect()
-        },
-    )
+    let Some(Pair {
+        gold,
+        pred,
+        attributes,
+        ..
+    }) = first
+    else {
+        return Vec::new();
+    };
+    let gold = gold.keys().map(|name| format!("gold.{name}"));
+    let pred = pred.keys().map(|name| format!("pred.{name}"));
+    let attributes = attributes.keys().map(str::to_owned);
+    attributes.chain(gold).chain(pred).collect()
 }
 
 /// A line for each field that a metric reads and no row has.
@@ -307,6 +291,64 @@ fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String
         }
     };
     all.map(line).collect()
+}
+
+/// A line for each judge whose replies came from more than one reported model, or from more than one fingerprint of a model.
+fn reported_models(metric: &MetricSummary) -> Vec<String> {
+    let judges = JudgeReplies::of_each(&metric.judged_by);
+    let mut lines: Vec<String> = judges
+        .filter_map(|replies| reported_model(&metric.name, &replies))
+        .collect();
+    if metric.judged_by_others > 0 {
+        lines.push(format!(
+            "warning: {}: {} replies came from further models or fingerprints, which no output names",
+            metric.name, metric.judged_by_others
+        ));
+    }
+    lines
+}
+
+fn reported_model(metric: &str, replies: &JudgeReplies<'_>) -> Option<String> {
+    let JudgeReplies {
+        judge,
+        models,
+        fingerprints,
+    } = replies;
+    let start = format!(
+        "warning: {metric}: the replies of {} came from",
+        escape::name(judge)
+    );
+    if models.len() > 1 {
+        return Some(format!("{start} {} models: {models}", models.len()));
+    }
+    (fingerprints.len() > 1).then(|| {
+        let model = models
+            .names()
+            .next()
+            .map_or_else(String::new, |it| format!(" of {}", escape::name(it)));
+        format!(
+            "{start} {} fingerprints{model}: {fingerprints}",
+            fingerprints.len()
+        )
+    })
+}
+
+/// Checks that result files are those that their manifests describe. Returns a line for each without a manifest.
+pub(super) fn unknown_identities(args: &ScoreArguments) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    if args.from.from.is_some() {
+        return Ok(lines);
+    }
+    for file in args.data.iter().filter(|file| is_regular(file)) {
+        let manifest = manifest_of(file, args.format)?;
+        if let Some(Err(reason)) = manifest {
+            lines.push(format!(
+                "warning: {}: identity unknown: {reason}",
+                file.display()
+            ));
+        }
+    }
+    Ok(lines)
 }
 
 #[cfg(test)]

@@ -288,13 +288,7 @@ impl Models {
                 "nothing connects to it; build with feature `lm`, or set a model with `.embedder(..)`"
             }
         };
-        let (setting, found) = ("embedding model".to_owned(), id.to_owned());
-        Err(LmErrorKind::InvalidSetting {
-            setting,
-            found,
-            reason: reason.to_owned(),
-        }
-        .into())
+        Err(LmError::setting("embedding model", id, reason))
     }
 
     #[doc(hidden)]
@@ -405,7 +399,7 @@ impl fmt::Debug for Models {
 /// ```
 ///
 /// # Errors
-/// [`LmErrorKind::NoEmbedder`], if no model is configured; otherwise the error of the call, or
+/// [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting), if no model is configured; otherwise the error of the call, or
 /// [`LmErrorKind::InvalidReply`], if the model returns fewer or more vectors than strings.
 pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, LmError> {
     let mut distinct: Vec<&str> = Vec::with_capacity(texts.len());
@@ -437,7 +431,7 @@ pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, Lm
 /// ```
 ///
 /// # Errors
-/// [`LmErrorKind::NoEmbedder`], if no model is configured; otherwise the error of connecting to the model.
+/// [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting), if no model is configured; otherwise the error of connecting to the model.
 pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     match embedder {
         Embedder::Value(model) => Ok(Arc::clone(model)),
@@ -445,7 +439,7 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
         Embedder::Configured => match Models::configured_embedder() {
             Some(Embedder::Value(model)) => Ok(model),
             Some(Embedder::Named(id)) => Models::embedding_model(&id),
-            Some(Embedder::Configured) | None => Err(LmErrorKind::NoEmbedder.into()),
+            Some(Embedder::Configured) | None => Err(LmError::no_embedder()),
         },
     }
 }

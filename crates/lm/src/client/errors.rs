@@ -205,7 +205,10 @@ fn kind_of_status(
             let location = location.and_then(|location| location.to_str().ok());
             let location = location.map(|url| sanitize(&redact_url(url), target));
             let location = location.unwrap_or_else(|| "no address".to_owned());
-            LmErrorKind::Redirected { status, location }
+            let reason = format!(
+                "status {status} redirects to {location}, and redirects are not followed; set the base URL to the address of the API"
+            );
+            LmErrorKind::Other { reason }
         }
         402 => LmErrorKind::QuotaExhausted { message },
         _ if matches!(status, 400 | 403 | 429) && mentions(&QUOTA) => {

@@ -1,6 +1,5 @@
 //! One request over HTTP: redirects are not followed, and a response is read up to a limit.
 
-use std::fmt;
 use std::time::Duration;
 
 use reqwest::Response;
@@ -24,11 +23,13 @@ pub(super) const MAX_VALUES: usize = 100_000;
 /// The byte order mark, which some servers send.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// The time limit of connecting.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Settings of the HTTP connection.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(in super::super) struct HttpSettings {
     pub(in super::super) timeout: Duration,
-    pub(in super::super) connect_timeout: Duration,
     pub(in super::super) proxy: Proxy,
     /// The largest response in bytes, after decompression.
     pub(in super::super) max_reply_bytes: usize,
@@ -47,22 +48,10 @@ pub(in super::super) enum Proxy {
     Url(String),
 }
 
-/// Hides a password in the URL.
-impl fmt::Debug for Proxy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Environment => f.write_str("Environment"),
-            Self::None => f.write_str("None"),
-            Self::Url(url) => write!(f, "Url({:?})", redact_url(url)),
-        }
-    }
-}
-
 impl Default for HttpSettings {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(120),
-            connect_timeout: Duration::from_secs(10),
             proxy: Proxy::default(),
             max_reply_bytes: DEFAULT_MAX_REPLY_BYTES,
         }
@@ -170,7 +159,7 @@ pub(super) fn http_client(
     let mut builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .timeout(http.timeout)
-        .connect_timeout(http.connect_timeout)
+        .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .http2_keep_alive_timeout(Duration::from_secs(10))
@@ -190,15 +179,9 @@ pub(super) fn http_client(
 }
 
 fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {
-    let kind = LmErrorKind::InvalidSetting {
-        setting: "proxy".to_owned(),
-        found: redact_url(url),
-        reason: format!(
-            "expected a URL such as http://host:3128 ({})",
-            errors::causes(&error)
-        ),
-    };
-    LmError::from(kind).with_source(error.without_url())
+    let causes = errors::causes(&error);
+    let expected = format_args!("expected a URL such as http://host:3128 ({causes})");
+    LmError::setting("proxy", &redact_url(url), expected).with_source(error.without_url())
 }
 
 /// Returns the beginning of a body, for an error. It ends where the connection fails.

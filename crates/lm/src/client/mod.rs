@@ -10,11 +10,9 @@ mod errors;
 mod format;
 mod http;
 mod provider;
-mod reply;
 mod target;
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
@@ -94,14 +92,6 @@ impl Client {
             settings: &self.http,
             target: &self.target,
         }
-    }
-}
-
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
-            .field("target", &self.target)
-            .finish_non_exhaustive()
     }
 }
 

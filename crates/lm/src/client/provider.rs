@@ -23,109 +23,106 @@ pub(super) struct Provider {
 }
 
 /// The providers in the order of their names. The page `docs/guide/models.md` has a row for each.
-const PROVIDERS: [Provider; 33] = [
-    provider("aihubmix", OpenAi, "https://aihubmix.com/v1/"),
-    provider(
+const PROVIDERS: [(&str, Format, &str); 33] = [
+    ("aihubmix", OpenAi, "https://aihubmix.com/v1/"),
+    (
         "aliyun",
         OpenAi,
         "https://dashscope.aliyuncs.com/compatible-mode/v1/",
     ),
-    provider("anthropic", Anthropic, "https://api.anthropic.com/v1/"),
-    provider("api_route", OpenAi, "https://global.api-route.com/v1/"),
-    provider("atlascloud", OpenAi, "https://api.atlascloud.ai/v1/"),
-    provider("baidu", OpenAi, "https://qianfan.baidubce.com/v2/"),
-    provider("bigmodel", OpenAi, "https://open.bigmodel.cn/api/paas/v4/"),
-    provider("cloudgpu", OpenAi, "https://cloudgpu.app/v1/"),
-    provider("cohere", OpenAi, "https://api.cohere.ai/compatibility/v1/"),
-    provider("deepseek", OpenAi, "https://api.deepseek.com/v1/"),
-    provider(
+    ("anthropic", Anthropic, "https://api.anthropic.com/v1/"),
+    ("api_route", OpenAi, "https://global.api-route.com/v1/"),
+    ("atlascloud", OpenAi, "https://api.atlascloud.ai/v1/"),
+    ("baidu", OpenAi, "https://qianfan.baidubce.com/v2/"),
+    ("bigmodel", OpenAi, "https://open.bigmodel.cn/api/paas/v4/"),
+    ("cloudgpu", OpenAi, "https://cloudgpu.app/v1/"),
+    ("cohere", OpenAi, "https://api.cohere.ai/compatibility/v1/"),
+    ("deepseek", OpenAi, "https://api.deepseek.com/v1/"),
+    (
         "fireworks",
         OpenAi,
         "https://api.fireworks.ai/inference/v1/",
     ),
-    provider(
+    (
         "gemini",
         Gemini,
         "https://generativelanguage.googleapis.com/v1beta/",
     ),
-    provider(
+    (
         "github_copilot",
         OpenAi,
         "https://models.github.ai/inference/",
     ),
-    provider("groq", OpenAi, "https://api.groq.com/openai/v1/"),
-    provider("heabsy", OpenAi, "https://api.heabsy.com/v1/"),
-    provider("kimi", OpenAi, "https://api.moonshot.ai/v1/"),
-    provider("mimo", OpenAi, "https://api.mimo.com/openai/v1/"),
-    provider("minimax", Anthropic, "https://api.minimax.io/anthropic/v1/"),
-    provider("mistral", OpenAi, "https://api.mistral.ai/v1/"),
-    provider("moonshot", OpenAi, "https://api.moonshot.cn/v1/"),
-    provider("nebius", OpenAi, "https://api.studio.nebius.ai/v1/"),
-    provider("ollama", OpenAi, "http://localhost:11434/v1/"),
-    provider("ollama_cloud", OpenAi, "https://ollama.com/v1/"),
-    provider("omlx", OpenAi, "http://127.0.0.1:8000/v1/"),
-    provider("open_router", OpenAi, "https://openrouter.ai/api/v1/"),
-    provider("openai", OpenAi, "https://api.openai.com/v1/"),
-    provider("opencode_go", OpenAi, "https://opencode.ai/zen/go/v1/"),
-    provider(
+    ("groq", OpenAi, "https://api.groq.com/openai/v1/"),
+    ("heabsy", OpenAi, "https://api.heabsy.com/v1/"),
+    ("kimi", OpenAi, "https://api.moonshot.ai/v1/"),
+    ("mimo", OpenAi, "https://api.mimo.com/openai/v1/"),
+    ("minimax", Anthropic, "https://api.minimax.io/anthropic/v1/"),
+    ("mistral", OpenAi, "https://api.mistral.ai/v1/"),
+    ("moonshot", OpenAi, "https://api.moonshot.cn/v1/"),
+    ("nebius", OpenAi, "https://api.studio.nebius.ai/v1/"),
+    ("ollama", OpenAi, "http://localhost:11434/v1/"),
+    ("ollama_cloud", OpenAi, "https://ollama.com/v1/"),
+    ("omlx", OpenAi, "http://127.0.0.1:8000/v1/"),
+    ("open_router", OpenAi, "https://openrouter.ai/api/v1/"),
+    ("openai", OpenAi, "https://api.openai.com/v1/"),
+    ("opencode_go", OpenAi, "https://opencode.ai/zen/go/v1/"),
+    (
         "qwen_cloud",
         OpenAi,
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/",
     ),
-    provider("requesty", OpenAi, "https://router.requesty.ai/v1/"),
-    provider("runcrate", OpenAi, "https://api.runcrate.ai/v1/"),
-    provider("together", OpenAi, "https://api.together.xyz/v1/"),
-    provider("xai", OpenAi, "https://api.x.ai/v1/"),
-    provider("zai", OpenAi, "https://api.z.ai/api/paas/v4/"),
+    ("requesty", OpenAi, "https://router.requesty.ai/v1/"),
+    ("runcrate", OpenAi, "https://api.runcrate.ai/v1/"),
+    ("together", OpenAi, "https://api.together.xyz/v1/"),
+    ("xai", OpenAi, "https://api.x.ai/v1/"),
+    ("zai", OpenAi, "https://api.z.ai/api/paas/v4/"),
 ];
-
-const fn provider(name: &'static str, format: Format, base_url: &'static str) -> Provider {
-    Provider {
-        name,
-        format,
-        base_url,
-    }
-}
 
 /// Beginnings of the names of providers that have no default address, since it contains the account's project or
 /// region, and their OpenAI-compatible address.
 const WITHOUT_DEFAULT: [(&str, &str); 2] = [
-    (
-        "bedrock",
-        "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
-    ),
+    ("bedrock", "bedrock-runtime.REGION.amazonaws.com/openai/v1"),
     (
         "vertex",
-        "https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/endpoints/openapi",
+        "aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/endpoints/openapi",
     ),
 ];
 
 /// The provider of this canonical name.
-pub(super) fn find(name: &str) -> Option<&'static Provider> {
-    PROVIDERS.iter().find(|provider| provider.name == name)
+pub(super) fn find(name: &str) -> Option<Provider> {
+    let found = PROVIDERS.iter().find(|(known, ..)| *known == name);
+    found.map(|&(name, format, base_url)| Provider {
+        name,
+        format,
+        base_url,
+    })
 }
 
 /// The error of the model `id`, whose provider is not known by the canonical name `name`.
 pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
-    let known = PROVIDERS.map(|provider| provider.name);
-    let address = WITHOUT_DEFAULT
-        .iter()
-        .find(|(beginning, _)| name.starts_with(beginning));
-    let similar = match name.strip_prefix("genai_") {
+    let known = PROVIDERS.map(|(name, ..)| name);
+    let known_and_aliases = known.into_iter().chain(ALIASES.map(|(alias, _)| alias));
+    let similar = match name.starts_with("genai_") {
         // The name of a server that variables configured.
-        Some(_) => Some("openai"),
-        None => nearest(
-            name,
-            known.into_iter().chain(ALIASES.map(|(alias, _)| alias)),
+        true => Some("openai"),
+        false => nearest(name, known_and_aliases),
+    };
+    let any = "for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL";
+    let mut addresses = WITHOUT_DEFAULT.iter();
+    let address = addresses.find(|(beginning, _)| name.starts_with(beginning));
+    let hint = match (address, similar) {
+        (Some((_, url)), _) => {
+            format!("set OPENAI_BASE_URL=https://{url} and OPENAI_API_KEY, and write openai:MODEL")
+        }
+        (None, Some(provider)) => format!("did you mean `{provider}:{model}`? {any}"),
+        (None, None) => format!(
+            "write provider:model, where provider is one of {}; {any}",
+            known.join(", ")
         ),
     };
-    LmErrorKind::UnknownProvider {
-        id: id.to_owned(),
-        suggestion: similar.map(|provider| format!("{provider}:{model}")),
-        address: address.map(|(_, url)| (*url).to_owned()),
-        known: known.join(", "),
-    }
-    .into()
+    let reason = format!("unknown provider in model `{id}`; {hint}");
+    LmErrorKind::Setting { reason }.into()
 }
 
 impl Provider {

@@ -1,6 +1,5 @@
 //! The provider of a model, and the environment variables that configure it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use reqwest::header::{ACCEPT, HeaderName};
@@ -63,16 +62,6 @@ pub(in super::super) struct Target {
     pub(super) supports_schema: bool,
 }
 
-impl fmt::Debug for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Target")
-            .field("id", &self.id)
-            .field("base_url", &self.redacted_base_url)
-            .field("key", &self.key.as_ref().map(|_| "***"))
-            .finish_non_exhaustive()
-    }
-}
-
 /// Providers whose API has a JSON mode, but accepts no schema.
 const JSON_MODE_ONLY: [&str; 5] = ["deepseek", "kimi", "moonshot", "zai", "bigmodel"];
 
@@ -85,7 +74,10 @@ impl Target {
         variables: &Variables,
     ) -> Result<Self, LmError> {
         let Some((provider, model)) = split_id(id) else {
-            return Err(LmErrorKind::InvalidModelId { id: id.to_owned() }.into());
+            let reason = format!(
+                "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+            );
+            return Err(LmErrorKind::Setting { reason }.into());
         };
         let provider = provider::find(&canonical_provider(provider))
             .ok_or_else(|| provider::unknown(id, &canonical_provider(provider), model))?;
@@ -197,11 +189,11 @@ fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
 /// often no scheme.
 fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmError> {
     let invalid = |expected: &str| {
-        LmError::from(LmErrorKind::InvalidSetting {
-            setting: setting.to_owned(),
-            found: redact_url(url),
-            reason: format!("expected {expected}"),
-        })
+        LmError::setting(
+            setting,
+            &redact_url(url),
+            format_args!("expected {expected}"),
+        )
     };
     let mut text = url.to_owned();
     if provider == "ollama" && !text.contains("://") {

@@ -12,8 +12,6 @@ mod provider;
 mod scripted;
 #[cfg(feature = "embed-static")]
 mod static_vectors;
-#[cfg(feature = "lm")]
-mod text_reply;
 
 use std::sync::Arc;
 
@@ -23,11 +21,11 @@ pub use self::embedder::Embedder;
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
 pub use self::provider::ProviderEmbedder;
+#[cfg(feature = "lm")]
+pub(super) use self::provider::{encoded, request};
 pub use self::scripted::ScriptedEmbedder;
 #[cfg(feature = "embed-static")]
 pub use self::static_vectors::StaticEmbedder;
-#[cfg(feature = "lm")]
-pub(super) use self::text_reply::{encoded, request};
 use super::LmError;
 
 /// An embedding model: returns a vector for each string. Strings of similar meaning have vectors in a similar direction.
@@ -149,14 +147,9 @@ pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError>
     return static_vectors::shared(folder);
     #[cfg(not(feature = "embed-static"))]
     {
-        let (setting, found) = ("embedding model".to_owned(), format!("static:{folder}"));
-        let reason = "build with feature `embed-static`, which reads the vectors".to_owned();
-        Err(super::LmErrorKind::InvalidSetting {
-            setting,
-            found,
-            reason,
-        }
-        .into())
+        let reason = "build with feature `embed-static`, which reads the vectors";
+        let folder = format!("static:{folder}");
+        Err(LmError::setting("embedding model", &folder, reason))
     }
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::{EmbeddingModel, Embeddings};
 use crate::lock::lock;
-use crate::{LmError, LmErrorKind, Usage};
+use crate::{LmError, Usage};
 
 /// An embedding model for tests. It has a vector for each string, and records its calls.
 ///
@@ -177,8 +177,8 @@ impl ScriptedEmbedder {
             (Some(vector), _) => Ok(vector.clone()),
             (None, Some(otherwise)) => otherwise(text),
             (None, None) => {
-                let prompt = text.chars().take(80).collect();
-                Err(LmError::new(&*self.id, LmErrorKind::Unscripted { prompt }))
+                let prompt: String = text.chars().take(80).collect();
+                Err(LmError::unscripted(&self.id, &prompt))
             }
         }
     }

@@ -1,13 +1,11 @@
 //! The layer that counts calls in place of making them, for the estimate of a run.
 
-use super::super::estimate::{self, CallEstimate, LmEstimate, is_repair};
+use super::super::estimate::{self, CallEstimate, LmEstimate};
 use super::super::key::Key;
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
 use super::super::store::Store;
-use super::super::{
-    LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, PROBE_PURPOSE, Sampling,
-};
+use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Sampling};
 use super::priced::{limited, max_cost};
 use super::{Layer, find};
 
@@ -17,7 +15,6 @@ pub(crate) struct Estimated<L> {
     pub(crate) estimate: LmEstimate,
     pub(crate) prices: Prices,
     pub(crate) price: Option<Price>,
-    pub(crate) attempts: u32,
     /// The replies that a run would find.
     pub(crate) store: Option<Store>,
 }
@@ -31,46 +28,37 @@ impl<L: LanguageModel> Estimated<L> {
         find(store, &Key::new(&self.inner, request), 0)
     }
 
-    /// The most that one attempt can cost. A request that does not limit the reply counts with the limit that a budget sets.
-    fn max_cost(&self, request: &LmRequest) -> Option<u64> {
-        max_cost(&self.prices, self.price.as_ref()?, &limited(request))
-    }
-
-    fn count(&self, request: &LmRequest, attempts: u32) -> CallEstimate {
-        let cost = self.max_cost(request);
-        CallEstimate {
+    /// Counts a call with the most that it can cost. A request that does not limit the reply counts with the limit that a budget sets.
+    fn count(&self, request: &LmRequest) {
+        let cost = self.price.as_ref();
+        let cost = cost.and_then(|price| max_cost(&self.prices, price, &limited(request)));
+        let call = CallEstimate {
             calls: 1,
-            unlimited_calls: u64::from(request.sampling.max_tokens.is_none()),
             unpriced_calls: u64::from(cost.is_none()),
             replies_msats: cost.unwrap_or(0),
-            worst_case_msats: cost.unwrap_or(0).saturating_mul(attempts.into()),
             ..CallEstimate::default()
-        }
+        };
+        self.estimate.add(&request.purpose, self.inner.id(), &call);
     }
 
-    /// The sampling parameter that the model rejected, if the reply to the same request without it is stored: a judge omits
-    /// such a parameter after a call that costs nothing.
+    /// Returns a parameter that the model rejected before: the store has the reply to the request without it.
     fn rejected_parameter(&self, request: &LmRequest) -> Result<Option<&'static str>, LmError> {
-        let Sampling {
-            temperature, seed, ..
-        } = request.sampling;
+        let (own, temperature, seed) = (request.sampling, None, None);
         let without = [
-            (temperature.is_some(), false, "temperature"),
-            (false, seed.is_some(), "seed"),
-            (temperature.is_some() && seed.is_some(), true, "temperature"),
+            ("temperature", Sampling { temperature, ..own }),
+            ("seed", Sampling { seed, ..own }),
+            (
+                "temperature",
+                Sampling {
+                    temperature,
+                    seed,
+                    ..own
+                },
+            ),
         ];
-        for (is_temperature, is_seed, parameter) in without {
-            if !is_temperature && !is_seed {
-                continue;
-            }
-            let mut request = request.clone();
-            if is_temperature {
-                request.sampling.temperature = None;
-            }
-            if is_seed {
-                request.sampling.seed = None;
-            }
-            if self.stored(&request)?.is_some() {
+        for (parameter, sampling) in without {
+            let other = request.clone().with_sampling(sampling);
+            if sampling != own && self.stored(&other)?.is_some() {
                 return Ok(Some(parameter));
             }
         }
@@ -85,17 +73,6 @@ impl<L: LanguageModel> Layer for Estimated<L> {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (id, purpose) = (self.inner.id(), &request.purpose);
-        if is_repair() {
-            let CallEstimate {
-                worst_case_msats, ..
-            } = self.count(request, self.attempts);
-            let repair = CallEstimate {
-                worst_case_msats,
-                ..CallEstimate::default()
-            };
-            self.estimate.add(purpose, id, &repair);
-            return Err(estimate::error(id));
-        }
         let effective = self.inner.effective_request(request);
         if let Some(reply) = self.stored(&effective)? {
             let cached = CallEstimate {
@@ -110,18 +87,13 @@ impl<L: LanguageModel> Layer for Estimated<L> {
             let kind = LmErrorKind::ParameterUnsupported { parameter, message };
             return Err(LmError::new(id, kind));
         }
-        self.estimate
-            .add(purpose, id, &self.count(request, self.attempts));
+        self.count(request);
         Err(estimate::error(id))
     }
 
     /// Counts the probe, which is made once and not repeated. As after a call there is a reply, which a second probe may follow.
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        self.estimate.add(
-            PROBE_PURPOSE,
-            self.inner.id(),
-            &self.count(&probe_request(), 1),
-        );
+        self.count(&probe_request());
         Ok(Some(LmReply::new("")))
     }
 }

@@ -1,14 +1,12 @@
 //! The layer that records calls in a ledger.
 
-use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use super::super::call_observer::ObservedCall;
-use super::super::ledger::{CallTotals, Ledger};
+use super::super::ledger::{CallTotals, Ledger, ObservedCall};
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, PROBE_PURPOSE};
 use super::Layer;
-use super::cost_scope::CostScope;
 
 /// A model whose calls are recorded in a [`Ledger`].
 ///
@@ -58,6 +56,43 @@ impl<L> Metered<L> {
     }
 }
 
+impl<L: LanguageModel> Metered<L> {
+    fn pending<'a>(&'a self, request: Option<&'a LmRequest>) -> PendingCall<'a> {
+        PendingCall {
+            ledger: &self.ledger,
+            lm: &self.inner,
+            request,
+            cost: Arc::default(),
+            started: Instant::now(),
+            has_returned: false,
+        }
+    }
+}
+
+tokio::task_local! {
+    static CURRENT: Arc<CostScope>;
+}
+
+/// The cost of the attempts of one call, so that they are counted also of one that is cancelled.
+#[derive(Debug, Default)]
+struct CostScope {
+    /// The known cost of all attempts, in msat.
+    msats: AtomicU64,
+    /// The number of attempts of unknown cost.
+    unknown: AtomicU64,
+}
+
+/// Adds the cost of an attempt in msat, `None` if it is unknown, to the current call, if there is one.
+#[cfg(feature = "lm")]
+pub(super) fn add_cost(msats: Option<u64>) {
+    let add = |scope: &Arc<CostScope>| match msats {
+        Some(msats) => scope.msats.fetch_add(msats, Relaxed),
+        None => scope.unknown.fetch_add(1, Relaxed),
+    };
+    // It fails where no scope is active: nothing records the call.
+    let _ = CURRENT.try_with(add);
+}
+
 /// A call that has not returned. If it is dropped, it is recorded as failed, with the cost of its
 /// attempts so far.
 struct PendingCall<'a> {
@@ -70,33 +105,15 @@ struct PendingCall<'a> {
     has_returned: bool,
 }
 
-impl<'a> PendingCall<'a> {
-    fn new(ledger: &'a Ledger, lm: &'a dyn LanguageModel, request: Option<&'a LmRequest>) -> Self {
-        let (cost, started) = (Arc::default(), Instant::now());
-        Self {
-            ledger,
-            lm,
-            request,
-            cost,
-            started,
-            has_returned: false,
-        }
-    }
-
-    /// Awaits the call, and records its result, which `result` returns; `None` if no call was made.
-    async fn run<T>(
-        mut self,
-        call: impl Future<Output = T>,
-        result: impl FnOnce(&T) -> Option<Cow<'_, Result<LmReply, LmError>>>,
-    ) -> T {
-        let returned = self.cost.scope(call).await;
+impl PendingCall<'_> {
+    /// Records the call; a probe that made no call has no result.
+    fn end(mut self, result: Option<&Result<LmReply, LmError>>) {
         self.has_returned = true;
-        if let Some(result) = result(&returned) {
-            let call = CallTotals::of(&result);
-            let unpriced = call.unpriced.max(self.cost.unknown());
-            self.record(CallTotals { unpriced, ..call }, Some(&*result));
+        if let Some(result) = result {
+            let call = CallTotals::of(result);
+            let unpriced = call.unpriced.max(self.cost.unknown.load(Relaxed));
+            self.record(CallTotals { unpriced, ..call }, Some(result));
         }
-        returned
     }
 
     fn record(&self, call: CallTotals, result: Option<&Result<LmReply, LmError>>) {
@@ -117,12 +134,12 @@ impl Drop for PendingCall<'_> {
         if self.has_returned {
             return;
         }
-        let (cost_msats, unpriced) = (self.cost.msats(), self.cost.unknown());
+        let CostScope { msats, unknown } = &*self.cost;
         let call = CallTotals {
             calls: 1,
             failed: 1,
-            cost_msats,
-            unpriced,
+            cost_msats: msats.load(Relaxed),
+            unpriced: unknown.load(Relaxed),
             ..CallTotals::default()
         };
         self.record(call, None);
@@ -135,19 +152,18 @@ impl<L: LanguageModel> Layer for Metered<L> {
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let pending = PendingCall::new(&self.ledger, &self.inner, Some(request));
-        pending
-            .run(self.inner.complete(request), |result| {
-                Some(Cow::Borrowed(result))
-            })
-            .await
+        let pending = self.pending(Some(request));
+        let call = self.inner.complete(request);
+        let result = CURRENT.scope(Arc::clone(&pending.cost), call).await;
+        pending.end(Some(&result));
+        result
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        let pending = PendingCall::new(&self.ledger, &self.inner, None);
-        let result = |probed: &Result<Option<LmReply>, LmError>| probed.clone().transpose();
-        pending
-            .run(self.inner.probe(), |probed| result(probed).map(Cow::Owned))
-            .await
+        let pending = self.pending(None);
+        let call = self.inner.probe();
+        let probed = CURRENT.scope(Arc::clone(&pending.cost), call).await;
+        pending.end(probed.clone().transpose().as_ref());
+        probed
     }
 }

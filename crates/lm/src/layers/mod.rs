@@ -4,10 +4,7 @@
 #[cfg(feature = "lm")]
 mod budget;
 #[cfg(feature = "lm")]
-mod budget_overrun;
-#[cfg(feature = "lm")]
 mod circuit_breaker;
-mod cost_scope;
 #[cfg(feature = "lm")]
 mod estimated;
 mod metered;
@@ -44,8 +41,7 @@ pub use self::stored::Stored;
 pub(crate) use self::stored::find;
 #[cfg(feature = "lm")]
 pub use self::{
-    budget::LmBudget,
-    budget_overrun::BudgetOverrun,
+    budget::{BudgetOverrun, LmBudget},
     circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy},
     priced::Priced,
     rate_limit::{RateLimit, RateLimiter},

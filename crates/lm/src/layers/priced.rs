@@ -7,7 +7,7 @@ use super::super::price::{Price, Prices};
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 use super::Layer;
 use super::budget::{LmBudget, Reservation};
-use super::cost_scope::add_cost;
+use super::metered::add_cost;
 use super::panel_reservation::{self, Quote};
 
 /// A model whose replies carry their cost, with an optional [budget](LmBudget).

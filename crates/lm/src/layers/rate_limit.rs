@@ -260,65 +260,51 @@ impl<L> RateLimit<L> {
     }
 }
 
+impl<L: LanguageModel> RateLimit<L> {
+    /// Makes a call within the limits. Without a report of the provider, it used what was estimated.
+    async fn limited<T>(
+        &self,
+        request: &LmRequest,
+        call: impl Future<Output = Result<T, LmError>>,
+        reply_of: fn(&T) -> Option<&LmReply>,
+    ) -> Result<T, LmError> {
+        let (prompt, estimated) = estimate(request);
+        self.limiter.acquire(estimated).await;
+        let result = call.await;
+        let used = match result.as_ref().map(reply_of) {
+            Ok(Some(reply)) if reply.usage.total() > 0 => as_f64(reply.usage.total()),
+            Ok(Some(_)) => estimated,
+            Ok(None) => 0.0,
+            Err(_) => prompt,
+        };
+        self.limiter.settle(estimated, used);
+        result
+    }
+}
+
 impl<L: LanguageModel> Layer for RateLimit<L> {
     fn inner(&self) -> &dyn LanguageModel {
         &self.inner
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let estimate = TokenEstimate::new(request);
-        self.limiter.acquire(estimate.total()).await;
-        let reply = self.inner.complete(request).await;
-        self.limiter
-            .settle(estimate.total(), estimate.used(reply.as_ref().map(Some)));
-        reply
+        let call = self.inner.complete(request);
+        self.limited(request, call, |reply| Some(reply)).await
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        let estimate = TokenEstimate::new(&probe_request());
-        self.limiter.acquire(estimate.total()).await;
-        let reply = self.inner.probe().await;
-        self.limiter.settle(
-            estimate.total(),
-            estimate.used(reply.as_ref().map(Option::as_ref)),
-        );
-        reply
+        let call = self.inner.probe();
+        self.limited(&probe_request(), call, Option::as_ref).await
     }
 }
 
-/// The estimated tokens of a call.
-struct TokenEstimate {
-    prompt: f64,
-    reply: f64,
-}
-
-impl TokenEstimate {
-    fn new(request: &LmRequest) -> Self {
-        let bytes: usize = request
-            .messages
-            .iter()
-            .map(|message| message.content.len() + 12)
-            .sum();
-        let reply = request.sampling.max_tokens.map_or(1024.0, f64::from);
-        Self {
-            prompt: as_f64((bytes as u64).div_ceil(3)),
-            reply,
-        }
-    }
-
-    fn total(&self) -> f64 {
-        self.prompt + self.reply
-    }
-
-    /// The tokens that a call used; the estimate, if the provider reports none.
-    fn used(&self, reply: Result<Option<&LmReply>, &LmError>) -> f64 {
-        match reply {
-            Ok(Some(reply)) if reply.usage.total() > 0 => as_f64(reply.usage.total()),
-            Ok(Some(_)) => self.total(),
-            Ok(None) => 0.0,
-            Err(_) => self.prompt,
-        }
-    }
+/// Returns the estimated tokens of a call: of its prompt, and with its reply.
+fn estimate(request: &LmRequest) -> (f64, f64) {
+    let bytes = request.messages.iter();
+    let bytes: usize = bytes.map(|message| message.content.len() + 12).sum();
+    let prompt = as_f64((bytes as u64).div_ceil(3));
+    let reply = request.sampling.max_tokens.map_or(1024.0, f64::from);
+    (prompt, prompt + reply)
 }
 
 fn as_f64(tokens: u64) -> f64 {

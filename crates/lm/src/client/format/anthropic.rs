@@ -3,11 +3,10 @@
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, LmErrorKind, Role, Usage};
+use super::super::super::{LmError, LmErrorKind, LmReply, Role, Usage};
 use super::super::http::Call;
-use super::answer::{Answer, string, tokens};
-use super::question::{Question, insert};
 use super::schema::{Dialect, adapt};
+use super::{Question, insert, string, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question {
@@ -71,7 +70,7 @@ fn default_max_tokens(model: &str) -> u32 {
     }
 }
 
-pub(super) fn answer(body: &Value) -> Answer {
+pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {
     let blocks = body
         .get("content")
         .and_then(Value::as_array)
@@ -84,17 +83,12 @@ pub(super) fn answer(body: &Value) -> Answer {
     let is_cached = read.unwrap_or(0) > 0 || created.unwrap_or(0) > 0;
     let all = [tokens(body, "/usage/input_tokens"), read, created];
     let prompt = all.into_iter().flatten().reduce(u64::saturating_add);
-    Answer {
-        text: texts.filter_map(|block| block["text"].as_str()).collect(),
-        stop_reason: string(body, "/stop_reason"),
-        refusal: None,
-        model: string(body, "/model"),
-        fingerprint: None,
-        logprobs: Vec::new(),
-        usage: Usage {
-            prompt_tokens: prompt,
-            completion_tokens: tokens(body, "/usage/output_tokens"),
-            cached_prompt_tokens: read.filter(|_| is_cached),
-        },
-    }
+    let text: String = texts.filter_map(|block| block["text"].as_str()).collect();
+    let mut reply = LmReply::new(text).with_usage(Usage {
+        prompt_tokens: prompt,
+        completion_tokens: tokens(body, "/usage/output_tokens"),
+        cached_prompt_tokens: read.filter(|_| is_cached),
+    });
+    reply.model = string(body, "/model").unwrap_or_default();
+    (reply, string(body, "/stop_reason"))
 }

@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 
 use super::super::super::embedding::{Embeddings, encoded};
 use super::super::super::{LmError, LmErrorKind, LmReply, Usage};
+use super::super::errors;
 use super::super::http::{Call, Received};
 use super::super::provider::Format;
 use super::super::target::Target;
-use super::super::{errors, reply};
-use super::answer::{string, tokens};
-use super::question::Question;
+use super::{Question, sanitized, string, tokens};
 
 /// The numbers of a vector up to which the response is read. The longest vectors of common models have some thousand.
 pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;
@@ -24,14 +23,8 @@ pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         // The provider's own format has no token usage.
         Format::Gemini => &["openai", "embeddings"],
         Format::Anthropic => {
-            let (setting, found) = ("embedding model".to_owned(), target.id.clone());
-            let reason = "the provider has no embeddings; use another one, such as openai:text-embedding-3-small".to_owned();
-            return Err(LmErrorKind::InvalidSetting {
-                setting,
-                found,
-                reason,
-            }
-            .into());
+            let reason = "the provider has no embeddings; use another one, such as openai:text-embedding-3-small";
+            return Err(LmError::setting("embedding model", &target.id, reason));
         }
     };
     let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
@@ -71,7 +64,7 @@ pub(in super::super) fn reply(
     let embeddings = Embeddings::new(&target.id, texts, vectors).map_err(failed)?;
     let mut reply = LmReply::new(encoded(&embeddings)).with_usage(usage);
     reply.model = string(&json, "/model").unwrap_or_default();
-    Ok(reply::sanitized(reply, target))
+    Ok(sanitized(reply, target))
 }
 
 /// Reads the vectors by their index, or in their order if they have none.

@@ -3,10 +3,9 @@
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, Role, TokenLogprobs, Usage};
+use super::super::super::{LmError, LmReply, Role, TokenLogprobs, Usage};
 use super::super::http::Call;
-use super::answer::{Answer, Token, string, token_logprobs, tokens};
-use super::question::{Question, insert};
+use super::{Question, Token, insert, string, token_logprobs, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question {
@@ -48,7 +47,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     Ok(Call { url, headers, body })
 }
 
-pub(super) fn answer(body: &Value) -> Answer {
+pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {
     let parts = body
         .pointer("/candidates/0/content/parts")
         .and_then(Value::as_array);
@@ -61,28 +60,26 @@ pub(super) fn answer(body: &Value) -> Answer {
     // A prompt that the filter blocked has no candidates.
     let is_blocked = body.pointer("/promptFeedback/blockReason").is_some();
     let stop_reason = string(body, "/candidates/0/finishReason");
-    Answer {
-        text: texts.filter_map(|part| part["text"].as_str()).collect(),
-        stop_reason: stop_reason.or_else(|| is_blocked.then(|| "SAFETY".to_owned())),
-        refusal: None,
-        model: string(body, "/modelVersion"),
-        fingerprint: None,
-        logprobs: logprobs(body),
-        usage: Usage {
-            prompt_tokens: sum([
-                "/usageMetadata/promptTokenCount",
-                "/usageMetadata/toolUsePromptTokenCount",
-            ]),
-            completion_tokens: sum([
-                "/usageMetadata/candidatesTokenCount",
-                "/usageMetadata/thoughtsTokenCount",
-            ]),
-            cached_prompt_tokens: tokens(body, "/usageMetadata/cachedContentTokenCount"),
-        },
-    }
+    let text: String = texts.filter_map(|part| part["text"].as_str()).collect();
+    let usage = Usage {
+        prompt_tokens: sum([
+            "/usageMetadata/promptTokenCount",
+            "/usageMetadata/toolUsePromptTokenCount",
+        ]),
+        completion_tokens: sum([
+            "/usageMetadata/candidatesTokenCount",
+            "/usageMetadata/thoughtsTokenCount",
+        ]),
+        cached_prompt_tokens: tokens(body, "/usageMetadata/cachedContentTokenCount"),
+    };
+    let mut reply = LmReply::new(text)
+        .with_usage(usage)
+        .with_logprobs(logprobs(body));
+    reply.model = string(body, "/modelVersion").unwrap_or_default();
+    let stop_reason = stop_reason.or_else(|| is_blocked.then(|| "SAFETY".to_owned()));
+    (reply, stop_reason)
 }
 
-/// The tokens that were chosen, each with the candidates at its place.
 fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
     let list = |name: &str| {
         let list = body.pointer(&format!("/candidates/0/logprobsResult/{name}"));

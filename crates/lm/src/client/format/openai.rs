@@ -3,12 +3,11 @@
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, Role, TokenLogprobs, Usage};
+use super::super::super::{LmError, LmReply, Role, StopReason, TokenLogprobs, Usage};
 use super::super::http::Call;
 use super::super::target::Target;
-use super::answer::{Answer, Token, string, token_logprobs, tokens};
-use super::question::{Question, insert};
 use super::schema::{Dialect, adapt};
+use super::{Question, Token, insert, string, token_logprobs, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question {
@@ -86,7 +85,7 @@ fn default_max_tokens(target: &Target) -> Option<u32> {
     (target.provider == "fireworks").then_some(if is_strict { 68_000 } else { 512_000 })
 }
 
-pub(super) fn answer(body: &Value, target: &Target) -> Answer {
+pub(super) fn answer(body: &Value, target: &Target) -> (LmReply, Option<String>) {
     let message = body.pointer("/choices/0/message").unwrap_or(&Value::Null);
     let text = message.get("content").map(text).unwrap_or_default();
     let refusal = string(message, "/refusal").filter(|refusal| !refusal.is_empty());
@@ -101,15 +100,15 @@ pub(super) fn answer(body: &Value, target: &Target) -> Answer {
         let sum = |tokens: u64| tokens.saturating_add(reasoning.unwrap_or(0));
         usage.completion_tokens = usage.completion_tokens.map(sum);
     }
-    Answer {
-        text: text.trim().to_owned(),
-        stop_reason: string(body, "/choices/0/finish_reason"),
-        refusal,
-        model: string(body, "/model"),
-        fingerprint: string(body, "/system_fingerprint"),
-        usage,
-        logprobs: logprobs(body),
+    let mut reply = LmReply::new(text.trim())
+        .with_usage(usage)
+        .with_logprobs(logprobs(body));
+    reply.model = string(body, "/model").unwrap_or_default();
+    reply.fingerprint = string(body, "/system_fingerprint");
+    if let Some(refusal) = refusal {
+        reply.stop_reason = StopReason::Refusal(refusal);
     }
+    (reply, string(body, "/choices/0/finish_reason"))
 }
 
 /// The most alternatives of a token that a provider accepts.

@@ -76,16 +76,8 @@ impl StaticEmbedder {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, LmError> {
         let folder = folder.as_ref();
         Self::read(folder).map_err(|reason| {
-            let (setting, found) = (
-                "embedding model".to_owned(),
-                format!("static:{}", folder.display()),
-            );
-            LmErrorKind::InvalidSetting {
-                setting,
-                found,
-                reason,
-            }
-            .into()
+            let folder = format!("static:{}", folder.display());
+            LmError::setting("embedding model", &folder, reason)
         })
     }
 

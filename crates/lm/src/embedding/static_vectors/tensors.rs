@@ -105,39 +105,22 @@ impl Tensors {
     }
 }
 
+/// Reads the values of a tensor, of N bytes each.
+fn values<const N: usize, T>(data: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let (values, _) = data.as_chunks();
+    values.iter().map(|bytes| value(*bytes)).collect()
+}
+
 /// Reads floating-point numbers, or 8-bit integers, in little-endian order.
 fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     let data = tensor.data();
     let numbers: Vec<f32> = match tensor.dtype() {
-        Dtype::F32 => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f32::from_le_bytes(*bytes))
-            .collect(),
-        Dtype::F64 => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f64::from_le_bytes(*bytes) as f32)
-            .collect(),
-        Dtype::F16 => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| of_half(u16::from_le_bytes(*bytes)))
-            .collect(),
-        // The first half of a 32-bit number.
-        Dtype::BF16 => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f32::from_bits(u32::from(u16::from_le_bytes(*bytes)) << 16))
-            .collect(),
-        Dtype::I8 => data
-            .iter()
-            .map(|byte| f32::from(byte.cast_signed()))
-            .collect(),
+        Dtype::F32 => values(data, f32::from_le_bytes),
+        Dtype::F64 => values(data, |bytes| f64::from_le_bytes(bytes) as f32),
+        Dtype::F16 => values(data, |bytes| of_half(u16::from_le_bytes(bytes))),
+        // Its bits are the first half of an f32.
+        Dtype::BF16 => values(data, |[low, high]| f32::from_le_bytes([0, 0, low, high])),
+        Dtype::I8 => values(data, |[byte]| f32::from(byte.cast_signed())),
         other => {
             return Err(format!(
                 "expected numbers of the type F16, BF16, F32, F64 or I8, found {other:?}"
@@ -154,18 +137,8 @@ fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
 fn indexes(tensor: &TensorView<'_>, count: usize) -> Result<Vec<usize>, String> {
     let data = tensor.data();
     let indexes: Vec<i64> = match tensor.dtype() {
-        Dtype::I32 => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| i32::from_le_bytes(*bytes).into())
-            .collect(),
-        Dtype::I64 => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| i64::from_le_bytes(*bytes))
-            .collect(),
+        Dtype::I32 => values(data, |bytes| i32::from_le_bytes(bytes).into()),
+        Dtype::I64 => values(data, i64::from_le_bytes),
         other => {
             return Err(format!(
                 "expected a mapping of the type I32 or I64, found {other:?}"

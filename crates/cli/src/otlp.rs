@@ -1,22 +1,75 @@
-//! The events and spans of a run.
+//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the feature `otel` it is an error.
 
 use std::path::Path;
 
+use clap::Args;
+#[cfg(feature = "otel")]
 use dsrs_metrics_otel::{Delivery, OtelError, OtelEvents};
 
-use super::Builder;
-use super::args::OtlpArguments;
-use crate::error::CliError;
+use super::error::{Result, err};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::evaluate::EvaluateBuilder;
 use crate::lm::Ledger;
+#[cfg(feature = "otel")]
 use crate::messages::escape;
 use crate::results::Results;
+#[cfg(feature = "otel")]
 use crate::stdio::print_error;
 
-/// The collector of a command, if it has one.
-pub(crate) struct Otlp(Option<OtelEvents>);
+/// The builder of an evaluation of the rows of files.
+type Builder = EvaluateBuilder<Example, Prediction>;
 
+/// What is sent to a collector.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct OtlpArguments {
+    /// Send scores and calls of models to the OpenTelemetry collector with this base URL, by OTLP over HTTP
+    /// (feature `otel`), e.g. http://localhost:4318. The scores do not depend on the collector, and only the
+    /// end of the run waits for it, up to 10 s. Keys are in OTEL_EXPORTER_OTLP_HEADERS
+    #[arg(long, value_name = "URL")]
+    pub(super) otlp: Option<String>,
+    /// Send explanations, error messages, prompts and replies too, which may contain the data of rows
+    #[arg(long, requires = "otlp")]
+    otlp_texts: bool,
+    /// Send an event also where a metric abstained, or a row was gated or skipped
+    #[arg(long, requires = "otlp")]
+    otlp_unscored: bool,
+}
+
+/// No collector.
+#[cfg(not(feature = "otel"))]
+pub(super) struct Otlp;
+
+#[cfg(not(feature = "otel"))]
+#[expect(clippy::unused_self, reason = "the feature has the same signatures")]
 impl Otlp {
-    pub(crate) fn new(args: &OtlpArguments) -> Result<Self, CliError> {
+    pub(super) fn new(args: &OtlpArguments) -> Result<Self> {
+        // The others require it.
+        match &args.otlp {
+            Some(_) => Err(err!(
+                "--otlp: this program was built without OpenTelemetry; build it with `cargo install dsrs-metrics --features cli,otel`, or enable the feature `otel` of the dependency `dsrs-metrics`"
+            )),
+            None => Ok(Self),
+        }
+    }
+
+    pub(super) fn observe(&self, builder: Builder, _: Option<&Ledger>) -> Builder {
+        builder
+    }
+
+    pub(super) fn finish(&self, _: Option<&Path>) {}
+
+    pub(super) fn send(&self, _: &Results) -> (String, bool) {
+        (String::new(), false)
+    }
+}
+
+/// The collector of a command, if it has one.
+#[cfg(feature = "otel")]
+pub(super) struct Otlp(Option<OtelEvents>);
+
+#[cfg(feature = "otel")]
+impl Otlp {
+    pub(super) fn new(args: &OtlpArguments) -> Result<Self> {
         let Some(url) = &args.otlp else {
             return Ok(Self(None));
         };
@@ -26,14 +79,14 @@ impl Otlp {
             .unscored(args.otlp_unscored)
             .build();
         let events = events.map_err(|error| match error {
-            error @ OtelError::Url { .. } => CliError::Otlp(format!("--otlp: {error}")),
-            error => CliError::Otlp(error.to_string()),
+            error @ OtelError::Url { .. } => err!("--otlp: {error}"),
+            error => error.into(),
         });
-        events.map(|events| Self(Some(events)))
+        Ok(Self(Some(events?)))
     }
 
     /// Adds the observer of a run, and of the models whose calls the ledger counts.
-    pub(crate) fn observe(&self, builder: Builder, ledger: Option<&Ledger>) -> Builder {
+    pub(super) fn observe(&self, builder: Builder, ledger: Option<&Ledger>) -> Builder {
         let Some(events) = &self.0 else {
             return builder;
         };
@@ -44,7 +97,7 @@ impl Otlp {
     }
 
     /// Sends what remains, and prints what was not delivered. `file` is the result file that was written.
-    pub(crate) fn finish(&self, file: Option<&Path>) {
+    pub(super) fn finish(&self, file: Option<&Path>) {
         let Some(delivery) = self.0.as_ref().map(OtelEvents::finish) else {
             return;
         };
@@ -54,7 +107,7 @@ impl Otlp {
     }
 
     /// Sends the events of a result file. Returns a sentence, and whether all were delivered.
-    pub(crate) fn send(&self, results: &Results) -> (String, bool) {
+    pub(super) fn send(&self, results: &Results) -> (String, bool) {
         let delivery = self
             .0
             .as_ref()
@@ -70,6 +123,7 @@ impl Otlp {
 }
 
 /// Returns what to do about a delivery that is not complete.
+#[cfg(feature = "otel")]
 fn next(delivery: &Delivery, file: Option<&Path>) -> String {
     let url = escape::escaped(&delivery.url);
     let spans = if delivery.lost_spans() > 0 {

@@ -1,0 +1,293 @@
+//! `compare`: two result files over the same rows. The comparison is in `results/`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use dsrs_metrics_formats::Epochs;
+use indexmap::IndexSet;
+
+use super::error::{CliError, Result, err, fail_each};
+use super::files::{Files, Output};
+use super::from::{FromArgument, InputFile};
+use super::runs::{RunArguments, check_unique, metric_of};
+use super::stdio::{annotate, print, print_error, print_json};
+use crate::messages::escape;
+use crate::metrics::Registry;
+use crate::results::{Comparison, MetricComparison, ResultsError, RunScores, Verdict};
+
+/// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
+///
+/// Rows are paired by id. Prints for each metric: the means, the difference B - A with a 95%
+/// interval (Tango's for pass or fail, otherwise Student's t, or Wilson's if most rows are equal), the
+/// p-value, and the number of rows in which either run is better; also tokens, cost and latency of both
+/// runs.
+///
+/// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
+/// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond. With
+/// more than 50,000 differences of similar size it is their normal limit, whose error near 0.05 is below 0.0006.
+/// A score of all rows, such as macro F1, or NAME.corpus beside the mean of BLEU, is tested by
+/// exchanging the results of rows between the runs: all ways with up to 13 different rows, and
+/// 10,000 random ones beyond. Its interval is computed by a paired bootstrap. With several metrics that
+/// can be tested, verdicts use p-values adjusted by Holm's method.
+///
+/// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,
+/// skipped or abstained in a run are not compared, and counted.
+///
+/// What the runs measured is compared by their manifests, FILE.manifest.json. A metric with another
+/// version, parameter, threshold, judge or prompt, or to whose judge another model replied as the
+/// provider reports it, is not compared, unless --allow-different names it; other differences, such as a data file that changed, are named. Of a run without a manifest the
+/// identity is unknown, and metrics are compared by their names, unless --require-identity is set.
+///
+/// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
+/// input, if a metric is not compared since it differs, and if --fail-if-worse finds nothing worse but
+/// cannot test a metric.
+#[derive(Debug, Args)]
+pub(super) struct CompareArguments {
+    /// The first run, usually the older one: a file written by `score --out`, .jsonl, .json or
+    /// .csv; `-` is standard input
+    #[arg(value_name = "A")]
+    a: PathBuf,
+    /// The second run, usually the newer one
+    #[arg(value_name = "B")]
+    b: PathBuf,
+    #[command(flatten)]
+    from: FromArgument,
+    /// Compare only these metrics, separated by commas; NAME.PART is a named score or component of
+    /// a metric, NAME.corpus its score of all rows
+    #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// Group the rows by an attribute, or by gold.FIELD: intervals and tests account for rows of a
+    /// group that are alike, and each group is also compared on its own. A row without the field, or
+    /// with null, is a group of its own
+    #[arg(long, value_name = "FIELD")]
+    group: Option<String>,
+    /// Compare the rows that both runs have, and leave out the others
+    #[arg(long)]
+    only_paired: bool,
+    #[command(flatten)]
+    runs: RunArguments,
+    /// Compare these metrics, separated by commas, although they are not the same in both runs: another
+    /// version, parameter, threshold, judge, reported model or prompt
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    allow_different: Vec<String>,
+    /// The p-value of pass or fail, by McNemar's test: `exact`, or `mid`, which finds more differences and may exceed its
+    /// level slightly
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = PValue::Exact)]
+    p: PValue,
+    /// Do not compare a metric whose code changed since A, although its version did not, unless --allow-different names
+    /// it; without this option, a note says so
+    #[arg(long)]
+    strict_identity: bool,
+    /// The seed of the permutation test and of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
+    /// p-value is below 0.05. If none is worse, a metric that cannot be tested is an error: with too
+    /// few rows for such a p-value, or rows with a score in only one run, unless --only-paired is set.
+    /// Implies --require-identity
+    #[arg(long)]
+    fail_if_worse: bool,
+    /// Write the table and the sentences as Markdown, for the summary of a CI job; `-` prints it
+    /// instead of the text
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Write each metric that is worse, and an error, such as a metric that cannot be tested, as an
+    /// annotation of GitHub Actions, on standard error
+    #[arg(long)]
+    github: bool,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// The p-value of McNemar's test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PValue {
+    Exact,
+    Mid,
+}
+
+/// Returns the error of a comparison, after the option that causes it.
+fn of_comparison(error: ResultsError) -> CliError {
+    match error.name() {
+        Some("lower_is_better") => err!("--lower-is-better: {error}"),
+        Some("allow_different") => err!("--allow-different: {error}"),
+        _ => error.into(),
+    }
+}
+
+pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
+    let exit = compared(registry, args);
+    if let (true, Err(error)) = (args.github, &exit) {
+        annotate("compare", &error.to_string());
+    }
+    exit
+}
+
+fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
+    Files::new()
+        .read("A", [&args.a])
+        .read("B", [&args.b])
+        .write("--markdown", args.markdown.as_ref())
+        .json_output(args.json)
+        .check()?;
+    check_unique(&args.metrics)?;
+    let mut builder = Comparison::builder()
+        .metrics(args.metrics.iter().map(String::as_str))
+        .allow_different(args.allow_different.iter().map(String::as_str))
+        .strict_identity(args.strict_identity)
+        .only_paired(args.only_paired)
+        .mid_p(args.p == PValue::Mid)
+        .require_identity(args.runs.require_identity || args.fail_if_worse)
+        .seed(args.seed);
+    if let Some(field) = &args.group {
+        builder = builder.group(field);
+    }
+    if !args.json {
+        // The text shows fewer, and JSON all.
+        builder = builder.listed_rows(100);
+    }
+    let read = |file| -> Result<RunScores> {
+        let input = InputFile::open(args.from, Epochs::Repeats, file, false)?;
+        let run = args.runs.read_scores(&builder, input.named())?;
+        args.from.check_has_scores(file, run.metrics().len())?;
+        Ok(run)
+    };
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let markdown = args.markdown.as_ref();
+    let markdown = markdown
+        .map(|file| Output::create("--markdown", file))
+        .transpose()?;
+    let named: Vec<&str> = match &*args.metrics {
+        [] => a.metrics().collect(),
+        metrics => metrics.iter().map(|name| metric_of(name)).collect(),
+    };
+    let builder = builder.lower_is_better(args.runs.lower_is_better(registry, named));
+    let comparison = builder.of_scores(&a, &b).map_err(of_comparison)?;
+    let printed = match &markdown {
+        _ if args.json => print_json(&comparison),
+        Some(markdown) if markdown.is_standard() => print(&comparison.markdown()),
+        _ => print(&comparison.to_string()),
+    };
+    let written = markdown.map_or(Ok(()), |markdown| {
+        markdown.write(|out| out.write_all(comparison.markdown().as_bytes()))
+    });
+    warn_of_unknown_directions(registry, &comparison, [&a, &b], args);
+    let judged = match args.fail_if_worse {
+        true => judge(&comparison, args),
+        false => Ok(ExitCode::SUCCESS),
+    };
+    let exit = match judged {
+        Ok(ExitCode::SUCCESS) => different(&comparison),
+        judged => judged,
+    };
+    let failed = fail_each([printed, written]);
+    Ok(failed.unwrap_or(exit?))
+}
+
+/// Returns an error if metrics are not compared, since they differ.
+fn different(comparison: &Comparison) -> Result<ExitCode> {
+    let not_compared: Vec<_> = comparison.identity.not_compared().collect();
+    if not_compared.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (them, names) = match &*not_compared {
+        [(name, _)] => ("it", (*name).to_owned()),
+        all => {
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            ("them", names.join(","))
+        }
+    };
+    Err(err!(
+        "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
+        comparison.identity.sentences().join("; ")
+    ))
+}
+
+/// One line about the metrics whose direction is not known.
+fn warn_of_unknown_directions(
+    registry: &Registry,
+    comparison: &Comparison,
+    runs: [&RunScores; 2],
+    args: &CompareArguments,
+) {
+    let is_unknown = |metric: &&MetricComparison| {
+        let names = [&*metric.name, metric_of(&metric.name)];
+        let is_in_manifest = |run: &RunScores| {
+            run.manifest()
+                .is_some_and(|it| it.run.metrics.contains_key(names[1]))
+        };
+        registry.get(names[1]).is_none()
+            && !runs.into_iter().any(is_in_manifest)
+            && !args
+                .runs
+                .lower_is_better
+                .iter()
+                .any(|named| names.contains(&&**named))
+    };
+    let unknown = comparison.metrics.iter().filter(is_unknown);
+    let unknown: IndexSet<&str> = unknown.map(|metric| metric_of(&metric.name)).collect();
+    let Some(first) = unknown.first() else { return };
+    let (are, named) = match unknown.len() {
+        1 => ("is not a metric", escape::name(first)),
+        _ => ("are not metrics", "NAME".into()),
+    };
+    print_error(format_args!(
+        "warning: {} {are} of this program, so higher counts as better; if lower is better, write --lower-is-better {named}",
+        escape::names(unknown.iter().copied()),
+    ));
+}
+
+/// The exit code of `--fail-if-worse`. A metric that is worse counts more than one that cannot be tested.
+fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
+    for metric in comparison.worse() {
+        let line = format!("B is worse: {}", metric.sentence());
+        if args.github {
+            annotate("compare", &line)
+        } else {
+            print_error(line)
+        }
+    }
+    let mut untested = comparison
+        .metrics
+        .iter()
+        .filter_map(|it| untested(it, args.only_paired));
+    let untested = untested.next().map(|first| {
+        let more = match untested.count() {
+            0 => String::new(),
+            1 => "; and 1 more metric cannot be tested".to_owned(),
+            others => format!("; and {others} more metrics cannot be tested"),
+        };
+        err!("--fail-if-worse: {first}{more}")
+    });
+    match (comparison.worse().next(), untested) {
+        (None, None) => Ok(ExitCode::SUCCESS),
+        (None, Some(error)) => Err(error),
+        (Some(_), error) => {
+            if let Some(error) = error {
+                print_error(format_args!("warning: {error}"));
+            }
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Why `--fail-if-worse` cannot pass by this metric.
+fn untested(metric: &MetricComparison, only_paired: bool) -> Option<String> {
+    let is_untested = matches!(
+        metric.verdict,
+        Verdict::NotEnoughRows { .. } | Verdict::NotTested
+    );
+    if is_untested {
+        return Some(metric.sentence());
+    }
+    match metric.scored_in_one() {
+        rows @ 1.. if !only_paired => Some(format!(
+            "`{}`: {rows} rows have a score in only one of the runs; score them, or leave them out with --only-paired",
+            escape::name(&metric.name)
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,131 @@
+//! `export`: a result file in the format of another program, or as events for a collector.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use dsrs_metrics_formats::{Export, ExportError, ExportFormat};
+
+use super::error::{Result, err};
+use super::files::{Files, unwritable};
+use super::otlp::{Otlp, OtlpArguments};
+use super::stdio::{print, print_error};
+use super::value_parsers::{one_of, tag};
+use crate::evaluate::report::OutputFile;
+use crate::results::Results;
+
+/// Convert a result file to the format of another program, or send it to an OpenTelemetry collector
+///
+/// `--to` writes the rows and scores of the file in the format of another program. Nothing is sent: the
+/// guide page `formats` has a command with curl for each service.
+///
+/// `--otlp` sends one event `gen_ai.evaluation.result` for each metric and row, as `score --otlp` does
+/// during a run. It needs the file only, and sends all events, also those that the run has delivered. It
+/// waits for a collector that is slow, and gives up when nothing was accepted for 10 s, or for the
+/// milliseconds in OTEL_EXPORTER_OTLP_TIMEOUT.
+///
+/// Exit code: 0 if all was written, or the collector accepted all events; 1 if not all events, with their
+/// number; 2 for invalid usage or input.
+#[derive(Debug, Args)]
+pub(super) struct ExportArguments {
+    /// A file written by `score --out`: .jsonl, .json or .csv; with --otlp, `-` is standard input
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// The format of another program
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&ExportFormat::ALL), requires = "out", conflicts_with = "otlp")]
+    to: Option<ExportFormat>,
+    /// The file that is written, or for eee the folder
+    #[arg(long, value_name = "PATH", requires = "to")]
+    out: Option<PathBuf>,
+    /// A fact that the run does not state, such as model=acme/small; it replaces the tag of the run
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag, requires = "to")]
+    tags: Vec<(String, String)>,
+    /// The field with the input of the program; by default gold.input or gold.question, or else the gold row
+    #[arg(long, value_name = "FIELD", requires = "to")]
+    input: Option<String>,
+    /// The field with the right answer; by default gold.target or gold.answer
+    #[arg(long, value_name = "FIELD", requires = "to")]
+    target: Option<String>,
+    /// The field with the answer of the program; by default pred.answer, or else the prediction
+    #[arg(long, value_name = "FIELD", requires = "to")]
+    output: Option<String>,
+    #[command(flatten)]
+    otlp: OtlpArguments,
+}
+
+pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
+    match (args.to, &args.out, &args.otlp.otlp) {
+        (Some(format), Some(out), _) => convert(args, format, out),
+        (_, _, Some(_)) => send(args),
+        _ => Err(err!(
+            "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
+        )),
+    }
+}
+
+/// Writes the file in the format of another program.
+fn convert(args: &ExportArguments, format: ExportFormat, out: &PathBuf) -> Result<ExitCode> {
+    let mut export = Export::to(format);
+    for (name, value) in &args.tags {
+        export = export.tag(name, value);
+    }
+    if let Some(field) = &args.input {
+        export = export.input(field);
+    }
+    if let Some(field) = &args.target {
+        export = export.target(field);
+    }
+    if let Some(field) = &args.output {
+        export = export.output(field);
+    }
+    let read = Files::new().read("RUN", [&args.run]);
+    let (files, notes) = if format == ExportFormat::EveryEvalEver {
+        read.check()?;
+        export.write_folder(&args.run, out)?
+    } else {
+        read.write("--out", Some(out)).check()?;
+        (vec![out.clone()], write_file(&export, &args.run, out)?)
+    };
+    for note in notes {
+        print_error(format_args!("note: {}: {note}", args.run.display()));
+    }
+    for file in files {
+        print(&format!("{}\n", file.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes one file, which gets its name when it is complete.
+fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>> {
+    let unwritable = |reason: io::Error| unwritable("--out", out, &reason);
+    let file = OutputFile::create(out).map_err(unwritable)?;
+    let mut exported = Ok(Vec::new());
+    let written = file.write(|out| {
+        exported = export.write(run, out);
+        exported
+            .as_ref()
+            .map_or_else(|_| Err(io::ErrorKind::Other.into()), |_| Ok(()))
+    });
+    match exported {
+        Err(ExportError::Output(reason)) => Err(unwritable(reason)),
+        exported => {
+            let notes = exported?;
+            written.map_err(unwritable)?;
+            Ok(notes)
+        }
+    }
+}
+
+/// Sends the events of the file.
+fn send(args: &ExportArguments) -> Result<ExitCode> {
+    let otlp = Otlp::new(&args.otlp)?;
+    Files::new().read("RUN", [&args.run]).check()?;
+    let (sentence, is_complete) = otlp.send(&Results::read(&args.run)?);
+    if !is_complete {
+        print_error(sentence);
+        return Ok(ExitCode::FAILURE);
+    }
+    print(&format!("{sentence}\n"))?;
+    Ok(ExitCode::SUCCESS)
+}

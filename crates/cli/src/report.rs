@@ -1,0 +1,123 @@
+//! `report`: writes result files as an HTML page. The page is in `results/html/`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use dsrs_metrics_formats::Epochs;
+
+use super::error::{CliError, Result, err};
+use super::files::Files;
+use super::from::{FromArgument, InputFile};
+use super::runs::RunArguments;
+use crate::metrics::Registry;
+use crate::results::{HtmlReport, ReportRun, ResultsError, ResultsErrorKind};
+
+/// Write result files as one HTML page: scores, distributions, rows
+///
+/// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
+/// and time, and a table of the rows to search, sort and filter. With two files the rows are paired by
+/// id, and rows whose verdict changed come first. The page is one file that makes no request.
+///
+/// The table has at most 20,000 rows. Of more, it has those whose outcome or verdict changed, those that
+/// failed, those with the worst scores, and a sample of the others; the page states how many of each.
+/// Scores, distributions and costs are of all rows.
+///
+/// What was measured is shown by the manifest, FILE.manifest.json: program, metrics, judges, data, time and
+/// cost. A metric that is not the same in both runs is shown with what differs, and without its difference,
+/// unless --allow-different names it.
+///
+/// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
+/// or by `Evaluate` with a program.
+///
+/// Exit code: 0 on success; 2 for invalid usage or input.
+#[derive(Debug, Args)]
+pub(super) struct ReportArguments {
+    /// One file written by `score --out`, or two to compare: .jsonl, .json or .csv; `-` is standard
+    /// input
+    #[arg(value_name = "RESULTS", required = true)]
+    results: Vec<PathBuf>,
+    #[command(flatten)]
+    from: FromArgument,
+    /// The HTML file
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Show the scores by this field too: an attribute, or a dotted path, e.g. model or gold.topic
+    #[arg(long, value_name = "FIELD")]
+    group: Option<String>,
+    #[command(flatten)]
+    runs: RunArguments,
+    /// Show the difference of these metrics, separated by commas, although they are not the same in both
+    /// runs: another version, parameter, threshold, judge, reported model or prompt
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    allow_different: Vec<String>,
+    /// Do not show the difference of a metric whose code changed since the first run, although its version did not, unless
+    /// --allow-different names it; without this option, a note says so
+    #[arg(long)]
+    strict_identity: bool,
+    /// The title of the page; the default is the names of the files
+    #[arg(long, value_name = "TITLE")]
+    title: Option<String>,
+}
+
+/// Returns the error of a report, after the option that causes it.
+fn of_report(error: ResultsError) -> CliError {
+    match (error.kind(), error.name()) {
+        (ResultsErrorKind::Setting, Some("group")) => err!("--group: {error}"),
+        (ResultsErrorKind::Setting, Some("lower_is_better")) => err!("--lower-is-better: {error}"),
+        (ResultsErrorKind::Setting, Some("allow_different")) => err!("--allow-different: {error}"),
+        (ResultsErrorKind::Output, _) => err!("--out {error}"),
+        _ => error.into(),
+    }
+}
+
+pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCode> {
+    let is_html = |file: &Path| {
+        file.extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("html"))
+    };
+    if !is_html(&args.out) {
+        return Err(err!(
+            "--out {}: unknown extension; expected .html",
+            args.out.display()
+        ));
+    }
+    Files::new()
+        .read("RESULTS", &args.results)
+        .write("--out", Some(&args.out))
+        .check()?;
+    let needs_two = match args.results.len() {
+        1 if !args.allow_different.is_empty() => Some("--allow-different"),
+        1 if args.strict_identity => Some("--strict-identity"),
+        1 | 2 => None,
+        found => {
+            return Err(err!(
+                "expected one or two result files, found {found}; name two to compare them"
+            ));
+        }
+    };
+    if let Some(option) = needs_two {
+        return Err(err!(
+            "{option} needs two result files to compare, found one; remove it"
+        ));
+    }
+    let files = args.results.iter();
+    let files = files.map(|file| InputFile::open(args.from, Epochs::Repeats, file, false));
+    let files = files.collect::<Result<Vec<_>>>()?;
+    let read = |file: &InputFile<'_>| args.runs.read_report(file.named(), args.group.as_deref());
+    let runs = files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let metrics = runs.iter().flat_map(ReportRun::metrics);
+    let mut report = HtmlReport::of_runs(&runs)
+        .require_identity(args.runs.require_identity)
+        .lower_is_better(args.runs.lower_is_better(registry, metrics))
+        .allow_different(args.allow_different.iter().map(String::as_str))
+        .strict_identity(args.strict_identity);
+    if let Some(field) = &args.group {
+        report = report.group(field);
+    }
+    if let Some(title) = &args.title {
+        report = report.title(title);
+    }
+    report.write(&args.out).map_err(of_report)?;
+    Ok(ExitCode::SUCCESS)
+}

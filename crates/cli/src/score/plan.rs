@@ -1,0 +1,187 @@
+//! What a run scores: its metrics with their parameters, and its rows.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::limits;
+use crate::args::ScoreArguments;
+use crate::core::metric::Metric;
+use crate::core::metric::params::Params;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::field_error::FieldError;
+use crate::core::score::error::MetricErrorKind;
+use crate::core::spec::Side;
+use crate::data::{DataReader, NamedFile, Pairs};
+use crate::error::{CliError, Result, did_you_mean, err, of_metric};
+use crate::evaluate::{EvaluateBuilder, EvaluateError};
+use crate::messages::suggest::nearest;
+use crate::metrics::registry::{Entry, Registry};
+
+/// The builder of an evaluation of the rows of files.
+pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
+
+/// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under`
+/// name only these.
+pub(crate) fn configure(
+    registry: &Registry,
+    args: &ScoreArguments,
+) -> Result<Vec<Arc<dyn Metric>>> {
+    let mut selected = IndexMap::new();
+    for name in args.metrics.iter().map(|name| name.trim()) {
+        let entry = registry.find(name).map_err(of_metric)?;
+        if selected.insert(name, (entry, Params::default())).is_some() {
+            return Err(err!("duplicate metric `{name}`; name it once"));
+        }
+    }
+    check_names(args)?;
+    for param in &args.params {
+        let Some((_, params)) = selected.get_mut(&*param.metric) else {
+            continue;
+        };
+        if params.has(&param.key) {
+            let (metric, key) = (&param.metric, &param.key);
+            return Err(err!("--param {metric}.{key}: set twice; set it once"));
+        }
+        params.insert(&param.key, &param.value);
+    }
+    let create = |(entry, params): &(&Entry, Params)| entry.create(params).map_err(of_metric);
+    let metrics = selected.values().map(create).collect::<Result<Vec<_>>>()?;
+    for threshold in &args.fail_under {
+        let Some(place) = selected.get_index_of(threshold.metric()) else {
+            continue;
+        };
+        limits::check(threshold, &metrics[place].spec(), args.failure_score)?;
+    }
+    Ok(metrics)
+}
+
+/// Checks that the metrics which `--param` and `--fail-under` name are in the run.
+fn check_names(args: &ScoreArguments) -> Result<()> {
+    let known = || args.metrics.iter().map(|name| name.trim());
+    let params = args.params.iter().map(|it| {
+        (
+            &*it.metric,
+            &*it.metric,
+            format!("--param {}.{}", it.metric, it.key),
+        )
+    });
+    let limits = args
+        .fail_under
+        .iter()
+        .map(|it| (it.metric(), &*it.name, format!("--fail-under {}", it.name)));
+    match params
+        .chain(limits)
+        .find(|(metric, ..)| known().all(|name| name != *metric))
+    {
+        Some((_, name, option)) => {
+            let hint = did_you_mean(name, known());
+            Err(err!(
+                "{option}: `{name}` is not a metric of this run{}",
+                hint.as_deref().unwrap_or("; add it with -m")
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Opens the files, with the format and the mappings of the options, for these metrics.
+pub(super) fn open(
+    args: &ScoreArguments,
+    inputs: &[NamedFile<'_>],
+    metrics: &[Arc<dyn Metric>],
+) -> Result<Pairs> {
+    let mut reader = DataReader::new();
+    if let Some(format) = args.format {
+        reader = reader.with_format(format);
+    }
+    for (position, mapping) in args.mappings.iter().enumerate() {
+        if args.mappings[..position]
+            .iter()
+            .any(|other| other.field() == mapping.field())
+        {
+            return Err(err!(
+                "--map: duplicate mapping of `{}`; write one",
+                mapping.field()
+            ));
+        }
+        reader = reader.with_mapping(mapping.clone());
+    }
+    check_mappings(args, metrics)?;
+    Ok(reader.read_named(inputs.iter().copied())?)
+}
+
+/// Checks that no mapping has a misspelt field: one that nothing reads, beside a field of a similar name that is read and
+/// not mapped. Another mapping that nothing reads has no effect: several runs may share the options.
+fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<()> {
+    let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
+    if args.with_rows || metrics.iter().any(may_read_others) {
+        return Ok(());
+    }
+    let mut read: Vec<(Side, &str)> = Vec::new();
+    for metric in metrics {
+        read.extend(
+            metric
+                .spec()
+                .get_input_spec()
+                .map(|(side, field)| (side, field.name)),
+        );
+    }
+    let is_mapped = |side, name: &str| args.mappings.iter().any(|mapping| mapping.sets(side, name));
+    for mapping in &args.mappings {
+        let field = mapping.field();
+        let Some((side, name)) = field.split_once('.') else {
+            continue;
+        };
+        let side = if side == "gold" {
+            Side::Gold
+        } else {
+            Side::Pred
+        };
+        let is_group = args
+            .group
+            .as_deref()
+            .is_some_and(|group| group.starts_with(&field));
+        if is_group || read.contains(&(side, name)) {
+            continue;
+        }
+        let of_side = read
+            .iter()
+            .filter(|(its, _)| *its == side)
+            .map(|(_, name)| *name);
+        if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
+            return Err(err!(
+                "--map {mapping}: no metric of this run reads `{field}`; did you mean `{side}.{meant}`?"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Adds what to do about a missing field.
+pub(super) fn with_hint(error: EvaluateError, args: &ScoreArguments) -> CliError {
+    let EvaluateError::UnreadableRow { error: metric, .. } = &error else {
+        return error.into();
+    };
+    let MetricErrorKind::Field {
+        side,
+        error: FieldError::Missing { field, .. },
+    } = metric.kind()
+    else {
+        return error.into();
+    };
+    let hint = match args
+        .mappings
+        .iter()
+        .find(|mapping| mapping.sets(*side, field))
+    {
+        Some(mapping) => {
+            format!(
+                "--map names `{}`, which the row does not have",
+                mapping.path()
+            )
+        }
+        None => format!("if the row has it elsewhere, write --map {side}.{field}=PATH"),
+    };
+    err!("{error}; {hint}")
+}
