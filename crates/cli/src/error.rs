@@ -86,9 +86,7 @@ pub(super) enum CliError {
     #[error("--from: cannot create the folder of the converted rows: {0}")]
     TemporaryFolder(io::Error),
     #[error(transparent)]
-    Export(#[from] dsrs_metrics_formats::ExportError),
-    #[error(transparent)]
-    Import(#[from] dsrs_metrics_formats::ImportError),
+    Format(#[from] dsrs_metrics_formats::FormatError),
     #[error("{0}")]
     #[cfg(feature = "otel")]
     Otlp(String),

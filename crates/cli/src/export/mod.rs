@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dsrs_metrics_formats::{Export, ExportError, ExportFormat};
+use dsrs_metrics_formats::{Export, ExportFormat};
 
 use super::error::CliError;
 use super::files::Files;
@@ -77,9 +77,10 @@ fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>, Cl
             .map_or_else(|_| Err(io::ErrorKind::Other.into()), |_| Ok(()))
     });
     match exported {
-        Err(ExportError::Output(reason)) => Err(unwritable(reason)),
-        exported => {
-            let notes = exported?;
+        Err(error) => Err(error
+            .into_output()
+            .map_or_else(CliError::Format, unwritable)),
+        Ok(notes) => {
             written.map_err(unwritable)?;
             Ok(notes)
         }

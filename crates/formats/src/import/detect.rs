@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use super::error::{ImportError, Input};
 use super::text::without_mark;
+use crate::error::{FormatError, Input};
 use crate::messages::escape;
 
 /// The bytes from which a format is recognized.
@@ -22,8 +22,8 @@ const OWN: [(&str, &str); 4] = [
 pub(super) fn other_format(
     input: Input<'_>,
     expected: &'static str,
-    own: ImportError,
-) -> ImportError {
+    own: FormatError,
+) -> FormatError {
     let mut start = Vec::new();
     if let Err(reason) =
         File::open(input.file).and_then(|file| file.take(START).read_to_end(&mut start))
@@ -37,11 +37,7 @@ pub(super) fn other_format(
     {
         return own;
     }
-    ImportError::OtherFormat {
-        file: input.file.to_owned(),
-        expected,
-        found,
-    }
+    input.whole(format_args!("expected {expected}, found {found}"))
 }
 
 /// Describes a file by its first bytes.

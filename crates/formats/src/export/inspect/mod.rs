@@ -10,10 +10,8 @@ use std::io::{self, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
-use super::error::ExportError;
-use super::facts::Facts;
-use super::run::ExportedRun;
-use super::sample::TextFields;
+use crate::error::FormatError;
+use crate::export::run::ExportedRun;
 use crate::results::ResultRow;
 
 /// The version of the format.
@@ -24,19 +22,16 @@ const MAX_NAME: usize = 65_535;
 
 pub(super) fn write(
     run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    fields: &TextFields,
     out: &mut impl Write,
-) -> Result<Vec<String>, ExportError> {
+) -> Result<Vec<String>, FormatError> {
     let mut archive = ZipArchiveWriter::new(out);
-    let samples = sample::Samples { run, facts, fields };
-    let header = header::header(run, facts);
+    let header = header::header(run);
     let start = header.start();
     member(&mut archive, "_journal/start.json", |out| {
         value::write(out, &start)
     })?;
     run.each_row(|row| {
-        let sample = samples.sample(row)?;
+        let sample = run.sample(row)?;
         member(&mut archive, &member_name(row)?, |out| {
             value::write(out, &sample)
         })
@@ -46,7 +41,7 @@ pub(super) fn write(
         run.each_row(|row| {
             out.write_all(separator)?;
             separator = b",";
-            value::write(out, &samples.summary(row)?)
+            value::write(out, &run.summary(row)?)
         })?;
         out.write_all(if separator == b"[" { b"[]" } else { b"]" })?;
         Ok(())
@@ -59,7 +54,7 @@ pub(super) fn write(
 }
 
 /// Returns the name of the member of a sample, which contains its id.
-fn member_name(row: &ResultRow) -> Result<String, ExportError> {
+fn member_name(row: &ResultRow) -> Result<String, FormatError> {
     let name = format!("samples/{}_epoch_1.json", row.id);
     let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
     if name.len() <= MAX_NAME && !name.contains(['\\', ':', '\0']) && name.split('/').all(is_plain)
@@ -67,15 +62,15 @@ fn member_name(row: &ResultRow) -> Result<String, ExportError> {
         return Ok(name);
     }
     let reason = "invalid id for a log of inspect_ai, which uses ids as names of files: expected a relative path; change the id";
-    Err(ExportError::row(row, reason))
+    Err(FormatError::new(format_args!("{}: {reason}", row.at())))
 }
 
 /// Writes a member, compressed by Zstandard as inspect_ai does.
 fn member<W: Write>(
     archive: &mut ZipArchiveWriter<W>,
     name: &str,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
-) -> Result<(), ExportError> {
+    write: impl FnOnce(&mut dyn Write) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
     let file = archive
         .new_file(name)
         .compression_method(CompressionMethod::ZSTD);
@@ -89,6 +84,6 @@ fn member<W: Write>(
     Ok(())
 }
 
-fn zip_error(error: rawzip::Error) -> ExportError {
-    ExportError::Output(io::Error::other(error))
+fn zip_error(error: rawzip::Error) -> FormatError {
+    io::Error::other(error).into()
 }

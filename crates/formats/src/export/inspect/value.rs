@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
-use super::ExportError;
+use super::FormatError;
 
 /// The value of a score.
 #[derive(Clone, Copy)]
@@ -35,9 +35,9 @@ impl Formatter for WithNaN {
     }
 }
 
-pub(super) fn write(out: &mut dyn Write, value: &impl Serialize) -> Result<(), ExportError> {
+pub(super) fn write(out: &mut dyn Write, value: &impl Serialize) -> Result<(), FormatError> {
     let mut serializer = serde_json::Serializer::with_formatter(out, WithNaN);
     value
         .serialize(&mut serializer)
-        .map_err(|error| ExportError::Output(error.into()))
+        .map_err(|error| std::io::Error::from(error).into())
 }

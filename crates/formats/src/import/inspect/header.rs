@@ -114,8 +114,8 @@ impl Header {
     /// The fields that are read.
     pub(super) const FIELDS: [&str; 4] = ["version", "status", "eval", "results"];
 
-    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        let header: Self = parse(text)?;
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let header: Self = parse(text.as_bytes())?;
         if header.version > VERSION {
             let found = header.version;
             return Err(format!(

@@ -18,12 +18,12 @@ use serde_json::{Map, Value};
 use self::run::{OfTask, Run};
 use self::sample::{Sample, outcome};
 use super::detect::other_format;
-use super::error::{ImportError, Input};
-use super::names::MetricNames;
 use super::places::{Part, Places};
+use super::scores::MetricNames;
 use super::scores::{Completeness, invalid};
 use super::text::{Lines, parse};
 use crate::core::Fields;
+use crate::error::{FormatError, Input};
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRows, RowAttempt};
 
@@ -44,7 +44,7 @@ struct Line {
     number: u64,
 }
 
-pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError> {
+pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
     let opened = File::open(file).map_err(|error| input.unreadable(error))?;
     let (lines, filters) = index(input, &opened)?;
@@ -91,7 +91,7 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
 }
 
 /// Finds the lines of each document, and the filters in the order of the file.
-fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String>), ImportError> {
+fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String>), FormatError> {
     #[derive(Deserialize)]
     struct Key {
         doc_id: Option<Value>,
@@ -177,7 +177,7 @@ struct Converter<'a> {
 }
 
 impl Converter<'_> {
-    fn row(&mut self, id: &str, parts: &[Part<Line>]) -> Result<ForeignRow, ImportError> {
+    fn row(&mut self, id: &str, parts: &[Part<Line>]) -> Result<ForeignRow, FormatError> {
         let (mut row, mut attempt) = (ForeignRow::default(), RowAttempt::default());
         let mut answers = Map::new();
         let mut pred = Map::new();
@@ -223,7 +223,7 @@ impl Converter<'_> {
         Ok(row)
     }
 
-    fn sample(&mut self, line: Line) -> Result<Sample, ImportError> {
+    fn sample(&mut self, line: Line) -> Result<Sample, FormatError> {
         let Line {
             offset,
             length,
