@@ -88,28 +88,29 @@ fn an_expensive_query_is_stopped() {
 }
 
 #[test]
-fn products_of_constants_are_limited() {
+fn products_of_constants_are_stopped() {
     let union = format!(
         "SELECT (COUNT(*) AS ?n) {{ {} }}",
         "{ {} UNION {} } ".repeat(40)
-    );
-    rejected(
-        &union,
-        "the query's constants produce more than a million rows",
     );
     let values = "VALUES ?a# { 1 2 3 4 5 6 7 8 9 10 } ";
     let values: String = (0..12)
         .map(|at| values.replace('#', &at.to_string()))
         .collect();
-    rejected(
-        &format!("SELECT (COUNT(*) AS ?n) {{ {values} }}"),
-        "more than a million rows",
-    );
+    let values = format!("SELECT (COUNT(*) AS ?n) {{ {values} }}");
     let empty = format!(
         "SELECT (COUNT(*) AS ?n) {{ {} }}",
         "VALUES () { () () () () } ".repeat(20)
     );
-    rejected(&empty, "more than a million rows");
+    for query in [union, values, empty] {
+        let error = block_on(graph().execute(&query, limits(300.0)))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error == OUT_OF_MEMORY || error.contains("50000000 terms"),
+            "{query}: {error}"
+        );
+    }
 }
 
 #[test]

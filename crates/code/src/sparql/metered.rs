@@ -53,6 +53,9 @@ use spareval::{InternalQuad, QueryableDataset};
 /// The maximum length of a string that a query computes, in bytes.
 pub(super) const MAX_STRING_BYTES: usize = 65_536;
 
+/// The maximum number of bytes that an evaluation stores at a time, in MiB.
+pub(super) const MAX_MEBIBYTES: usize = 256;
+
 /// The maximum number of terms that an evaluation processes.
 pub(super) const MAX_TERMS: u64 = 50_000_000;
 
@@ -78,12 +81,11 @@ pub(super) enum Exceeded {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) timeout: Duration,
-    /// The maximum number of bytes that the evaluation stores at a time.
-    pub(super) bytes: usize,
     /// The slots of a tuple: the number of variables of the query, and of what else grows with each
     /// tuple.
     pub(super) slots: usize,
-    /// For a `CONSTRUCT`, whose triples the engine stores: the bytes of constants in its template.
+    /// For a `CONSTRUCT`, whose triples the engine stores: an upper bound on the bytes of constants in
+    /// its template.
     pub(super) template: Option<usize>,
 }
 
@@ -101,7 +103,6 @@ struct Meter {
     terms: Cell<u64>,
     next_clock_check: Cell<u64>,
     bytes: Cell<usize>,
-    max_bytes: Cell<usize>,
     bytes_of_term: Cell<usize>,
     template: Cell<Option<usize>>,
 }
@@ -113,7 +114,6 @@ impl Meter {
         self.terms.set(0);
         self.next_clock_check.set(0);
         self.bytes.set(0);
-        self.max_bytes.set(limits.bytes);
         // A tuple with a value in every fourth slot or more is charged in full.
         let slots = limits
             .slots
@@ -166,7 +166,7 @@ pub(super) fn retain(bytes: usize) {
     let is_exceeded = METER.with(|meter| {
         let total = meter.bytes.get().saturating_add(bytes);
         meter.bytes.set(total);
-        meter.is_on.get() && total > meter.max_bytes.get()
+        meter.is_on.get() && total > MAX_MEBIBYTES << 20
     });
     if is_exceeded {
         stop(Exceeded::Memory);

@@ -7,22 +7,15 @@
 //! metrics over rows are in `dsrs_metrics::metrics::sparql`.
 
 mod analysis;
-mod deep_stack;
 #[cfg(feature = "sparql-http")]
 mod endpoint;
-mod evaluations;
 mod execute;
 mod functions;
 mod instrument;
 mod metered;
-mod nesting;
 mod query;
-mod query_results;
 mod store;
-mod store_error;
-mod walk;
 
-pub use query::{MAX_BYTES, MAX_DEPTH, QueryError, check_query};
-pub use query_results::{ExecutionError, QueryLimits, QueryResults};
+pub use execute::{QueryLimits, QueryResults, SparqlError};
+pub use query::{MAX_BYTES, MAX_DEPTH, check_query};
 pub use store::SparqlStore;
-pub use store_error::StoreError;
