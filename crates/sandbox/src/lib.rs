@@ -16,19 +16,15 @@ mod archive;
 mod bind_mounts;
 mod bubblewrap;
 pub mod counts;
+mod host;
 mod init;
 mod limits;
 mod process_tree;
 mod programs;
 mod seccomp;
-mod stale_files;
 mod supervise;
-#[doc(hidden)]
-pub mod temp_space;
 mod thread;
 mod unconfined;
-mod user;
-mod version;
 mod work_dir;
 
 use std::fmt;
@@ -39,6 +35,8 @@ use async_trait::async_trait;
 
 pub use accounting::Accounting;
 pub use bubblewrap::Bubblewrap;
+#[doc(hidden)]
+pub use host::reserve_temp_space;
 pub use limits::Limits;
 #[doc(hidden)]
 pub use thread::on_thread;

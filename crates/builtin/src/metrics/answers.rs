@@ -7,9 +7,12 @@
 use crate::core::declared::requirements::{Requirement, Requires};
 use crate::core::score::check::{at_least, within};
 use crate::json::describe::shown;
+use crate::messages::escape::quoted;
 use crate::metric;
-use crate::metrics::explained::answers as explained;
-use crate::text::{DecimalMark, NoReferences, NumericOptions, Profile};
+use crate::metrics::explained::{
+    Words, any_of, best, counted, first_difference, joined, list, number,
+};
+use crate::text::{DecimalMark, NoReferences, NumericOptions, PassageAnswers, Profile};
 
 pub use crate::core::rows::field_types::{StrOrList, StrOrNumber};
 
@@ -30,7 +33,7 @@ pub use crate::core::rows::field_types::{StrOrList, StrOrNumber};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::answer_exact_match)]
+#[metric(missing = false, explain = explain_answer_exact_match)]
 pub fn answer_exact_match(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -68,7 +71,7 @@ impl Requires for AnswerExactMatch {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::answer_passage_match)]
+#[metric(missing = false, explain = explain_answer_passage_match)]
 pub fn answer_passage_match(
     #[gold] answer: StrOrList<'_>,
     #[pred] context: StrOrList<'_>,
@@ -95,7 +98,7 @@ pub fn answer_passage_match(
 /// # }
 /// ```
 #[metric(missing = false, explain = |answer, prediction, profile, score| {
-    explained::answer_exact_match(answer, prediction, 1.0, profile, score)
+    explain_answer_exact_match(answer, prediction, 1.0, profile, score)
 })]
 pub fn em(
     #[gold] answer: StrOrList<'_>,
@@ -123,7 +126,7 @@ pub fn em(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explained::compared(&answer, prediction, profile, Profile::f1_score)
+    explain_compared(&answer, prediction, profile, Profile::f1_score)
 })]
 pub fn f1(
     #[gold] answer: StrOrList<'_>,
@@ -149,7 +152,7 @@ pub fn f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::hotpot_f1)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_hotpot_f1)]
 pub fn hotpot_f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -175,7 +178,7 @@ pub fn hotpot_f1(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explained::compared(&answer, prediction, profile, Profile::precision_score)
+    explain_compared(&answer, prediction, profile, Profile::precision_score)
 })]
 pub fn precision(
     #[gold] answer: StrOrList<'_>,
@@ -201,7 +204,7 @@ pub fn precision(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explained::compared(&answer, prediction, profile, Profile::recall_score)
+    explain_compared(&answer, prediction, profile, Profile::recall_score)
 })]
 pub fn recall(
     #[gold] answer: StrOrList<'_>,
@@ -231,7 +234,7 @@ pub fn recall(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::numeric_match)]
+#[metric(missing = false, explain = explain_numeric_match)]
 pub fn numeric_match(
     #[gold] answer: StrOrNumber<'_>,
     #[pred("answer")] prediction: StrOrNumber<'_>,
@@ -275,5 +278,152 @@ impl Requires for NumericMatch {
             .into_iter()
             .map(|(param, value)| at_least(param, value, 0.0));
         all.extend(tolerances.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
+    }
+}
+
+/// Explains an exact match, or how the answers differ.
+fn exact_match(answers: StrOrList<'_>, prediction: &str, profile: Profile, score: f64) -> String {
+    if score > 0.0 {
+        let equal = answers.iter().find(|it| profile.em_score(prediction, it));
+        return format!("exact match with {}", quoted(equal.map_or("", |it| it)));
+    }
+    let normalized = profile.normalize(prediction);
+    let closest = best(&answers, |answer| profile.f1_score(prediction, answer));
+    let closest = answers
+        .get(closest)
+        .map(|answer| profile.normalize(answer))
+        .unwrap_or_default();
+    // Strings that differ at once differ visibly.
+    let is_similar = closest
+        .chars()
+        .next()
+        .is_some_and(|first| normalized.starts_with(first));
+    let text = format!(
+        "expected {}, found {}",
+        any_of(&answers),
+        quoted(prediction)
+    );
+    match is_similar {
+        true => joined([text, first_difference(&closest, &normalized)]),
+        false => text,
+    }
+}
+
+fn explain_answer_exact_match(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    frac: f64,
+    profile: Profile,
+    score: f64,
+) -> String {
+    if frac >= 1.0 {
+        return exact_match(answer, prediction, profile, score);
+    }
+    let closest = best(&answer, |answer| profile.f1_score(prediction, answer));
+    let f1 = answer
+        .get(closest)
+        .map_or(0.0, |answer| profile.f1_score(prediction, answer));
+    let relation = if score > 0.0 { "reaches" } else { "is below" };
+    let words = explain_compared(&answer, prediction, profile, Profile::f1_score);
+    format!(
+        "the token F1 {} {relation} {}; {words}",
+        number(f1),
+        number(frac)
+    )
+}
+
+/// Returns the words of the prediction compared with the words of the best reference.
+fn explain_compared(
+    answers: &StrOrList<'_>,
+    prediction: &str,
+    profile: Profile,
+    score: fn(Profile, &str, &str) -> f64,
+) -> String {
+    let closest = best(answers, |answer| score(profile, prediction, answer));
+    let Some(reference) = answers.get(closest) else {
+        return String::new();
+    };
+    let (expected, predicted) = (profile.normalize(reference), profile.normalize(prediction));
+    let expected: Vec<&str> = profile.split(&expected).collect();
+    let predicted: Vec<&str> = profile.split(&predicted).collect();
+    let words = Words::new(&expected, &predicted).describe();
+    match answers.len() {
+        1 => words,
+        _ => format!("closest to {}: {words}", quoted(reference)),
+    }
+}
+
+fn explain_hotpot_f1(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    profile: Profile,
+    score: f64,
+) -> String {
+    let words = explain_compared(&answer, prediction, profile, Profile::hotpot_f1_score);
+    let is_label = score == 0.0
+        && answer
+            .iter()
+            .any(|answer| profile.f1_score(prediction, answer) > 0.0);
+    let rule = if is_label {
+        "; yes, no and noanswer only match the same answer"
+    } else {
+        ""
+    };
+    format!("{words}{rule}")
+}
+
+fn explain_answer_passage_match(
+    answer: StrOrList<'_>,
+    context: StrOrList<'_>,
+    profile: Profile,
+    score: f64,
+) -> String {
+    if score == 0.0 {
+        let passages = counted(context.len(), "passage");
+        return format!("none of {passages} contains {}", any_of(&answer));
+    }
+    let in_passage = |passage: &str| {
+        let found = |answer: &&_| PassageAnswers::new(profile, &[answer]).in_passage(passage);
+        answer.iter().find(found).map(|answer| quoted(answer))
+    };
+    let found = context
+        .iter()
+        .enumerate()
+        .find_map(|(at, it)| Some((at, in_passage(it)?)));
+    let (at, found) = found.unwrap_or((0, list(&answer)));
+    format!("passage {} contains {found}", at + 1)
+}
+
+fn explain_numeric_match(
+    answer: StrOrNumber<'_>,
+    prediction: StrOrNumber<'_>,
+    abs_tolerance: f64,
+    rel_tolerance: f64,
+    decimal_mark: DecimalMark,
+    percent_as_fraction: bool,
+    _: f64,
+) -> String {
+    let options = NumericOptions {
+        abs_tolerance,
+        rel_tolerance,
+        decimal_mark,
+        percent_as_fraction,
+    };
+    let gold = options.last_number(answer.as_str());
+    let gold = gold.map_or_else(String::new, |number| shortened(&number.to_string()));
+    match options.last_number(prediction.as_str()) {
+        Some(number) => format!("expected {gold}, found {}", shortened(&number.to_string())),
+        None => format!(
+            "expected {gold}, found no number in {}",
+            quoted(prediction.as_str())
+        ),
+    }
+}
+
+/// Returns a number of any length, or its first digits.
+fn shortened(number: &str) -> String {
+    match number.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &number[..end]),
+        None => number.to_owned(),
     }
 }

@@ -38,12 +38,16 @@
 //!   text of a choice, by the rules of [`selected_choices`](crate::text::selected_choices).
 //! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
 //!   time. `pattern` ignores white space around groups, and what participates in the match.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "an explanation takes the parameters of its metric function"
+)]
 
 use crate::core::score::check::{Check, Unscored};
 use crate::json::describe::shown;
 use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;
-use crate::metrics::explained::matching as explained;
+use crate::metrics::explained::{any_of, list};
 use crate::metrics::proxies::format;
 use crate::syntax::RegexPattern;
 use crate::text::{Location, MatchOptions, Searchable, selected_choices};
@@ -82,7 +86,7 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::includes)]
+#[metric(missing = false, explain = explain_includes)]
 pub fn includes(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -122,7 +126,7 @@ pub fn includes(
 /// # }
 /// ```
 #[metric(missing = false, explain = |answer, prediction, location, _, _, _, score| {
-    explained::matches(&answer, prediction, location, score)
+    explain_matches(&answer, prediction, location, score)
 })]
 pub fn matches(
     #[gold] answer: StrOrList<'_>,
@@ -192,7 +196,7 @@ fn valid(values: &[String]) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::one_of)]
+#[metric(missing = false, explain = explain_one_of)]
 pub fn one_of(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
@@ -247,7 +251,7 @@ impl StringSearch {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::contains_all)]
+#[metric(missing = false, explain = explain_contains_all)]
 pub fn contains_all(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
@@ -280,7 +284,7 @@ pub fn contains_all(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::contains_any)]
+#[metric(missing = false, explain = explain_contains_any)]
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
@@ -349,7 +353,7 @@ requires_valid! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::pattern)]
+#[metric(missing = false, explain = explain_pattern)]
 pub fn pattern(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -437,7 +441,7 @@ requires_valid! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::choice)]
+#[metric(missing = false, explain = explain_choice)]
 pub fn choice(
     #[gold] answer: StrOrList<'_>,
     #[gold(default = &[])] choices: &[String],
@@ -475,5 +479,138 @@ pub(in crate::metrics) fn expected_labels(
     match labels.is_empty() {
         true => Err("expected a choice, such as `B`, in `gold.answer`, found none".to_owned()),
         false => Ok(labels),
+    }
+}
+
+fn explain_includes(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    case_sensitive: bool,
+    whole_words: bool,
+    score: f64,
+) -> String {
+    let output = Searchable::new(prediction, case_sensitive, whole_words);
+    match answer
+        .iter()
+        .find(|answer| score > 0.0 && output.contains(answer))
+    {
+        Some(found) => format!("the output includes {}", quoted(found)),
+        None => format!("expected {} in {}", any_of(&answer), quoted(prediction)),
+    }
+}
+
+fn explain_matches(
+    answer: &StrOrList<'_>,
+    prediction: &str,
+    location: Location,
+    score: f64,
+) -> String {
+    let place = match location {
+        Location::Begin => "at the beginning of",
+        Location::End => "at the end of",
+        Location::Any => "in",
+        Location::Exact => "as the whole of",
+    };
+    let verb = if score > 0.0 { "found" } else { "expected" };
+    format!("{verb} {} {place} {}", any_of(answer), quoted(prediction))
+}
+
+fn explain_one_of(
+    answer: StrOrList<'_>,
+    text: &str,
+    values: &[String],
+    _: bool,
+    _: &str,
+    score: f64,
+) -> String {
+    let accepted = values_or(values, &answer).unwrap_or_default();
+    match score > 0.0 {
+        true => format!("{} is one of the accepted strings", quoted(text.trim())),
+        false => format!(
+            "expected {}, found {}",
+            any_of(&accepted),
+            quoted(text.trim())
+        ),
+    }
+}
+
+fn explain_contains_all(
+    answer: StrOrList<'_>,
+    text: &str,
+    values: &[String],
+    search: &StringSearch,
+    _: &str,
+    score: f64,
+) -> String {
+    let text = search.of(text);
+    let searched = values_or(values, &answer).unwrap_or_default();
+    let missing: Vec<&str> = searched
+        .iter()
+        .copied()
+        .filter(|value| !text.contains(value))
+        .collect();
+    match score > 0.0 {
+        true => format!("the output contains {}", list(&searched)),
+        false => format!("missing: {}", list(&missing)),
+    }
+}
+
+fn explain_contains_any(
+    answer: StrOrList<'_>,
+    text: &str,
+    values: &[String],
+    search: &StringSearch,
+    _: &str,
+    score: f64,
+) -> String {
+    let found = search.of(text);
+    let searched = values_or(values, &answer).unwrap_or_default();
+    match searched
+        .iter()
+        .find(|value| score > 0.0 && found.contains(value))
+    {
+        Some(found) => format!("the output contains {}", quoted(found)),
+        None => format!("expected {} in {}", any_of(&searched), quoted(text)),
+    }
+}
+
+fn explain_pattern(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    pattern: &RegexPattern,
+    case_sensitive: bool,
+    match_all: bool,
+    score: f64,
+) -> String {
+    let Ok(Some(groups)) = pattern.captures(prediction, case_sensitive) else {
+        return format!("the pattern does not match {}", quoted(prediction));
+    };
+    let extracted: Vec<&str> = groups.into_iter().flatten().collect();
+    let scope = if match_all { "each to be " } else { "" };
+    match (extracted.is_empty(), score > 0.0) {
+        (true, _) => "the pattern matches, but none of its groups does".to_owned(),
+        (_, true) => format!("extracted {}", list(&extracted)),
+        (_, false) => {
+            format!(
+                "extracted {}, expected {scope}{}",
+                list(&extracted),
+                any_of(&answer)
+            )
+        }
+    }
+}
+
+fn explain_choice(answer: StrOrList<'_>, choices: &[String], prediction: &str, _: f64) -> String {
+    let expected = expected_labels(&answer, choices)
+        .unwrap_or_default()
+        .join(", ");
+    match selected_choices(prediction, choices) {
+        none if none.is_empty() => {
+            format!(
+                "expected {expected}, found no choice in {}",
+                quoted(prediction)
+            )
+        }
+        found => format!("expected {expected}, found {}", found.join(", ")),
     }
 }

@@ -17,7 +17,6 @@ use crate::core::declared::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
 use crate::core::score::check::{Check, Unscored};
 use crate::metric;
-use crate::metrics::explained::proxies as explained;
 use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};
 use crate::text::{Searchable, count_tokens, count_words};
@@ -43,7 +42,7 @@ use crate::text::{Searchable, count_tokens, count_words};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::format)]
+#[metric(missing = false, explain = explain_format)]
 pub fn format(
     #[pred(named_by = field)] text: &str,
     /// Whether an empty output fails.
@@ -379,7 +378,7 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::syntax)]
+#[metric(missing = false, explain = explain_syntax)]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
     /// Whether to check that `()`, `[]` and `{}` match.
@@ -422,3 +421,51 @@ impl Requires for Syntax {
 }
 
 const NOTHING_TO_CHECK: &str = "nothing to check, so every output would pass; set `check_balanced_brackets`, `check_balanced_quotes` or `language`";
+
+fn explain_format(
+    _: &str,
+    require_non_empty: bool,
+    require_valid_json: bool,
+    required_fields: &[String],
+    _: &str,
+    score: f64,
+) -> Option<String> {
+    let checks = [
+        (require_non_empty, "is not empty"),
+        (require_valid_json, "is valid JSON"),
+        (!required_fields.is_empty(), "has the required fields"),
+    ];
+    let checks: Vec<&str> = checks
+        .iter()
+        .filter(|(is_checked, _)| *is_checked)
+        .map(|(_, check)| *check)
+        .collect();
+    let checks = if checks.is_empty() {
+        "is not checked".to_owned()
+    } else {
+        checks.join(" and ")
+    };
+    (score > 0.0).then(|| format!("the output {checks}"))
+}
+
+fn explain_syntax(
+    _: &str,
+    check_balanced_brackets: bool,
+    check_balanced_quotes: bool,
+    language: &LanguageSetting,
+    _: &str,
+    score: f64,
+) -> Option<String> {
+    if score == 0.0 {
+        return None;
+    }
+    let balanced = match (check_balanced_brackets, check_balanced_quotes) {
+        (true, true) => "brackets and quotes",
+        (true, false) => "brackets",
+        (false, _) => "quotes",
+    };
+    Some(match language.language().ok().flatten() {
+        Some(language) => format!("the code parses as {language:?}"),
+        None => format!("{balanced} are balanced"),
+    })
+}

@@ -2,6 +2,10 @@
 //! their composites.
 //!
 //! They implement the metrics of the heritage document.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "an explanation takes the parameters of its metric function"
+)]
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,9 +14,10 @@ use crate::core::score::check::{Check, within};
 use crate::core::score::corpus::CorpusCounts;
 use crate::core::score::corpus::record::CountFormula;
 use crate::core::score::return_types::WithCorpus;
+use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::answers::StrOrList;
-use crate::metrics::explained::{number, rag as explained};
+use crate::metrics::explained::{counted, joined, labelled, number};
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
 #[cfg(feature = "sparql")]
 use crate::metrics::sparql::SparqlSyntaxValid;
@@ -38,7 +43,7 @@ fn label(text: &str) -> String {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = |expected, found, _| explained::expected_and_found(expected, found))]
+#[metric(explain = |expected, found, _| explain_expected_and_found(expected, found))]
 pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &str) -> bool {
     label(expected_intent) == label(intent)
 }
@@ -73,7 +78,7 @@ fn related_intents() -> Vec<(String, String)> {
 #[metric(range = 0.0..=1.0, explain = |expected, found, _, _, score| {
     let is_related = score > 0.0 && score < 1.0;
     let related = is_related.then(|| format!(", a related intent: {}", number(score)));
-    explained::expected_and_found(expected, found) + &related.unwrap_or_default()
+    explain_expected_and_found(expected, found) + &related.unwrap_or_default()
 })]
 pub fn intent_accuracy_with_fallback(
     #[gold] expected_intent: &str,
@@ -128,7 +133,7 @@ requires_valid! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, version = 2, explain = explained::entity_f1)]
+#[metric(range = 0.0..=1.0, version = 2, explain = explain_entity_f1)]
 pub fn entity_f1(
     #[gold] expected_entities: StrOrList<'_>,
     #[pred(missing)] entities: StrOrList<'_>,
@@ -190,7 +195,7 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explained::entity_type_accuracy)]
+#[metric(explain = explain_entity_type_accuracy)]
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
     #[pred(missing)] entity_type: Option<&str>,
@@ -224,7 +229,7 @@ pub fn entity_type_accuracy(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explained::by_id(&relevant, &retrieved))]
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explain_by_id(&relevant, &retrieved))]
 pub fn context_precision_by_id(
     #[gold("context_ids")] relevant: Relevant<'_>,
     #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
@@ -247,7 +252,7 @@ pub fn context_precision_by_id(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explained::by_id(&relevant, &retrieved))]
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explain_by_id(&relevant, &retrieved))]
 pub fn context_recall_by_id(
     #[gold("context_ids")] relevant: Relevant<'_>,
     #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
@@ -284,7 +289,7 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explained::precision_by_distance)]
+#[metric(range = 0.0..=1.0, explain = explain_precision_by_distance)]
 pub fn context_precision_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
@@ -314,7 +319,7 @@ pub fn context_precision_by_distance(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explained::recall_by_distance)]
+#[metric(range = 0.0..=1.0, explain = explain_recall_by_distance)]
 pub fn context_recall_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
@@ -393,7 +398,7 @@ pub(crate) fn share_of(count: usize, of: usize) -> f64 {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explained::answer_present)]
+#[metric(explain = explain_answer_present)]
 pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
     check_not_blank("answer", answer)
 }
@@ -414,7 +419,7 @@ pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explained::sources_used)]
+#[metric(explain = explain_sources_used)]
 pub fn sources_used(#[pred(missing)] sources_used: Option<StrOrList<'_>>) -> Check {
     check_not_blank("sources_used", sources_used)
 }
@@ -491,3 +496,138 @@ pub struct HeritageRag;
     answer_present,
 ))]
 pub struct HeritageRagStrict;
+
+fn explain_expected_and_found(expected: &str, found: &str) -> String {
+    format!(
+        "expected {}, found {}",
+        quoted(expected.trim()),
+        quoted(found.trim())
+    )
+}
+
+fn explain_entity_f1(
+    expected_entities: StrOrList<'_>,
+    entities: StrOrList<'_>,
+    similarity: f64,
+    distinct: bool,
+    _: f64,
+) -> String {
+    let (expected, predicted) = (listed(&expected_entities), listed(&entities));
+    let counts = match distinct {
+        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
+        false => EntityCounts::of(&predicted, &expected, similarity),
+    };
+    let [missing, unexpected] =
+        EntityCounts::unmatched(&predicted, &expected, similarity, distinct);
+    let expected = usize::try_from(counts.expected).unwrap_or(usize::MAX);
+    let entities = if expected == 1 { "entity" } else { "entities" };
+    joined([
+        format!("{} of {expected} expected {entities} found", counts.found),
+        labelled("missing", &missing),
+        labelled("unexpected", &unexpected),
+    ])
+}
+
+fn explain_entity_type_accuracy(
+    expected_entity_type: Option<&str>,
+    entity_type: Option<&str>,
+    missing: &str,
+    _: f64,
+) -> String {
+    let of = |given: Option<&str>| match given {
+        Some(given) => quoted(given),
+        None => format!("{} (no type)", quoted(missing)),
+    };
+    format!(
+        "expected {}, found {}",
+        of(expected_entity_type),
+        of(entity_type)
+    )
+}
+
+/// A failure has its reason.
+fn explain_answer_present(answer: Option<StrOrList<'_>>, score: f64) -> Option<String> {
+    let characters = answer?
+        .iter()
+        .map(|answer| answer.trim().chars().count())
+        .sum();
+    (score > 0.0).then(|| format!("the answer has {}", counted(characters, "character")))
+}
+
+/// A failure has its reason.
+fn explain_sources_used(sources_used: Option<StrOrList<'_>>, score: f64) -> Option<String> {
+    let sources = sources_used?;
+    let named: Vec<_> = sources
+        .iter()
+        .filter(|source| !source.trim().is_empty())
+        .collect();
+    (score > 0.0).then(|| labelled("sources", &named))
+}
+
+/// Relevant contexts that were retrieved, and those that were not, by id.
+fn explain_by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
+    let distinct: HashSet<&str> = retrieved.iter().collect();
+    let ids = relevant.ids();
+    let (found, missing): (Vec<&str>, Vec<&str>) =
+        ids.iter().partition(|id| distinct.contains(*id));
+    joined([
+        format!(
+            "{} of {} among {} retrieved",
+            found.len(),
+            counted(ids.len(), "relevant context"),
+            distinct.len()
+        ),
+        labelled("not found", &missing),
+    ])
+}
+
+fn explain_precision_by_distance(
+    reference: StrOrList<'_>,
+    retrieved: StrOrList<'_>,
+    similarity: f64,
+    _: f64,
+) -> String {
+    let words = ["retrieved context", "relevant", "not relevant"];
+    by_distance([&retrieved, &reference], similarity, words)
+}
+
+fn explain_recall_by_distance(
+    reference: StrOrList<'_>,
+    retrieved: StrOrList<'_>,
+    similarity: f64,
+    _: f64,
+) -> String {
+    by_distance(
+        [&reference, &retrieved],
+        similarity,
+        ["reference context", "retrieved", "not found"],
+    )
+}
+
+/// The number of contexts that resemble one of the others, and the contexts that do not.
+fn by_distance(
+    [contexts, others]: [&StrOrList<'_>; 2],
+    similarity: f64,
+    [noun, found, missing]: [&str; 3],
+) -> String {
+    let [contexts, others] = [texts(contexts), texts(others)];
+    let unlike = unlike(&contexts, &others, similarity);
+    let all = counted(contexts.len(), noun);
+    joined([
+        format!("{} of {all} {found}", contexts.len() - unlike.len()),
+        labelled(missing, &unlike),
+    ])
+}
+
+/// Returns the strings that do not resemble any of the others.
+fn unlike<'a>(
+    texts: &'a [Cow<'a, str>],
+    others: &'a [Cow<'a, str>],
+    similarity: f64,
+) -> Vec<&'a str> {
+    let pairs = texts.iter().zip(resembling(texts, others, similarity));
+    pairs
+        .filter(|(_, is_like)| !is_like)
+        .map(|(text, _)| &**text)
+        .collect()
+}

@@ -20,13 +20,16 @@
 
 use std::num::NonZeroUsize;
 
+use serde_json::Value;
+
 use crate::core::score::Scores;
+use crate::messages::escape::{name, names, truncate};
 use crate::metric;
-use crate::metrics::explained::trajectories as explained;
-use crate::metrics::explained::trajectories::with_malformed_args;
+use crate::metrics::explained::{MAX_ITEMS, counted, joined, more};
 use crate::trajectory::{
-    ArgsRules, CallCounts, CallOrder, ExpectedTrajectory, LoopLimits, MatchMode, TooManyCalls,
-    ToolCall, ToolCalls, ToolCorrectnessOptions, Trajectory,
+    ArgsRule, ArgsRules, CallCounts, CallLoop, CallOrder, ExpectedTrajectory, LoopLimits,
+    MatchMode, TooManyCalls, ToolCall, ToolCalls, ToolCorrectnessOptions, Trajectory,
+    TrajectoryDifference, UnmatchedCalls,
 };
 
 /// Whether the agent's tool calls match the expected ones, by one of five modes.
@@ -68,8 +71,8 @@ use crate::trajectory::{
 /// ```
 #[metric(missing = false, explain = |called, expected, mode, args, _| {
     let difference = mode.difference(called, expected, args).ok().flatten();
-    let difference = difference.map(|difference| explained::difference(&difference));
-    explained::with_malformed_args(called, difference)
+    let difference = difference.map(|difference| explain_difference(&difference));
+    explain_with_malformed_args(called, difference)
 })]
 pub fn trajectory_match(
     #[pred] trajectory: &Trajectory,
@@ -106,7 +109,7 @@ pub fn trajectory_match(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, _| {
-    explained::with_malformed_args(called, Some(explained::tool_call_f1(called, expected)))
+    explain_with_malformed_args(called, Some(explain_tool_call_f1(called, expected)))
 })]
 pub fn tool_call_f1(
     #[pred] trajectory: &Trajectory,
@@ -139,8 +142,8 @@ pub fn tool_call_f1(
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, _| {
     let counts = ordered_counts(called, expected, order).ok();
-    let counts = counts.map(|counts| explained::trajectory_f1(counts, called, expected));
-    explained::with_malformed_args(called, counts)
+    let counts = counts.map(|counts| explain_trajectory_f1(counts, called, expected));
+    explain_with_malformed_args(called, counts)
 })]
 pub fn trajectory_f1(
     #[pred] trajectory: &Trajectory,
@@ -178,8 +181,8 @@ pub fn trajectory_f1(
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, arguments, outputs, score| {
     let options = ToolCorrectnessOptions { order, arguments, outputs };
-    let difference = (score < 1.0).then(|| explained::tool_correctness(called, expected, options));
-    explained::with_malformed_args(called, difference)
+    let difference = (score < 1.0).then(|| explain_tool_correctness(called, expected, options));
+    explain_with_malformed_args(called, difference)
 })]
 pub fn tool_correctness(
     #[pred] trajectory: &Trajectory,
@@ -250,8 +253,8 @@ fn ordered_counts(
 /// ```
 #[metric(missing = false, explain = |trajectory, max_same, max_cycles, allowed, _| {
     let limits = LoopLimits { max_same, max_cycles };
-    let found = limits.find(&counted(trajectory, allowed));
-    explained::with_malformed_args(trajectory, found.map(|found| explained::call_loop(&found)))
+    let found = limits.find(&counted_calls(trajectory, allowed));
+    explain_with_malformed_args(trajectory, found.map(|found| explain_call_loop(&found)))
 })]
 pub fn no_loops(
     #[pred] trajectory: &Trajectory,
@@ -269,11 +272,11 @@ pub fn no_loops(
         max_same,
         max_cycles,
     }
-    .find(&counted(trajectory, allowed))
+    .find(&counted_calls(trajectory, allowed))
     .is_none()
 }
 
-fn counted<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCalls<'t> {
+fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCalls<'t> {
     let is_counted = |call: &&ToolCall| !allowed.contains(&call.name);
     trajectory.tool_calls().iter().filter(is_counted).collect()
 }
@@ -366,5 +369,172 @@ fn spent(trajectory: &Trajectory, count: Option<u64>, noun: &str, max: u64) -> O
         let nouns = if count == 1 { "" } else { "s" };
         format!("{count} {noun}{nouns}, at most {max} allowed")
     });
-    with_malformed_args(trajectory, spent)
+    explain_with_malformed_args(trajectory, spent)
+}
+
+/// The largest length of an explanation in bytes.
+const MAX_BYTES: usize = 2000;
+
+fn bounded(mut text: String) -> String {
+    truncate(&mut text, MAX_BYTES);
+    text
+}
+
+/// Adds to an explanation the calls whose arguments the model wrote wrongly.
+fn explain_with_malformed_args(called: &Trajectory, explanation: Option<String>) -> Option<String> {
+    let malformed: Vec<String> = called.malformed_args().collect();
+    let shown = more(
+        malformed[..malformed.len().min(MAX_ITEMS)].join("; "),
+        malformed.len(),
+    );
+    Some(joined([explanation.unwrap_or_default(), shown])).filter(|it| !it.is_empty())
+}
+
+/// Describes why a trajectory does not match.
+fn explain_difference(difference: &TrajectoryDifference<'_>) -> String {
+    match difference {
+        TrajectoryDifference::Messages { called, expected } => {
+            format!("{}, expected {expected}", counted(*called, "message"))
+        }
+        TrajectoryDifference::Role {
+            message,
+            called,
+            expected,
+        } => {
+            let [expected, called] = [expected, called].map(|role| role.as_str());
+            format!("message {message}: expected the role `{expected}`, found `{called}`")
+        }
+        TrajectoryDifference::Call {
+            message,
+            call,
+            called,
+            expected,
+        } => {
+            let place = match message {
+                Some(message) => format!("call {call} of message {message}"),
+                None => format!("call {call}"),
+            };
+            let [expected, called] =
+                [expected, called].map(|call| call.map_or_else(|| "no call".to_owned(), written));
+            bounded(format!("{place}: expected {expected}, found {called}"))
+        }
+        TrajectoryDifference::Unmatched(calls) => unmatched(calls),
+        _ => String::new(),
+    }
+}
+
+/// Describes calls without a partner.
+fn unmatched(calls: &UnmatchedCalls<'_>) -> String {
+    let list = |label: &str, calls: &[&ToolCall]| match calls {
+        [] => String::new(),
+        calls => format!("{label}: {}", listed(calls)),
+    };
+    bounded(joined([
+        list("missing", &calls.missing),
+        list("extra", &calls.extra),
+    ]))
+}
+
+fn listed(calls: &[&ToolCall]) -> String {
+    let shown: Vec<String> = calls.iter().take(MAX_ITEMS).map(|it| written(it)).collect();
+    more(shown.join(", "), calls.len())
+}
+
+/// Writes a call with its arguments: `` `book({"city":"Rome"})` ``.
+fn written(call: &ToolCall) -> String {
+    let args = match &call.args {
+        Value::Object(args) if args.is_empty() => String::new(),
+        args => {
+            let mut args = args.clone();
+            // Otherwise their order depends on how the library was built.
+            args.sort_all_objects();
+            args.to_string()
+        }
+    };
+    format!("`{}({})`", name(&call.name), name(&args))
+}
+
+fn explain_tool_call_f1(called: &Trajectory, expected: &Trajectory) -> String {
+    let (called, expected) = (called.tool_calls(), expected.tool_calls());
+    let counts = CallCounts::in_any_order(&called, &expected, true);
+    let calls = UnmatchedCalls::new(&called, &expected, &ArgsRules::default()).unwrap_or_default();
+    joined([in_common(counts), unmatched(&calls)])
+}
+
+fn explain_trajectory_f1(counts: CallCounts, called: &Trajectory, expected: &Trajectory) -> String {
+    let is_best = counts.common == counts.called && counts.common == counts.expected;
+    let order = if is_best {
+        String::new()
+    } else {
+        expected_and_found(called, expected)
+    };
+    bounded(joined([in_common(counts), order]))
+}
+
+fn explain_tool_correctness(
+    called: &Trajectory,
+    expected: &Trajectory,
+    options: ToolCorrectnessOptions,
+) -> String {
+    let rules = if options.arguments {
+        ArgsRule::Exact
+    } else {
+        ArgsRule::Ignore
+    }
+    .into();
+    let calls = UnmatchedCalls::new(&called.tool_calls(), &expected.tool_calls(), &rules);
+    let mut calls = calls.unwrap_or_default();
+    if options.order != CallOrder::Exact && !expected.tool_calls().is_empty() {
+        // Extra calls cost nothing.
+        calls = calls.of_missing();
+    }
+    let described = unmatched(&calls);
+    match described.is_empty() {
+        false => described,
+        true if options.order == CallOrder::Any => "the results differ".to_owned(),
+        true => bounded(expected_and_found(called, expected)),
+    }
+}
+
+fn in_common(counts: CallCounts) -> String {
+    let CallCounts {
+        common,
+        called,
+        expected,
+    } = counts;
+    format!(
+        "{} expected, {called} made, {common} in common",
+        counted(expected, "call")
+    )
+}
+
+fn expected_and_found(called: &Trajectory, expected: &Trajectory) -> String {
+    let [expected, called] = [expected, called].map(|trajectory| {
+        let tools = trajectory.tool_calls().names();
+        if tools.is_empty() {
+            "no call".to_owned()
+        } else {
+            names(tools.into_iter())
+        }
+    });
+    format!("expected {expected}; found {called}")
+}
+
+/// Describes a loop.
+fn explain_call_loop(found: &CallLoop<'_>) -> String {
+    let CallLoop {
+        calls,
+        times,
+        first,
+    } = found;
+    match &calls[..] {
+        [call] => format!(
+            "{times} times, the first as call {first}: {}",
+            written(call)
+        ),
+        calls => bounded(format!(
+            "{times} times in a row from call {first} on: {}",
+            listed(calls)
+        )),
+    }
 }

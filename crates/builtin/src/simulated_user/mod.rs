@@ -1,5 +1,5 @@
-//! A program that plays the user of an assistant, turn by turn. The model that writes the messages is asked as a judge is:
-//! `next_message.rs` has the question, `simulation.rs` one conversation.
+//! A program that plays the user of an assistant, turn by turn. The model that writes the messages is asked as a judge is.
+//! `simulation.rs` has one conversation.
 
 use std::error::Error;
 use std::fmt;

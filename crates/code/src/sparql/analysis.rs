@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 
 use spargebra::Query;
-use spargebra::algebra::{Expression, Function, GraphPattern, PropertyPathExpression};
+use spargebra::algebra::{
+    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern,
+    PropertyPathExpression,
+};
 
 use super::instrument::{operands, parts};
 use super::metered::MAX_STRING_BYTES;
@@ -23,8 +26,16 @@ const MAX_EXPRESSION_BYTES: f64 = 64e6;
 pub(super) const SERVICE_REJECTED: &str =
     "SERVICE is not allowed: a predicted query must not access the network";
 
-/// Returns an upper bound on the slots of a tuple of a query, or why the query must not run.
-pub(super) fn slots(text: &str, query: &mut Query) -> Result<usize, String> {
+/// What an evaluation of a query may store.
+pub(super) struct Cost {
+    /// An upper bound on the slots of a tuple.
+    pub(super) slots: usize,
+    /// See [`Limits`](super::metered::Limits).
+    pub(super) weight_of_stored: Option<u64>,
+}
+
+/// Returns the cost of a query, or why it must not run.
+pub(super) fn cost(text: &str, query: &mut Query) -> Result<Cost, String> {
     let analysis = analyze(query);
     if let Some(reason) = analysis.rejection() {
         return Err(reason);
@@ -37,8 +48,15 @@ pub(super) fn slots(text: &str, query: &mut Query) -> Result<usize, String> {
                 .next()
         })
         .collect();
-    // Path steps, blank nodes and aggregates may have a slot of their own.
-    Ok(names.len() + analysis.patterns + analysis.operands)
+    let constants = match query {
+        Query::Construct { .. } | Query::Describe { .. } => Some(text.len()),
+        _ => analysis.has_groups.then_some(analysis.constants),
+    };
+    Ok(Cost {
+        // Path steps, blank nodes and aggregates may have a slot of their own.
+        slots: names.len() + analysis.patterns + analysis.operands,
+        weight_of_stored: constants.map(|bytes| 1 + bytes as u64 / 4),
+    })
 }
 
 /// Whether the query calls another endpoint (`SERVICE`).
@@ -68,6 +86,9 @@ struct Analysis {
     operands: usize,
     /// The longest string that an expression can compute, in bytes.
     max_bytes: f64,
+    /// The length of all constants in expressions, and of separators, in bytes.
+    constants: usize,
+    has_groups: bool,
     uses_service: bool,
 }
 
@@ -98,6 +119,18 @@ impl Analysis {
             GraphPattern::Bgp { patterns } => self.patterns += patterns.len(),
             GraphPattern::Path { path, .. } => self.path(path),
             GraphPattern::Service { .. } => self.uses_service = true,
+            GraphPattern::Group { aggregates, .. } => {
+                self.has_groups = true;
+                for (_, aggregate) in aggregates {
+                    if let AggregateExpression::FunctionCall {
+                        name: AggregateFunction::GroupConcat { separator },
+                        ..
+                    } = aggregate
+                    {
+                        self.constants += separator.as_ref().map_or(1, String::len);
+                    }
+                }
+            }
             _ => {}
         }
         let (inner, expressions) = parts(pattern);
@@ -129,13 +162,20 @@ impl Analysis {
         use Expression as E;
         self.operands += 1;
         match expression {
-            E::Literal(literal) => count(literal.value().len()),
+            E::Literal(literal) => {
+                self.constants += literal.value().len();
+                count(literal.value().len())
+            }
+            E::NamedNode(node) => {
+                self.constants += node.as_str().len();
+                count(MAX_STRING_BYTES)
+            }
             E::Exists(pattern) => {
                 self.pattern(pattern);
                 1.0
             }
             E::FunctionCall(function, arguments) => self.call(function, arguments),
-            E::Variable(_) | E::Bound(_) | E::NamedNode(_) => count(MAX_STRING_BYTES),
+            E::Variable(_) | E::Bound(_) => count(MAX_STRING_BYTES),
             other => self.longest(operands(other)),
         }
     }

@@ -9,8 +9,7 @@ use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, Spar
 use spargebra::Query;
 use tokio::sync::Semaphore;
 
-use super::analysis::slots;
-use super::functions::with_functions;
+use super::analysis::{Cost, cost};
 use super::instrument::instrument;
 use super::metered::{
     Exceeded, Limits, MAX_MEBIBYTES, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered,
@@ -30,10 +29,9 @@ impl SparqlStore {
     /// Executes an untrusted query.
     ///
     /// The query cannot change the data or access the network (`SERVICE`). If it exceeds
-    /// `limits.timeout`, or the limits of this module on its size, on the terms that it processes,
-    /// on the memory that it uses (256 MiB) and on its regular expressions, that is an error of the
-    /// query. All evaluations of the process together use at most 1 GiB; others wait, and the time
-    /// of waiting does not count.
+    /// `limits.timeout`, or the limits of this module on its size, on the terms that it processes
+    /// and on the memory that it uses (256 MiB), that is an error of the query. Four evaluations run at a time; others wait, and the time of waiting does not
+    /// count.
     ///
     /// # Errors
     /// [`SparqlError`].
@@ -101,14 +99,16 @@ fn evaluate(
     limits: QueryLimits,
 ) -> Result<QueryResults, SparqlError> {
     let mut query = parse(text)?;
-    let slots = slots(text, &mut query).map_err(SparqlError::of_query)?;
-    let stores_triples = matches!(query, Query::Construct { .. } | Query::Describe { .. });
+    let Cost {
+        slots,
+        weight_of_stored,
+    } = cost(text, &mut query).map_err(SparqlError::of_query)?;
     instrument(&mut query);
     let timeout = limits.timeout;
     let limits_of_query = Limits {
         timeout,
         slots,
-        template: stores_triples.then_some(text.len()),
+        weight_of_stored,
     };
     match metered(limits_of_query, || run(dataset, query, limits.max_results)) {
         Ok(results) => results.map_err(SparqlError::of_query),
@@ -121,8 +121,7 @@ fn run(
     query: Query,
     max_results: usize,
 ) -> Result<QueryResults, QueryEvaluationError> {
-    let evaluator = with_functions(SparqlEvaluator::new());
-    match evaluator
+    match SparqlEvaluator::new()
         .for_query(query)
         .on_queryable_dataset(MeteredDataset(dataset))
         .execute()?
@@ -149,7 +148,6 @@ fn describe(exceeded: Exceeded, timeout: Duration) -> String {
             format!("stopped at a string of more than {MAX_STRING_BYTES} bytes")
         }
         Exceeded::Memory => format!("stopped after storing {MAX_MEBIBYTES} MiB"),
-        Exceeded::Pattern => "stopped at a regular expression that is too large".to_owned(),
     }
 }
 

@@ -1,23 +1,12 @@
 //! Rewrites a query, without changing its results, so that what it costs can be measured while it
-//! runs.
-//!
-//! - `REGEX` and `REPLACE` become functions of ours ([`functions`](super::functions)), which bound
-//!   the size of a pattern and the work of a match. The engine compiles a pattern that is not a
-//!   constant, or is too large, again for every row.
-//! - The argument of an aggregate whose values the engine stores becomes a call of a function that
-//!   counts the stored bytes.
-//! - A pattern whose rows may have no value for any variable gets a variable with a constant. The
-//!   engine could otherwise build products of billions of rows without processing a term.
+//! runs: a pattern whose rows may have no value for any variable gets a variable with a constant. The
+//! engine could otherwise build products of billions of rows without processing a term.
 
-use oxigraph::model::{Literal, NamedNode};
+use oxigraph::model::Literal;
 use oxigraph::sparql::Variable;
 use spargebra::Query;
-use spargebra::algebra::{
-    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression,
-};
+use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
-
-use super::functions::{KEEP, REGEX, REPLACE};
 
 /// Rewrites a query.
 pub(super) fn instrument(query: &mut Query) {
@@ -52,12 +41,6 @@ impl Rewriter {
             .into_iter()
             .for_each(|expression| self.expression(expression));
         let has_value = match pattern {
-            GraphPattern::Group { aggregates, .. } => {
-                aggregates
-                    .iter_mut()
-                    .for_each(|(_, aggregate)| count_stored(aggregate));
-                true
-            }
             GraphPattern::Project { inner, variables } => {
                 variables.push(self.add_constant(inner));
                 true
@@ -92,48 +75,10 @@ impl Rewriter {
         operands(expression)
             .into_iter()
             .for_each(|operand| self.expression(operand));
-        match expression {
-            Expression::Exists(pattern) => self.pattern(pattern),
-            Expression::FunctionCall(function @ Function::Regex, _) => *function = custom(REGEX),
-            Expression::FunctionCall(function @ Function::Replace, _) => {
-                *function = custom(REPLACE);
-            }
-            _ => {}
+        if let Expression::Exists(pattern) = expression {
+            self.pattern(pattern);
         }
     }
-}
-
-/// Counts the bytes of the values that the engine stores for an aggregate.
-fn count_stored(aggregate: &mut AggregateExpression) {
-    let AggregateExpression::FunctionCall {
-        name,
-        expr,
-        distinct,
-    } = aggregate
-    else {
-        return;
-    };
-    let separator = match name {
-        AggregateFunction::GroupConcat { separator } => separator.as_ref().map_or(1, String::len),
-        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => 0,
-        // The engine stores the terms of these itself, and they are counted.
-        AggregateFunction::Count if matches!(expr, Expression::Variable(_)) => return,
-        _ if !*distinct => return,
-        _ => 0,
-    };
-    let table_entry = if *distinct { size_of::<[u64; 16]>() } else { 0 };
-    let bytes = (separator + table_entry).to_string();
-    let argument = std::mem::replace(expr, Expression::Bound(Variable::new_unchecked("")));
-    let bytes = Expression::Literal(Literal::new_simple_literal(bytes));
-    *expr = call(KEEP, vec![argument, bytes]);
-}
-
-fn custom(name: &str) -> Function {
-    Function::Custom(NamedNode::new_unchecked(name))
-}
-
-fn call(name: &str, arguments: Vec<Expression>) -> Expression {
-    Expression::FunctionCall(custom(name), arguments)
 }
 
 fn has_variable(triple: &TriplePattern) -> bool {

@@ -3,14 +3,13 @@
 //! Queries are predictions and therefore untrusted. Their size and nesting are checked before they
 //! are parsed, and each is parsed on a stack of its own. Before a query runs, its algebra is
 //! analyzed for network access and for cost; while it runs, its time, the number of terms that it
-//! processes, the memory that they take and the work of its regular expressions are limited. The
+//! processes and the memory that they take are limited. The
 //! metrics over rows are in `dsrs_metrics::metrics::sparql`.
 
 mod analysis;
 #[cfg(feature = "sparql-http")]
 mod endpoint;
 mod execute;
-mod functions;
 mod instrument;
 mod metered;
 mod query;

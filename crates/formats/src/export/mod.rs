@@ -1,8 +1,7 @@
 //! Export of result files to the formats of other programs, row by row.
 //!
-//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. `run.rs` has information about the
-//! run, `sample.rs` the strings of a row. Each format has a folder or file; `lines.rs` writes the formats with a JSON document in each
-//! line.
+//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. It has information about the run,
+//! and the strings of a row. Each format has a folder or file; `lines.rs` writes the formats with a JSON document in each line.
 
 mod every_eval_ever;
 #[cfg(feature = "inspect")]

@@ -55,7 +55,7 @@ pub enum Epochs {
 }
 
 /// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. The memory
-/// that it takes is the size of the longest row, and some 50 bytes for each row.
+/// that it takes is the size of the longest row, and some 70 bytes for each row.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};

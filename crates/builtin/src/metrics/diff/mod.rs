@@ -1,7 +1,7 @@
 //! The metric `diff`: compares an answer with the expected one by characters, words, syntax tree or meaning.
 //!
 //! It is implemented by hand, not with `#[metric]`, because it is asynchronous only at one strictness, which calls
-//! a language model. The comparison is in `compare.rs`, the builder in `builder.rs`.
+//! a language model. The comparison is in `compare.rs`.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};

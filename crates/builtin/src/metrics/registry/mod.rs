@@ -1,6 +1,6 @@
 //! Metrics by name, which are created with parameters in text form.
 //!
-//! `builtin.rs` has the built-in metrics, `settings.rs` the settings that every metric has, `error.rs` the errors.
+//! `builtin.rs` has the built-in metrics, `settings.rs` the settings that every metric has.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,12 +14,11 @@ use crate::core::spec::MetricSpec;
 use crate::messages::suggest;
 use crate::messages::suggest::nearest;
 
+#[doc(hidden)]
 pub use settings::{SETTINGS, has_param};
 
 mod builtin;
 mod settings;
-
-#[doc(hidden)]
 
 /// Metrics by name, in the order in which they were added, for the command line and other programs that read the names
 /// and parameters of metrics as data.

@@ -1,18 +1,19 @@
 //! Logs of inspect_ai: an archive with a header, a member for each sample, and their summaries.
 //!
-//! `header.rs` has the evaluation and its results, `sample.rs` the samples, `value.rs` the JSON that inspect_ai writes, with `NaN`.
-
-mod header;
-mod sample;
-mod value;
+//! `header.rs` has the evaluation and its results, `sample.rs` the samples.
 
 use std::io::{self, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
+use serde::{Serialize, Serializer};
+use serde_json::ser::Formatter;
 
 use crate::error::FormatError;
 use crate::export::run::ExportedRun;
 use crate::results::ResultRow;
+
+mod header;
+mod sample;
 
 /// The version of the format.
 const VERSION: u32 = 2;
@@ -28,12 +29,12 @@ pub(super) fn write(
     let header = header::header(run);
     let start = header.start();
     member(&mut archive, "_journal/start.json", |out| {
-        value::write(out, &start)
+        write_json(out, &start)
     })?;
     run.each_row(|row| {
         let sample = run.sample(row)?;
         member(&mut archive, &member_name(row)?, |out| {
-            value::write(out, &sample)
+            write_json(out, &sample)
         })
     })?;
     member(&mut archive, "summaries.json", |out| {
@@ -41,14 +42,12 @@ pub(super) fn write(
         run.each_row(|row| {
             out.write_all(separator)?;
             separator = b",";
-            value::write(out, &run.summary(row)?)
+            write_json(out, &run.summary(row)?)
         })?;
         out.write_all(if separator == b"[" { b"[]" } else { b"]" })?;
         Ok(())
     })?;
-    member(&mut archive, "header.json", |out| {
-        value::write(out, &header)
-    })?;
+    member(&mut archive, "header.json", |out| write_json(out, &header))?;
     archive.finish().map_err(zip_error)?;
     Ok(Vec::new())
 }
@@ -86,4 +85,39 @@ fn member<W: Write>(
 
 fn zip_error(error: rawzip::Error) -> FormatError {
     io::Error::other(error).into()
+}
+
+/// The value of a score.
+#[derive(Clone, Copy)]
+pub(super) enum ScoreValue {
+    Verdict(bool),
+    Number(f64),
+    NotScored,
+}
+
+impl Serialize for ScoreValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Verdict(passed) => serializer.serialize_str(if *passed { "C" } else { "I" }),
+            Self::Number(number) => serializer.serialize_f64(*number),
+            // JSON has no NaN. No other value has 128 bits.
+            Self::NotScored => serializer.serialize_u128(0),
+        }
+    }
+}
+
+/// Writes the only integer of 128 bits as `NaN`.
+struct WithNaN;
+
+impl Formatter for WithNaN {
+    fn write_u128<W: ?Sized + Write>(&mut self, writer: &mut W, _: u128) -> io::Result<()> {
+        writer.write_all(b"NaN")
+    }
+}
+
+fn write_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), FormatError> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, WithNaN);
+    value
+        .serialize(&mut serializer)
+        .map_err(|error| std::io::Error::from(error).into())
 }

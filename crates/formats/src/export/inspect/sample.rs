@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::ScoreValue;
 use super::header::model;
-use super::value::ScoreValue;
 use crate::core::rows::named_values::Fields;
 use crate::error::FormatError;
 use crate::export::run::{ExportedRun, Sample};

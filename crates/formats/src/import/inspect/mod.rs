@@ -1,9 +1,8 @@
 //! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
 //!
 //! Written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs` finds the members of an
-//! archive; `member.rs` reads one, or a sample of a JSON log, and `fields.rs` takes from it what is read.
-//! `header.rs` has what was measured, `sample.rs` a sample, `messages.rs` its messages, `score.rs` its scores, and `rows.rs` makes rows
-//! of the samples. Names of members are never paths of files.
+//! archive; `member.rs` takes from one, or from a sample of a JSON log, the fields that are read. `header.rs` has what was measured,
+//! `sample.rs` a sample, `score.rs` its scores and messages, and `rows.rs` makes rows of the samples. Names of members are never paths of files.
 
 mod archive;
 mod header;

@@ -103,7 +103,7 @@ impl Rows {
         let (mut failed, mut most_epochs) = (Vec::new(), 1);
         for (number, parts) in self.each_row(samples).enumerate() {
             most_epochs = most_epochs.max(parts.len());
-            match self.row(members, samples, parts, false)? {
+            match self.row(members, parts, false)? {
                 Some(mut row) => {
                     if self.epochs == Epochs::Repeats {
                         self.complete.complete(&mut row);
@@ -121,7 +121,7 @@ impl Rows {
             }
         }
         for (number, parts) in failed {
-            if let Some(mut row) = self.row(members, samples, parts, true)? {
+            if let Some(mut row) = self.row(members, parts, true)? {
                 if self.epochs == Epochs::Repeats {
                     self.complete.complete(&mut row);
                 }
@@ -146,7 +146,6 @@ impl Rows {
     fn row(
         &mut self,
         members: &mut Members<'_>,
-        samples: &Places<Member>,
         parts: &[Part<Member>],
         are_all_known: bool,
     ) -> Result<Option<ForeignRow>, FormatError> {
@@ -155,11 +154,7 @@ impl Rows {
         let is_numbered = self.header.epochs() > 1 || parts.len() > 1;
         let mut failed = false;
         for part in parts {
-            let place = format!(
-                "sample {}, epoch {}",
-                escape::name(samples.id(part)),
-                part.number
-            );
+            let place = format!("sample {}, epoch {}", escape::name(&part.id), part.number);
             let text = members.fields(part.place, &Sample::FIELDS, &place)?;
             let parsed = Sample::parse(&text).and_then(|sample| Ok((sample.id()?, sample)));
             let (id, mut sample) =

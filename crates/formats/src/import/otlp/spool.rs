@@ -62,7 +62,7 @@ impl<'a> Spool<'a> {
         self.spans.sort();
         let mut line = Vec::new();
         for parts in self.spans.rows() {
-            let trace = self.spans.id(&parts[0]);
+            let trace = &parts[0].id;
             let bytes: u64 = parts.iter().map(|part| u64::from(part.place.1)).sum();
             if bytes > ROW_LIMIT as u64 {
                 return Err(self.input.invalid(

@@ -2,53 +2,30 @@
 //!
 //! Values come from rows of any size, so each is shortened, and each list has at most [`MAX_ITEMS`] items.
 
-pub(super) mod answers;
-pub(super) mod edits;
-pub(super) mod matching;
-pub(super) mod overlap;
-pub(super) mod proxies;
-pub(super) mod rag;
-pub(super) mod retrieval;
-pub(super) mod structured;
-pub(super) mod trajectories;
-
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
-use smallvec::SmallVec;
-
-use crate::messages::escape::{push_quoted, quoted};
+use crate::messages::escape::quoted;
 use crate::stats::decimals::decimals;
 
 /// The largest number of items of a list in an explanation.
-const MAX_ITEMS: usize = 10;
-
-/// The largest number of words that are compared one by one.
-const FEW_WORDS: usize = 16;
+pub(super) const MAX_ITEMS: usize = 10;
 
 /// Quotes the items of a list: `"a", "b" and 3 more`.
-fn list<T: AsRef<str>>(items: &[T]) -> String {
-    let mut list = String::new();
-    push_list(&mut list, items, ", ");
-    list
+pub(super) fn list<T: AsRef<str>>(items: &[T]) -> String {
+    quoted_list(items, ", ")
 }
 
 /// Quotes the accepted answers: `"a" or "b"`.
-fn any_of<T: AsRef<str>>(answers: &[T]) -> String {
-    let mut list = String::new();
-    push_list(&mut list, answers, " or ");
-    list
+pub(super) fn any_of<T: AsRef<str>>(answers: &[T]) -> String {
+    quoted_list(answers, " or ")
 }
 
-fn push_list<T: AsRef<str>>(list: &mut String, items: &[T], separator: &str) {
-    for (number, item) in items.iter().take(MAX_ITEMS).enumerate() {
-        list.push_str(if number == 0 { "" } else { separator });
-        push_quoted(list, item.as_ref());
-    }
-    list.push_str(&more(String::new(), items.len()));
+fn quoted_list<T: AsRef<str>>(items: &[T], separator: &str) -> String {
+    let shown = items.iter().take(MAX_ITEMS).map(|it| quoted(it.as_ref()));
+    more(shown.collect::<Vec<_>>().join(separator), items.len())
 }
 
-fn more(shown: String, count: usize) -> String {
+pub(super) fn more(shown: String, count: usize) -> String {
     match count.saturating_sub(MAX_ITEMS) {
         0 => shown,
         more => format!("{shown} and {more} more"),
@@ -56,7 +33,7 @@ fn more(shown: String, count: usize) -> String {
 }
 
 /// Joins the parts that are not empty: `a; b`.
-fn joined<const N: usize>(parts: [String; N]) -> String {
+pub(super) fn joined<const N: usize>(parts: [String; N]) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts
         .reduce(|joined, part| joined + "; " + &part)
@@ -64,21 +41,17 @@ fn joined<const N: usize>(parts: [String; N]) -> String {
 }
 
 /// Returns `label: items`, or an empty string if the list is empty.
-fn labelled<T: AsRef<str>>(label: &str, items: &[T]) -> String {
-    if items.is_empty() {
-        String::new()
-    } else {
-        format!("{label}: {}", list(items))
+pub(super) fn labelled<T: AsRef<str>>(label: &str, items: &[T]) -> String {
+    match items {
+        [] => String::new(),
+        items => format!("{label}: {}", list(items)),
     }
 }
 
 /// Returns a count with its noun: `1 word`, `2 words`.
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// Returns a number with at most four decimals.
@@ -88,17 +61,17 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// Words of two strings, compared as multisets.
-struct Words<'a> {
-    expected: usize,
-    predicted: usize,
+pub(super) struct Words<'a> {
+    pub(super) expected: usize,
+    pub(super) predicted: usize,
     /// The expected words that the prediction lacks, in order.
-    missing: Vec<&'a str>,
+    pub(super) missing: Vec<&'a str>,
     /// The predicted words that were not expected, in order.
-    extra: Vec<&'a str>,
+    pub(super) extra: Vec<&'a str>,
 }
 
 impl<'a> Words<'a> {
-    fn new<T: AsRef<str>>(expected: &'a [T], predicted: &'a [T]) -> Self {
+    pub(super) fn new<T: AsRef<str>>(expected: &'a [T], predicted: &'a [T]) -> Self {
         let pairs = expected.iter().zip(predicted);
         let same = pairs
             .take_while(|(one, other)| one.as_ref() == other.as_ref())
@@ -118,63 +91,35 @@ impl<'a> Words<'a> {
         clippy::cast_precision_loss,
         reason = "counts of words stay far below 2^53"
     )]
-    fn f1(&self) -> f64 {
+    pub(super) fn f1(&self) -> f64 {
         let both = (self.expected + self.predicted).max(1);
         2.0 * (self.expected - self.missing.len()) as f64 / both as f64
     }
 
     /// Returns the counts, and the words that are missing or extra.
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let Self {
             expected,
             predicted,
             missing,
             extra,
         } = self;
-        let words = if *expected == 1 {
-            " word expected, "
-        } else {
-            " words expected, "
-        };
         let both = expected - missing.len();
-        let listed = missing.iter().chain(extra).take(2 * MAX_ITEMS);
-        let length = listed.map(|word| word.len().min(80) + 8).sum::<usize>();
-        let mut text = String::with_capacity(length + 64);
-        for (number, what) in [
-            (*expected, words),
-            (*predicted, " predicted, "),
-            (both, " in common"),
-        ] {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{number}");
-            text.push_str(what);
-        }
-        for (label, words) in [("; missing: ", missing), ("; extra: ", extra)] {
-            if !words.is_empty() {
-                text.push_str(label);
-                push_list(&mut text, words, ", ");
-            }
-        }
-        text
+        let expected = counted(*expected, "word");
+        joined([
+            format!("{expected} expected, {predicted} predicted, {both} in common"),
+            labelled("missing", missing),
+            labelled("extra", extra),
+        ])
     }
 }
 
 /// Returns the words of one list that the other one lacks, in order.
 fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
-    let (words, others) = (words.iter().map(T::as_ref), others.iter().map(T::as_ref));
-    if others.len() <= FEW_WORDS {
-        let mut left: SmallVec<[&str; FEW_WORDS]> = others.collect();
-        let is_missing = |word: &&str| match left.iter().position(|other| other == word) {
-            Some(found) => {
-                left.swap_remove(found);
-                false
-            }
-            None => true,
-        };
-        return words.filter(is_missing).collect();
-    }
     let mut left: HashMap<&str, usize> = HashMap::new();
-    others.for_each(|word| *left.entry(word).or_default() += 1);
+    for word in others {
+        *left.entry(word.as_ref()).or_default() += 1;
+    }
     let is_missing = |word: &&str| match left.get_mut::<str>(word) {
         Some(count) if *count > 0 => {
             *count -= 1;
@@ -182,11 +127,11 @@ fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
         }
         _ => true,
     };
-    words.filter(is_missing).collect()
+    words.iter().map(T::as_ref).filter(is_missing).collect()
 }
 
 /// Returns the first difference of two strings, with the following characters of both; empty if they are equal.
-fn first_difference(expected: &str, found: &str) -> String {
+pub(super) fn first_difference(expected: &str, found: &str) -> String {
     if expected == found {
         return String::new();
     }
@@ -214,7 +159,7 @@ fn first_difference(expected: &str, found: &str) -> String {
 }
 
 /// Returns the index of the reference with the best score. One reference is not scored.
-fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
+pub(super) fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
     if references.len() < 2 {
         return 0;
     }
