@@ -19,11 +19,11 @@ use super::init::{
     split_archive,
 };
 use super::programs::{Lookup, Programs};
-use super::supervise::Prepared;
+use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, on_thread,
-    process_tree, seccomp, supervise,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, process_tree, seccomp,
+    supervise,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.

@@ -23,7 +23,6 @@ mod process_tree;
 mod programs;
 mod seccomp;
 mod supervise;
-mod thread;
 mod unconfined;
 mod work_dir;
 
@@ -38,8 +37,6 @@ pub use bubblewrap::Bubblewrap;
 #[doc(hidden)]
 pub use host::reserve_temp_space;
 pub use limits::Limits;
-#[doc(hidden)]
-pub use thread::on_thread;
 pub use unconfined::Unconfined;
 #[doc(hidden)]
 pub use work_dir::check_path;

@@ -1,8 +1,4 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use crate::core::declared::requirements::{Requirement, Requires};
 use crate::core::score::check::{at_least, within};

@@ -1,8 +1,4 @@
 //! Metrics of edit distance: error rates and similarity.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "an explanation takes the parameters of its metric function"
-)]
 
 use std::borrow::Cow;
 

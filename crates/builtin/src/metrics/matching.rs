@@ -38,10 +38,6 @@
 //!   text of a choice, by the rules of [`selected_choices`](crate::text::selected_choices).
 //! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
 //!   time. `pattern` ignores white space around groups, and what participates in the match.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "an explanation takes the parameters of its metric function"
-)]
 
 use crate::core::score::check::{Check, Unscored};
 use crate::json::describe::shown;
@@ -86,7 +82,16 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explain_includes)]
+#[metric(missing = false, explain = |answer, prediction, case_sensitive, whole_words, score| {
+    let output = Searchable::new(prediction, case_sensitive, whole_words);
+    match answer
+        .iter()
+        .find(|answer| score > 0.0 && output.contains(answer))
+    {
+        Some(found) => format!("the output includes {}", quoted(found)),
+        None => format!("expected {} in {}", any_of(&answer), quoted(prediction)),
+    }
+})]
 pub fn includes(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -196,7 +201,17 @@ fn valid(values: &[String]) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explain_one_of)]
+#[metric(missing = false, explain = |answer, text, values, _, _, score| {
+    let accepted = values_or(values, &answer).unwrap_or_default();
+    match score > 0.0 {
+        true => format!("{} is one of the accepted strings", quoted(text.trim())),
+        false => format!(
+            "expected {}, found {}",
+            any_of(&accepted),
+            quoted(text.trim())
+        ),
+    }
+})]
 pub fn one_of(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
@@ -284,7 +299,17 @@ pub fn contains_all(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explain_contains_any)]
+#[metric(missing = false, explain = |answer, text, values, search, _, score| {
+    let found = search.of(text);
+    let searched = values_or(values, &answer).unwrap_or_default();
+    match searched
+        .iter()
+        .find(|value| score > 0.0 && found.contains(value))
+    {
+        Some(found) => format!("the output contains {}", quoted(found)),
+        None => format!("expected {} in {}", any_of(&searched), quoted(text)),
+    }
+})]
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
@@ -482,23 +507,6 @@ pub(in crate::metrics) fn expected_labels(
     }
 }
 
-fn explain_includes(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    case_sensitive: bool,
-    whole_words: bool,
-    score: f64,
-) -> String {
-    let output = Searchable::new(prediction, case_sensitive, whole_words);
-    match answer
-        .iter()
-        .find(|answer| score > 0.0 && output.contains(answer))
-    {
-        Some(found) => format!("the output includes {}", quoted(found)),
-        None => format!("expected {} in {}", any_of(&answer), quoted(prediction)),
-    }
-}
-
 fn explain_matches(
     answer: &StrOrList<'_>,
     prediction: &str,
@@ -513,25 +521,6 @@ fn explain_matches(
     };
     let verb = if score > 0.0 { "found" } else { "expected" };
     format!("{verb} {} {place} {}", any_of(answer), quoted(prediction))
-}
-
-fn explain_one_of(
-    answer: StrOrList<'_>,
-    text: &str,
-    values: &[String],
-    _: bool,
-    _: &str,
-    score: f64,
-) -> String {
-    let accepted = values_or(values, &answer).unwrap_or_default();
-    match score > 0.0 {
-        true => format!("{} is one of the accepted strings", quoted(text.trim())),
-        false => format!(
-            "expected {}, found {}",
-            any_of(&accepted),
-            quoted(text.trim())
-        ),
-    }
 }
 
 fn explain_contains_all(
@@ -552,25 +541,6 @@ fn explain_contains_all(
     match score > 0.0 {
         true => format!("the output contains {}", list(&searched)),
         false => format!("missing: {}", list(&missing)),
-    }
-}
-
-fn explain_contains_any(
-    answer: StrOrList<'_>,
-    text: &str,
-    values: &[String],
-    search: &StringSearch,
-    _: &str,
-    score: f64,
-) -> String {
-    let found = search.of(text);
-    let searched = values_or(values, &answer).unwrap_or_default();
-    match searched
-        .iter()
-        .find(|value| score > 0.0 && found.contains(value))
-    {
-        Some(found) => format!("the output contains {}", quoted(found)),
-        None => format!("expected {} in {}", any_of(&searched), quoted(text)),
     }
 }
 

@@ -1,8 +1,4 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "an explanation takes the parameters of its metric function"
-)]
 
 use crate::core::score::Scores;
 use crate::core::score::check::{valid_beta, within};

@@ -2,10 +2,6 @@
 //! their composites.
 //!
 //! They implement the metrics of the heritage document.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "an explanation takes the parameters of its metric function"
-)]
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -195,7 +191,17 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explain_entity_type_accuracy)]
+#[metric(explain = |expected_entity_type, entity_type, missing, _| {
+    let of = |given: Option<&str>| match given {
+        Some(given) => quoted(given),
+        None => format!("{} (no type)", quoted(missing)),
+    };
+    format!(
+        "expected {}, found {}",
+        of(expected_entity_type),
+        of(entity_type)
+    )
+})]
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
     #[pred(missing)] entity_type: Option<&str>,
@@ -289,7 +295,10 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explain_precision_by_distance)]
+#[metric(range = 0.0..=1.0, explain = |reference, retrieved, similarity, _| {
+    let words = ["retrieved context", "relevant", "not relevant"];
+    by_distance([&retrieved, &reference], similarity, words)
+})]
 pub fn context_precision_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
@@ -319,7 +328,13 @@ pub fn context_precision_by_distance(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explain_recall_by_distance)]
+#[metric(range = 0.0..=1.0, explain = |reference, retrieved, similarity, _| {
+    by_distance(
+        [&reference, &retrieved],
+        similarity,
+        ["reference context", "retrieved", "not found"],
+    )
+})]
 pub fn context_recall_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
@@ -398,7 +413,13 @@ pub(crate) fn share_of(count: usize, of: usize) -> f64 {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explain_answer_present)]
+#[metric(explain = |answer, score| {
+    let characters = answer?
+        .iter()
+        .map(|answer| answer.trim().chars().count())
+        .sum();
+    (score > 0.0).then(|| format!("the answer has {}", counted(characters, "character")))
+})]
 pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
     check_not_blank("answer", answer)
 }
@@ -419,7 +440,14 @@ pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explain_sources_used)]
+#[metric(explain = |sources_used, score| {
+    let sources = sources_used?;
+    let named: Vec<_> = sources
+        .iter()
+        .filter(|source| !source.trim().is_empty())
+        .collect();
+    (score > 0.0).then(|| labelled("sources", &named))
+})]
 pub fn sources_used(#[pred(missing)] sources_used: Option<StrOrList<'_>>) -> Check {
     check_not_blank("sources_used", sources_used)
 }
@@ -528,42 +556,6 @@ fn explain_entity_f1(
     ])
 }
 
-fn explain_entity_type_accuracy(
-    expected_entity_type: Option<&str>,
-    entity_type: Option<&str>,
-    missing: &str,
-    _: f64,
-) -> String {
-    let of = |given: Option<&str>| match given {
-        Some(given) => quoted(given),
-        None => format!("{} (no type)", quoted(missing)),
-    };
-    format!(
-        "expected {}, found {}",
-        of(expected_entity_type),
-        of(entity_type)
-    )
-}
-
-/// A failure has its reason.
-fn explain_answer_present(answer: Option<StrOrList<'_>>, score: f64) -> Option<String> {
-    let characters = answer?
-        .iter()
-        .map(|answer| answer.trim().chars().count())
-        .sum();
-    (score > 0.0).then(|| format!("the answer has {}", counted(characters, "character")))
-}
-
-/// A failure has its reason.
-fn explain_sources_used(sources_used: Option<StrOrList<'_>>, score: f64) -> Option<String> {
-    let sources = sources_used?;
-    let named: Vec<_> = sources
-        .iter()
-        .filter(|source| !source.trim().is_empty())
-        .collect();
-    (score > 0.0).then(|| labelled("sources", &named))
-}
-
 /// Relevant contexts that were retrieved, and those that were not, by id.
 fn explain_by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
     let distinct: HashSet<&str> = retrieved.iter().collect();
@@ -579,29 +571,6 @@ fn explain_by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
         ),
         labelled("not found", &missing),
     ])
-}
-
-fn explain_precision_by_distance(
-    reference: StrOrList<'_>,
-    retrieved: StrOrList<'_>,
-    similarity: f64,
-    _: f64,
-) -> String {
-    let words = ["retrieved context", "relevant", "not relevant"];
-    by_distance([&retrieved, &reference], similarity, words)
-}
-
-fn explain_recall_by_distance(
-    reference: StrOrList<'_>,
-    retrieved: StrOrList<'_>,
-    similarity: f64,
-    _: f64,
-) -> String {
-    by_distance(
-        [&reference, &retrieved],
-        similarity,
-        ["reference context", "retrieved", "not found"],
-    )
 }
 
 /// The number of contexts that resemble one of the others, and the contexts that do not.
