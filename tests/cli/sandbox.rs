@@ -25,7 +25,7 @@ fn a_command_and_its_files_are_parameters() {
     let score = "score rows.jsonl -m sandbox --json --max-errors 5 --out out.jsonl".words();
     let summary = folder.json(&[&score[..], &command, &files].concat());
     let accounting = summary["sandbox"]["accounting"].as_array().unwrap();
-    let known = ["cgroup_v2", "cgroup_v1", "per_task"];
+    let known = ["cgroup_v2", "per_task"];
     assert!(
         accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it),
         "{summary}"
@@ -209,8 +209,8 @@ fn trap_31_output_of_a_program_neither_fails_its_row_nor_stops_the_run() {
     let rows = folder.path().join("rows.jsonl");
     let programs = [
         "import sys\nprint('sh: 1: python3: not found', file=sys.stderr)\nsys.exit(127)",
-        "print('<testsuite>' + ''.join(\"<a xmlns:n%d='u%d'>\" % (i, i) for i in range(20000)) + '</testsuite>')",
-        "print('<testsuite>' + ''.join(\"<a xmlns:n%d='u%d'>\" % (i, i) for i in range(12000)) + '</a>' * 12000 + '</testsuite>')",
+        "print('1 passed, ' * 50000)",
+        "print('Ran 9 tests' * 50000)",
         "print('24 passed; 0 failed')",
     ];
     let row = |program: &&str| format!("{}\n", serde_json::json!({"pred": {"program": program}}));

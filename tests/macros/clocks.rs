@@ -23,7 +23,7 @@ const ALLOWED: [(&str, &str); 8] = [
         "the format of the time of a record",
     ),
     (
-        "crates/formats/src/export/facts.rs",
+        "crates/formats/src/export/run.rs",
         "when a run ended, from its manifest",
     ),
     (

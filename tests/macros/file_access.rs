@@ -33,7 +33,7 @@ const OPEN_FILES: [(&str, &str); 25] = [
         "folders below the caller's, whose names are checked tags of the run",
     ),
     (
-        "crates/formats/src/export/facts.rs",
+        "crates/formats/src/export/run.rs",
         "when the caller's result file was written",
     ),
     (

@@ -48,7 +48,7 @@ const VALUES: [&[&str]; 5] = [
 ];
 
 /// The same for syntax and SPARQL.
-const CODE: [&[&str]; 2] = [&["syntax"], &["sparql"]];
+const CODE: [&[&str]; 2] = [&["deadline", "syntax"], &["sparql"]];
 
 /// The same for rows, runs and results. The lowest layer is modules of the packages below.
 const RUN: [&[&str]; 5] = [

@@ -11,6 +11,8 @@ mod simulated_user;
 
 pub use self::simulated_user::SimulatedUser;
 
+#[cfg(feature = "schema")]
+use dsrs_metrics_code::deadline;
 #[cfg(feature = "sparql")]
 use dsrs_metrics_code::sparql;
 use dsrs_metrics_code::syntax;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use dsrs_metrics_formats::{Export, ExportError, ExportFormat};
+use dsrs_metrics_formats::{Export, ExportFormat};
 
 use super::error::{Result, err};
 use super::files::{Files, unwritable};
@@ -108,9 +108,8 @@ fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>> {
             .map_or_else(|_| Err(io::ErrorKind::Other.into()), |_| Ok(()))
     });
     match exported {
-        Err(ExportError::Output(reason)) => Err(unwritable(reason)),
-        exported => {
-            let notes = exported?;
+        Err(error) => Err(error.into_output().map_or_else(CliError::from, unwritable)),
+        Ok(notes) => {
             written.map_err(unwritable)?;
             Ok(notes)
         }

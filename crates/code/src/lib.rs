@@ -3,6 +3,7 @@
 #[macro_use]
 extern crate dsrs_metrics_values;
 
+pub mod deadline;
 #[cfg(feature = "sparql")]
 pub mod sparql;
 pub mod syntax;

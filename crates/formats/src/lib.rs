@@ -2,6 +2,7 @@
 //!
 //! The files of other programs. `import/` converts them to result files, and `export/` converts result files to them.
 
+mod error;
 mod export;
 mod import;
 
@@ -11,5 +12,6 @@ use dsrs_metrics_run::{data, evaluate, results};
 use dsrs_metrics_values::text;
 use dsrs_metrics_values::{json, messages, trajectory};
 
-pub use export::{Export, ExportError, ExportFormat};
-pub use import::{Epochs, ForeignFormat, ImportError, import_file};
+pub use error::FormatError;
+pub use export::{Export, ExportFormat};
+pub use import::{Epochs, ForeignFormat, import_file};

@@ -19,11 +19,11 @@ use super::init::{
     split_archive,
 };
 use super::programs::{Lookup, Programs};
-use super::supervise::Prepared;
+use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, archive, on_thread, process_tree,
-    seccomp, supervise, user, version,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, process_tree, seccomp,
+    supervise,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -177,7 +177,7 @@ impl Bubblewrap {
     /// Checks the program and the system once.
     fn system(&self) -> Result<&System, SandboxError> {
         let check = || {
-            version::check(&self.program)?;
+            host::check_version(&self.program)?;
             let mechanism = Mechanism::choose(self.wanted)?;
             let filters = seccomp::write_filters(mechanism.accounting())?;
             Ok(System { mechanism, filters })
@@ -213,7 +213,7 @@ impl Bubblewrap {
     /// files to keep are written to `archive`.
     fn prepare(&self, job: &Job, archive: Option<&Path>) -> Result<Prepared, SandboxError> {
         let System { mechanism, filters } = self.system()?;
-        let user = user::of_this_thread();
+        let user = host::user_of_this_thread();
         let staged = work_dir::prepare(job, user)?;
         let meter = mechanism.meter(&job.limits)?;
         if let (Some(archive), Some(user)) = (archive, user) {

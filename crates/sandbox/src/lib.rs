@@ -16,19 +16,14 @@ mod archive;
 mod bind_mounts;
 mod bubblewrap;
 pub mod counts;
+mod host;
 mod init;
 mod limits;
 mod process_tree;
 mod programs;
 mod seccomp;
-mod stale_files;
 mod supervise;
-#[doc(hidden)]
-pub mod temp_space;
-mod thread;
 mod unconfined;
-mod user;
-mod version;
 mod work_dir;
 
 use std::fmt;
@@ -39,9 +34,9 @@ use async_trait::async_trait;
 
 pub use accounting::Accounting;
 pub use bubblewrap::Bubblewrap;
-pub use limits::Limits;
 #[doc(hidden)]
-pub use thread::on_thread;
+pub use host::reserve_temp_space;
+pub use limits::Limits;
 pub use unconfined::Unconfined;
 #[doc(hidden)]
 pub use work_dir::check_path;

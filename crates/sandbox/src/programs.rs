@@ -14,9 +14,6 @@ use std::process::Command;
 
 use super::SandboxError;
 
-/// Programs that print by `which NAME` what the links and scripts of their shims directory would run.
-const SHIM_MANAGERS: [&str; 5] = ["pyenv", "nodenv", "rbenv", "goenv", "asdf"];
-
 /// The largest number of symbolic links from a name to its program, as in the kernel.
 const MAX_LINKS: usize = 40;
 
@@ -201,22 +198,19 @@ fn in_real_directory(path: &Path) -> Option<PathBuf> {
 
 /// The toolchain manager whose proxy or shim this program is.
 fn manager(program: &Path, name: &str) -> Option<PathBuf> {
-    let (dir, real) = (program.parent()?, fs::canonicalize(program).ok()?);
-    let real_name = real.file_name()?.to_str()?;
-    match real_name {
-        "rustup" | "mise" => return (name != real_name).then_some(real),
-        "volta-shim" => return Some(real.with_file_name("volta")),
-        _ => {}
+    let real = fs::canonicalize(program).ok()?;
+    if real.ends_with("rustup") {
+        return (name != "rustup").then_some(real);
     }
     // Older versions of rustup make hard links.
     let identity = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
-    let rustup = dir.join("rustup");
-    if name != "rustup" && identity(&rustup).is_some_and(|it| identity(program) == Some(it)) {
+    let rustup = program.with_file_name("rustup");
+    let is_linked = identity(&rustup).is_some_and(|it| identity(program) == Some(it));
+    if name != "rustup" && is_linked {
         return Some(rustup);
     }
-    let root = dir.parent().filter(|_| dir.ends_with("shims"))?;
-    let managers = SHIM_MANAGERS.iter().map(|name| root.join("bin").join(name));
-    managers.into_iter().find(|manager| is_executable(manager))
+    let pyenv = program.parent()?.with_file_name("bin").join("pyenv");
+    (program.parent()?.ends_with("shims") && is_executable(&pyenv)).then_some(pyenv)
 }
 
 /// The interpreter of a script: a path, or the name that `env` looks for.

@@ -90,7 +90,7 @@ pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, San
 fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
     let io = |error| SandboxError::io("writing the system call filter", error);
     let named = tempfile::Builder::new()
-        .prefix(&super::stale_files::prefix())
+        .prefix(&super::host::temp_prefix())
         .tempfile();
     let mut file = named.map_err(io)?;
     file.write_all(&encode(program)).map_err(io)?;
@@ -414,14 +414,14 @@ mod tests {
             mmap(Accounting::PerTask, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS),
             ALLOW
         );
-        assert_eq!(mmap(Accounting::CgroupV1, shared), ALLOW);
+        assert_eq!(mmap(Accounting::CgroupV2, shared), ALLOW);
         let option = |accounting, level, option| {
             here(accounting, libc::SYS_setsockopt, &[3, level, option, 0, 4])
         };
         for name in [libc::SO_SNDBUF, libc::SO_RCVBUF] {
             assert_eq!(option(Accounting::PerTask, libc::SOL_SOCKET, name), IGNORE);
             assert_eq!(option(Accounting::PerTask, libc::IPPROTO_TCP, name), ALLOW);
-            assert_eq!(option(Accounting::CgroupV1, libc::SOL_SOCKET, name), ALLOW);
+            assert_eq!(option(Accounting::CgroupV2, libc::SOL_SOCKET, name), ALLOW);
         }
         let reuse = option(Accounting::PerTask, libc::SOL_SOCKET, libc::SO_REUSEADDR);
         assert_eq!(reuse, ALLOW);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::accounting::Meter;
-use super::{Limits, Report, SandboxError, Termination, on_thread};
+use super::{Limits, Report, SandboxError, Termination};
 
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -298,4 +298,24 @@ fn spawn_reader(mut stream: impl Read + Send + 'static, is_stderr: bool, to: Syn
             }
         }
     });
+}
+
+/// Runs `work` on a new thread and returns its result. If the future is dropped, the result is
+/// discarded when `work` ends, so `work` must be bounded.
+///
+/// # Errors
+/// If the thread cannot be started, or panics.
+pub(super) async fn on_thread<T: Send + 'static>(
+    name: &'static str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, SandboxError> {
+    let (send, receive) = tokio::sync::oneshot::channel();
+    thread::Builder::new()
+        .name(name.to_owned())
+        // The receiver is gone if the future was dropped.
+        .spawn(move || _ = send.send(work()))
+        .map_err(|error| SandboxError::io("starting a thread", error))?;
+    receive
+        .await
+        .map_err(|_| SandboxError::io(name, "the thread panicked"))
 }

@@ -253,7 +253,7 @@ fn damaged_members_are_named() {
             r#"{"id":"q1","epoch":1,"scores":7}"#,
             "invalid type: integer `7`",
         ),
-        (r#"{"id":"q1","epoch":1,"id":"q2"}"#, "duplicate field `id`"),
+        (r#"{"id":"q1","epoch":1,"id":"q2"}"#, "duplicate key `id`"),
         (
             r#"{"id":[],"epoch":1}"#,
             "`id`: expected a string or a number, found a list",

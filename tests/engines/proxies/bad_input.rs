@@ -10,7 +10,7 @@ use dsrs_metrics::metrics::{
     ToolParamsSchema, ToolSchemas, WasRepeated, same_value,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::syntax::{Language, ParserError};
+use dsrs_metrics::syntax::Language;
 use serde_json::{Value, json};
 
 use super::evaluate;
@@ -289,15 +289,6 @@ parsers_handle_code_of_any_depth! {
     Json json_of_any_depth
     Sql sql_of_any_depth
     Bash bash_of_any_depth
-}
-
-#[test]
-fn a_timeout_names_the_language_and_the_time() {
-    let timeout = ParserError::Timeout {
-        language: Language::Rust,
-        seconds: 10,
-    };
-    assert_eq!(timeout.to_string(), "the Rust parser timed out after 10 s");
 }
 
 #[test]

@@ -181,52 +181,18 @@ fn doubling(applicator: &str) -> Value {
 }
 
 #[test]
-fn a_schema_of_exponential_work_is_invalid() {
-    for applicator in ["anyOf", "allOf", "oneOf"] {
-        let schema = doubling(applicator);
-        let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
-        assert!(
-            error
-                .reason
-                .contains("more than 10000 evaluations of one value"),
-            "{error}"
-        );
-        let gold = example! { "schemas" => json!({ "t": schema }) };
-        let pred = prediction! { "tool" => "t", "params" => json!({ "x": 1 }) };
-        let error = ToolParamsSchema::default()
-            .score(&gold, &pred)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("the schema of tool `t` is invalid: its references"),
-            "{error}"
-        );
-    }
-}
-
-#[test]
-fn parameters_of_exponential_work_fail() {
-    let twice = json!({ "anyOf": [{ "$ref": "#/$defs/n" }, { "$ref": "#/$defs/n" }] });
-    let node = json!({ "properties": { "c": twice }, "required": ["end"] });
-    let metric = metric(&json!({ "$defs": { "n": node }, "$ref": "#/$defs/n" }));
-    let nested = |depth| (0..depth).fold(json!({}), |inner, _| json!({ "c": inner, "end": 1 }));
-    let (value, feedback) = evaluate(&metric, "t", nested(60));
-    assert_eq!(value, 0.0);
+fn validation_that_takes_exponential_time_fails_at_its_deadline() {
+    let metric = metric(&doubling("oneOf"));
     assert_eq!(
-        feedback,
-        "the validation would take more than 1000000 evaluations of subschemas"
-    );
-    assert!(
-        evaluate(&metric, "t", nested(4))
-            .1
-            .contains("is not valid under any")
+        evaluate(&metric, "t", json!({ "x": 1 })),
+        (0.0, "the validation takes more than 5 s".to_owned())
     );
 }
 
 /// The longest chain of references that is allowed, at each level of the deepest parameters.
 #[test]
 fn the_deepest_recursion_is_within_the_stack() {
-    let mut defs: serde_json::Map<String, Value> = (0..50)
+    let mut defs: serde_json::Map<String, Value> = (0..990)
         .map(|at| {
             (
                 format!("a{at}"),
@@ -235,15 +201,12 @@ fn the_deepest_recursion_is_within_the_stack() {
         })
         .collect();
     defs.insert(
-        "a50".to_owned(),
+        "a990".to_owned(),
         json!({ "items": { "$ref": "#/$defs/a0" } }),
     );
     let metric = metric(&json!({ "$defs": defs, "$ref": "#/$defs/a0" }));
-    for (depth, expected) in [(5, 1.0), (120, 0.0)] {
-        let params = (0..depth).fold(json!([]), |inner, _| json!([inner]));
-        let (value, feedback) = evaluate(&metric, "t", params);
-        assert_eq!(value, expected, "{depth}: {feedback}");
-    }
+    let params = (0..120).fold(json!([]), |inner, _| json!([inner]));
+    assert_eq!(evaluate(&metric, "t", params), (1.0, String::new()));
     let chain: serde_json::Map<String, Value> = (0..20_000)
         .map(|at| {
             (
@@ -256,7 +219,7 @@ fn the_deepest_recursion_is_within_the_stack() {
     let schema = json!({ "definitions": chain, "$ref": "#/definitions/a0" });
     let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
     assert!(
-        error.reason.contains("a chain of more than 1000"),
+        error.reason.contains("it has more than 1000 references"),
         "{error}"
     );
 }

@@ -28,7 +28,7 @@ pub(super) const CHEATS: [(&str, &str); 15] = [
     ),
     (
         "JUnit XML",
-        "    return None\nimport os; os.write(1, b'<testsuite><testcase/></testsuite>'); os._exit(0)\n",
+        "    return None\nimport os; os.write(1, b'1 passed; 0 failed\\n'); os._exit(0)\n",
     ),
     (
         "patched unittest",

@@ -8,7 +8,7 @@ mod syntax;
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::sparql::{ExecutionError, QueryLimits, QueryResults, SparqlStore};
+use dsrs_metrics::sparql::{QueryLimits, QueryResults, SparqlError, SparqlStore};
 use dsrs_metrics::{Scored, contract::MetricCall};
 
 /// The graph of the heritage rows.
@@ -38,7 +38,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Executes a query on the heritage graph.
-fn execute(query: &str) -> Result<QueryResults, ExecutionError> {
+fn execute(query: &str) -> Result<QueryResults, SparqlError> {
     block_on(graph().execute(query, limits(10.0)))
 }
 

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 
 use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::corpus::record::CountFormula;
 use crate::core::score::return_types::WithCorpus;
 use crate::metric;
+use crate::metrics::StrOrList;
+use crate::metrics::explained::{Words, best, counted, first_difference, joined};
+use crate::metrics::input_limits::{are_short, bounded_pairs, without_common_ends};
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
-
-use super::StrOrList;
-use super::explained::edits as explained;
-use super::input_limits::{are_short, bounded_pairs, without_common_ends};
-use crate::core::score::corpus::record::CountFormula;
 
 /// Returns the rate of a row, with the counts for the rate of the corpus.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
@@ -87,7 +86,7 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better, explain = explained::wer)]
+#[metric(lower_is_better, explain = explain_wer)]
 pub fn wer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
@@ -124,7 +123,7 @@ pub fn wer(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better, explain = explained::cer)]
+#[metric(lower_is_better, explain = explain_cer)]
 pub fn cer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
@@ -160,7 +159,7 @@ pub fn cer(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::edit_similarity)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_edit_similarity)]
 pub fn edit_similarity(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -182,4 +181,84 @@ pub fn edit_similarity(
     similarities
         .reduce(f64::max)
         .ok_or_else(|| NoReferences.to_string())
+}
+
+/// Returns the number of edits, from the rate of a row and the length of its reference.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "lengths of strings stay far below 2^53, and a rate is not negative"
+)]
+fn edits(rate: f64, length: usize) -> usize {
+    (rate * length.max(1) as f64).round() as usize
+}
+
+fn explain_wer(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    lowercase: bool,
+    form: NormalForm,
+    score: f64,
+) -> Option<String> {
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
+    let rate = |text: &Cow<'_, str>| -EditCounts::of_words(&prediction, text).rate();
+    let reference = references.get(best(&references, rate))?;
+    let [expected, predicted] =
+        [reference, &prediction].map(|text| split(text).collect::<Vec<_>>());
+    let words = Words::new(&expected, &predicted);
+    let edits = counted(edits(score, words.expected), "edit");
+    let order = words.missing.is_empty() && words.extra.is_empty() && score > 0.0;
+    let order = if order {
+        "; the same words in another order"
+    } else {
+        ""
+    };
+    Some(format!("{edits}; {}{order}", words.describe()))
+}
+
+fn explain_cer(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    lowercase: bool,
+    form: NormalForm,
+    score: f64,
+) -> Option<String> {
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
+    let rate = |text: &Cow<'_, str>| -EditCounts::of_characters(&prediction, text).rate();
+    let (prediction, reference) = (
+        prediction.trim(),
+        references.get(best(&references, rate))?.trim(),
+    );
+    let length = reference.chars().count();
+    Some(joined([
+        format!(
+            "{} in {}",
+            counted(edits(score, length), "edit"),
+            counted(length, "character")
+        ),
+        first_difference(reference, prediction),
+    ]))
+}
+
+fn explain_edit_similarity(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    distance: EditDistance,
+    lowercase: bool,
+    form: NormalForm,
+    _: f64,
+) -> Option<String> {
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
+    let closest = best(&references, |text| distance.similarity(&prediction, text));
+    let reference = references.get(closest)?;
+    let characters = |text: &str| counted(text.chars().count(), "character");
+    Some(joined([
+        format!(
+            "{} expected, {} predicted",
+            characters(reference),
+            prediction.chars().count()
+        ),
+        first_difference(reference, &prediction),
+    ]))
 }

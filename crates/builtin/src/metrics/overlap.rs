@@ -1,18 +1,18 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
 
 use crate::core::score::Scores;
+use crate::core::score::check::{valid_beta, within};
 use crate::core::score::corpus::CorpusCounts;
 use crate::core::score::return_types::WithCorpus;
+use crate::messages::escape::quoted;
+use crate::metrics::StrOrList;
+use crate::metrics::explained::{Words, best, joined, number};
+use crate::metrics::input_limits::{are_short, bounded_pairs};
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
     Rouge, RougeOptions, RougeTokens,
 };
 use crate::{ParamGroup, metric};
-
-use super::StrOrList;
-use super::explained::overlap as explained;
-use super::input_limits::{are_short, bounded_pairs};
-use crate::core::score::check::{valid_beta, within};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///
@@ -36,7 +36,7 @@ use crate::core::score::check::{valid_beta, within};
 /// ```
 #[metric(range = 0.0..=1.0, explain = |answer, prediction, tokens, smoothing, max_order, lowercase, form, _| {
     let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
-    explained::bleu(&bleu.counts(prediction, &answer).ok()?)
+    explain_bleu(&bleu.counts(prediction, &answer).ok()?)
 })]
 pub fn bleu(
     #[gold] answer: StrOrList<'_>,
@@ -99,7 +99,7 @@ requires_valid! {
 /// ```
 #[metric(range = 0.0..=1.0, explain = |answer, prediction, char_order, word_order, beta, lowercase, form, _| {
     let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
-    explained::chrf(&chrf.counts(prediction, &answer).ok()?, char_order)
+    explain_chrf(&chrf.counts(prediction, &answer).ok()?, char_order)
 })]
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
@@ -266,7 +266,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(name = "rouge_1", range = 0.0..=1.0, explain = explained::rouge)]
+    #[metric(name = "rouge_1", range = 0.0..=1.0, explain = explain_rouge)]
     fn rouge1 = Rouge::N(1);
 }
 
@@ -288,7 +288,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(name = "rouge_2", range = 0.0..=1.0, explain = explained::rouge)]
+    #[metric(name = "rouge_2", range = 0.0..=1.0, explain = explain_rouge)]
     fn rouge2 = Rouge::N(2);
 }
 
@@ -311,7 +311,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
+    #[metric(range = 0.0..=1.0, explain = explain_rouge)]
     fn rouge_l = Rouge::L;
 }
 
@@ -335,6 +335,70 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
+    #[metric(range = 0.0..=1.0, explain = explain_rouge)]
     fn rouge_lsum = Rouge::Lsum;
+}
+
+fn explain_bleu(counts: &[u64]) -> Option<String> {
+    let (lengths, grams) = counts.split_first_chunk::<2>()?;
+    let (matches, totals) = grams.split_at_checked(grams.len() / 2)?;
+    let precisions: Vec<String> = matches
+        .iter()
+        .zip(totals)
+        .filter(|(_, total)| **total > 0)
+        .map(|(matches, total)| format!("{matches}/{total}"))
+        .collect();
+    let [predicted, expected] = lengths;
+    Some(joined([
+        match precisions.is_empty() {
+            true => String::new(),
+            false => format!("n-gram precisions {}", precisions.join(", ")),
+        },
+        format!(
+            "brevity penalty {}",
+            number(BleuOptions::brevity_penalty(counts))
+        ),
+        format!("{predicted} words predicted, {expected} expected"),
+    ]))
+}
+
+fn explain_chrf(counts: &[u64], char_order: usize) -> Option<String> {
+    let (precision, recall) = ChrfOptions::precision_and_recall(counts)?;
+    let sizes = counts.first_chunk::<3>().filter(|_| char_order > 0);
+    Some(joined([
+        format!(
+            "mean n-gram precision {}, recall {}",
+            number(precision),
+            number(recall)
+        ),
+        sizes.map_or_else(String::new, |[predicted, expected, shared]| {
+            format!("{predicted} characters predicted, {expected} expected, {shared} in common")
+        }),
+    ]))
+}
+
+/// Explains every ROUGE by the words that both sides share.
+fn explain_rouge(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    words: &RougeWords,
+    score: f64,
+) -> Option<String> {
+    let options = words.options();
+    let ours = options.words(prediction);
+    let f1 = |reference: &str| Words::new(&options.words(reference), &ours).f1();
+    let reference = answer.get(best(&answer, |reference| f1(reference)))?;
+    let expected = options.words(reference);
+    let words = Words::new(&expected, &ours);
+    let order = words.missing.is_empty() && words.extra.is_empty() && score < 1.0;
+    let order = if order && words.expected > 0 {
+        "; the same words in another order"
+    } else {
+        ""
+    };
+    let closest = match answer.len() {
+        1 => String::new(),
+        _ => format!("closest to {}: ", quoted(reference)),
+    };
+    Some(format!("{closest}{}{order}", words.describe()))
 }

@@ -6,17 +6,19 @@ use serde_json::Value;
 
 use crate::core::declared::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
-use crate::core::score::corpus::CorpusCounts;
-use crate::core::score::return_types::WithCorpus;
-use crate::json::depth::{self, TooDeep};
-use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
-use crate::metric;
-use crate::text::NormalForm;
-
-use super::explained::structured as explained;
-use super::input_limits::bounded_pairing;
 use crate::core::score::check::at_least;
+use crate::core::score::corpus::CorpusCounts;
 use crate::core::score::corpus::record::CountFormula;
+use crate::core::score::return_types::WithCorpus;
+use crate::json::depth;
+use crate::json::depth::TooDeep;
+use crate::json::describe::found;
+use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
+use crate::messages::escape;
+use crate::metric;
+use crate::metrics::explained::{MAX_ITEMS, counted, joined, more};
+use crate::metrics::input_limits::bounded_pairing;
+use crate::text::NormalForm;
 
 /// Returns the value, parsed if it is a string.
 fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
@@ -50,7 +52,7 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |gold, pred, fields, abs, rel, ignore_case, lists, _| {
-    compared(gold, pred, fields, [abs, rel], ignore_case, lists).ok().map(|it| explained::json_field_accuracy(&it))
+    compared(gold, pred, fields, [abs, rel], ignore_case, lists).ok().map(|it| explain_json_field_accuracy(&it))
 })]
 pub fn json_field_accuracy(
     #[gold] answer: &Value,
@@ -175,5 +177,59 @@ fn pointer(field: &str) -> Result<(), String> {
         false => Err(format!(
             "expected a JSON pointer in `fields`, found `{field}`; write `/{field}`"
         )),
+    }
+}
+
+fn explain_json_field_accuracy(compared: &Compared<'_>) -> String {
+    let Compared {
+        gold,
+        pred,
+        report,
+        invalid,
+    } = compared;
+    let counts = report.counts;
+    let wrong = report.fields().filter(|(_, share)| *share < 1.0);
+    let wrong: Vec<String> = wrong
+        .map(|(path, _)| difference(gold, pred, path))
+        .collect();
+    let shown = wrong
+        .iter()
+        .take(MAX_ITEMS)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    joined([
+        invalid.as_ref().map_or_else(String::new, |error| {
+            format!("`pred.answer` is not valid JSON: {error}")
+        }),
+        format!(
+            "{} of {} correct",
+            counts.correct,
+            counted(usize(counts.expected), "field")
+        ),
+        match wrong.is_empty() {
+            true => String::new(),
+            false => format!("wrong: {}", more(shown, wrong.len())),
+        },
+        match counts.extra {
+            0 => String::new(),
+            extra => format!("{} not expected", counted(usize(extra), "field")),
+        },
+    ])
+}
+
+fn usize(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+/// Returns a path, with the values of both sides if it is not the path of several values.
+fn difference(gold: &Value, pred: &Value, path: &str) -> String {
+    let name = escape::name(if path.is_empty() { "/" } else { path });
+    match (gold.pointer(path), pred.pointer(path)) {
+        (Some(gold), Some(pred)) => {
+            format!("`{name}` (expected {}, found {})", found(gold), found(pred))
+        }
+        (Some(gold), None) => format!("`{name}` (expected {}, found nothing)", found(gold)),
+        (None, _) => format!("`{name}`"),
     }
 }

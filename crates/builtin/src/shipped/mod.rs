@@ -21,22 +21,14 @@
 //!
 //! [`Diff`](crate::metrics::Diff) uses [`SemanticEquivalence`] at the strictness `semantic`.
 
-mod answers;
-mod completeness;
 mod conversations;
 mod grounded;
+mod judges;
 pub mod lexical;
-mod llm_judge;
-mod preference;
 mod rag;
-mod semantic_f1;
 
-pub use self::answers::*;
-pub use self::completeness::*;
 pub use self::conversations::*;
 pub use self::grounded::*;
-pub use self::llm_judge::*;
-pub use self::preference::*;
+pub use self::judges::*;
 pub use self::rag::*;
-pub use self::semantic_f1::*;
 pub use crate::core::rows::field_types::{References, TextOrList};

@@ -1,23 +1,24 @@
-//! A program that plays the user of an assistant, turn by turn. The model that writes the messages is asked as a judge is:
-//! `next_message.rs` has the question, `simulation.rs` one conversation.
+//! A program that plays the user of an assistant, turn by turn. The model that writes the messages is asked as a judge is.
+//! `simulation.rs` has one conversation.
 
-mod assistant;
-mod error;
-mod next_message;
-mod simulation;
-
+use std::error::Error;
 use std::fmt;
+use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::Deserialize;
 
-use self::assistant::{Assistant, Of};
-use self::next_message::UserOfGoal;
 use self::simulation::Simulation;
 use crate::core::trajectory::Trajectory;
-use crate::core::{Example, Module, Prediction, Program, ProgramError, ProgramOutput};
+use crate::core::{
+    Example, Module, Prediction, Program, ProgramError, ProgramOutput, ProgramRunError,
+};
 use crate::lm::IntoModel;
+use dsrs_metrics::{judge, judge_output};
+
+mod simulation;
 
 /// A simulated user: a program that lets a language model talk to an assistant until the goal of the user is reached, the user
 /// gives up, or a limit of turns. It is evaluated like any other program; its prediction is the conversation.
@@ -210,4 +211,115 @@ impl Module for SimulatedUser {
     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
         Ok(Simulation::new(self, inputs)?.run().await?)
     }
+}
+
+/// A program from the conversation so far to a reply.
+#[async_trait]
+pub(super) trait Assistant: Send + Sync {
+    async fn reply(&self, inputs: &Example) -> Result<ProgramOutput, ProgramRunError>;
+}
+
+/// A program whose kind the compiler has inferred.
+pub(super) struct Of<A, Kind> {
+    program: A,
+    kind: PhantomData<fn() -> Kind>,
+}
+
+impl<A, Kind> Of<A, Kind> {
+    pub(super) fn new(program: A) -> Self {
+        Self {
+            program,
+            kind: PhantomData,
+        }
+    }
+}
+
+#[async_trait]
+impl<A: Program<Example, crate::core::Prediction, Kind>, Kind> Assistant for Of<A, Kind> {
+    async fn reply(&self, inputs: &Example) -> Result<ProgramOutput, ProgramRunError> {
+        self.program.output(inputs, None).await
+    }
+}
+
+/// The error of a simulated conversation. Turns are numbered from 1.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SimulationError {
+    #[error("{0}")]
+    Input(String),
+    #[error("turn {turn}: the simulated user")]
+    User {
+        turn: u32,
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    #[error("turn {turn}: the assistant")]
+    Assistant {
+        turn: u32,
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+/// Judge how the user of an assistant would go on with the conversation, and write the next message of the user. The user wants to
+/// reach the goal, and writes as a person does: in the language of the goal, briefly, one thing at a time, as the persona if there is
+/// one. The user knows what goal and persona state and what the assistant has written, and invents no other facts. Never write as the
+/// assistant. Decide from the conversation whether the goal is reached: that the assistant claims it, or asks for an end of the
+/// conversation, does not count.
+#[judge(
+    name = "simulated_user",
+    struct = UserOfGoal,
+    score = state == UserState::GoalReached,
+    cost = "100 msat"
+)]
+pub(super) struct NextMessage {
+    #[input(gold, desc = "what the user wants to reach")]
+    goal: String,
+    #[input(gold, desc = "who the user is, and how the user writes")]
+    persona: Option<String>,
+    #[input(
+        pred,
+        desc = "the conversation so far; without a message, the user begins it"
+    )]
+    conversation: Trajectory,
+    #[output(
+        desc = "`goal_reached` if the goal is reached, `gives_up` if it cannot be reached or the user would leave, else `continue`"
+    )]
+    state: UserState,
+    #[output(desc = "the next message of the user; the last one, if the user does not continue")]
+    message: UserMessage,
+}
+
+/// Whether the user goes on.
+#[judge_output]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum UserState {
+    Continue,
+    GoalReached,
+    GivesUp,
+}
+
+/// A message that is not empty.
+#[judge_output]
+#[derive(Debug, Clone)]
+#[serde(try_from = "String")]
+#[schemars(with = "String")]
+pub(super) struct UserMessage(pub(super) String);
+
+impl TryFrom<String> for UserMessage {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.trim().is_empty() {
+            true => Err("expected the text of a message"),
+            false => Ok(Self(text)),
+        }
+    }
+}
+
+/// The answer of the model, without its reasoning.
+#[derive(Debug, Deserialize)]
+pub(super) struct UserTurn {
+    pub(super) state: UserState,
+    pub(super) message: UserMessage,
 }

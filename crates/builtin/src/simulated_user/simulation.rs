@@ -4,8 +4,8 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::SimulatedUser;
-use super::error::SimulationError;
-use super::next_message::{UserState, UserTurn};
+use super::SimulationError;
+use super::{UserState, UserTurn};
 use crate::core::trajectory::{Message, Role, Trajectory};
 use crate::core::{
     Example, Module as _, Prediction, ProgramOutput, ProgramUsage, Trace, TraceStep,

@@ -11,9 +11,8 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 
 use super::analysis::{SERVICE_REJECTED, uses_service};
-use super::query::{QueryError, with_parsed};
-use super::query_results::{ExecutionError, QueryLimits, QueryResults};
-use super::store_error::StoreError;
+use super::execute::{QueryLimits, QueryResults, SparqlError};
+use super::query::with_parsed;
 
 const ACCEPTED: &str = "application/sparql-results+json, application/sparql-results+xml;q=0.9, \
                         application/n-triples;q=0.8, text/turtle;q=0.7";
@@ -30,8 +29,8 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(url: &str) -> Result<Self, StoreError> {
-        let invalid = |reason: String| StoreError::InvalidEndpoint(format!("{url}: {reason}"));
+    pub(super) fn new(url: &str) -> Result<Self, SparqlError> {
+        let invalid = |reason: String| SparqlError::new(format_args!("{url}: {reason}"));
         let url = Url::parse(url).map_err(|error| invalid(error.to_string()))?;
         let client = Client::builder().redirect(redirect::Policy::none()).build();
         Ok(Self {
@@ -45,9 +44,9 @@ impl Endpoint {
         &self,
         query: &str,
         limits: QueryLimits,
-    ) -> Result<QueryResults, ExecutionError> {
+    ) -> Result<QueryResults, SparqlError> {
         if may_use_service(query)? {
-            return Err(ExecutionError::Rejected(SERVICE_REJECTED.to_owned()));
+            return Err(SparqlError::of_query(SERVICE_REJECTED));
         }
         // The timeout covers the whole response.
         match tokio::time::timeout(limits.timeout, self.send(query, limits.max_results)).await {
@@ -59,11 +58,14 @@ impl Endpoint {
         }
     }
 
-    fn unavailable(&self, reason: impl fmt::Display) -> ExecutionError {
-        ExecutionError::Unavailable(format!("endpoint {}: {reason}", without_secrets(&self.url)))
+    fn unavailable(&self, reason: impl fmt::Display) -> SparqlError {
+        SparqlError::new(format_args!(
+            "endpoint {}: {reason}",
+            without_secrets(&self.url)
+        ))
     }
 
-    async fn send(&self, query: &str, max_results: usize) -> Result<QueryResults, ExecutionError> {
+    async fn send(&self, query: &str, max_results: usize) -> Result<QueryResults, SparqlError> {
         let mut form = self.url.clone();
         form.query_pairs_mut().clear().append_pair("query", query);
         let sent = self
@@ -85,7 +87,7 @@ impl Endpoint {
                 .map_err(|reason| self.unavailable(format!("invalid response: {reason}"))),
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
                 let reason = body.error_message();
-                Err(ExecutionError::Failed(format!(
+                Err(SparqlError::of_query(format_args!(
                     "status {}: {reason}",
                     status.as_u16()
                 )))
@@ -94,7 +96,7 @@ impl Endpoint {
         }
     }
 
-    async fn read_body(&self, mut response: Response) -> Result<Body, ExecutionError> {
+    async fn read_body(&self, mut response: Response) -> Result<Body, SparqlError> {
         let mut bytes = Vec::new();
         let next = |error: reqwest::Error| self.unavailable(causes(&error));
         while let Some(chunk) = response.chunk().await.map_err(next)? {
@@ -116,10 +118,10 @@ impl Endpoint {
 /// Whether a query would make the endpoint call other endpoints. A query that our parser rejects
 /// may still be valid for the endpoint, which can have extensions and predefined prefixes. Such a
 /// query is rejected if it contains the word `service`, or a Unicode escape, which could hide it.
-fn may_use_service(query: &str) -> Result<bool, ExecutionError> {
+fn may_use_service(query: &str) -> Result<bool, SparqlError> {
     match with_parsed(query, |mut query| uses_service(&mut query)) {
         Ok(uses_service) => Ok(uses_service),
-        Err(error @ QueryError::NoThread(_)) => Err(error.into()),
+        Err(error) if !error.is_query_error() => Err(error),
         Err(_) => {
             let query = query.to_ascii_lowercase();
             Ok(query.contains("service") || query.contains("\\u"))

@@ -1,36 +1,40 @@
 //! Execution of a query on a store, with limits on time, memory and results.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use oxigraph::model::Dataset;
 use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, SparqlEvaluator};
 use spargebra::Query;
+use tokio::sync::Semaphore;
 
 use super::analysis::{Cost, cost};
-use super::evaluations::{self, MAX_MEBIBYTES, ThreadOutcome};
-use super::functions::with_functions;
 use super::instrument::instrument;
-use super::metered::{Exceeded, Limits, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered};
+use super::metered::{
+    Exceeded, Limits, MAX_MEBIBYTES, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered,
+};
 use super::query::{check_size, parse};
-use super::query_results::{ExecutionError, QueryLimits, QueryResults};
 use super::store::{Backend, SparqlStore};
+use crate::deadline;
 
 /// How long to wait after the timeout for an evaluation that cannot be interrupted: during
 /// planning, in a match of a regular expression, or in a program that aborts on panics.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
+/// The evaluations that run at a time. Together they store at most 1 GiB.
+static FREE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(4)));
+
 impl SparqlStore {
     /// Executes an untrusted query.
     ///
     /// The query cannot change the data or access the network (`SERVICE`). If it exceeds
-    /// `limits.timeout`, or the limits of this module on its size, on the terms that it processes,
-    /// on the memory that it uses (256 MiB) and on its regular expressions, that is an error of the
-    /// query. All evaluations of the process together use at most 1 GiB; others wait, and the time
-    /// of waiting does not count.
+    /// `limits.timeout`, or the limits of this module on its size, on the terms that it processes
+    /// and on the memory that it uses (256 MiB), that is an error of the query. Four evaluations run at a time; others wait, and the time of waiting does not
+    /// count.
     ///
     /// # Errors
-    /// [`ExecutionError`].
+    /// [`SparqlError`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -51,7 +55,7 @@ impl SparqlStore {
         &self,
         query: &str,
         limits: QueryLimits,
-    ) -> Result<QueryResults, ExecutionError> {
+    ) -> Result<QueryResults, SparqlError> {
         check_size(query)?;
         match &self.backend {
             Backend::Embedded(dataset) => {
@@ -70,52 +74,45 @@ async fn evaluate_on_thread(
     dataset: Arc<Dataset>,
     query: String,
     limits: QueryLimits,
-) -> Result<QueryResults, ExecutionError> {
-    let time = limits.timeout.saturating_add(GRACE_PERIOD);
-    let evaluate = move |bytes| match evaluate(&dataset, &query, limits, bytes) {
-        Err(error) => error.map(Err),
-        Ok(results) => Some(Ok(results)),
+) -> Result<QueryResults, SparqlError> {
+    let permit = Arc::clone(&FREE).acquire_owned().await;
+    let permit = permit.map_err(SparqlError::new)?;
+    let timeout = limits.timeout;
+    // A thread that does not stop keeps its permit.
+    let evaluate = move || {
+        let results = evaluate(&dataset, &query, limits);
+        drop(permit);
+        results
     };
-    match evaluations::run(time, evaluate).await? {
-        ThreadOutcome::Returned(Some(results)) => results,
-        ThreadOutcome::Returned(None) => Err(ExecutionError::Failed(describe(
-            Exceeded::Memory,
-            limits.timeout,
-        ))),
-        ThreadOutcome::Stuck => Err(ExecutionError::Failed(describe(
-            Exceeded::Timeout,
-            limits.timeout,
-        ))),
-        ThreadOutcome::Panicked => Err(ExecutionError::Unavailable(
-            "the SPARQL engine panicked".to_owned(),
-        )),
+    let in_time = move || deadline::within(timeout.saturating_add(GRACE_PERIOD), evaluate);
+    match tokio::task::spawn_blocking(in_time).await {
+        Ok(Ok(Some(results))) => results,
+        Ok(Ok(None)) => Err(SparqlError::of_query(describe(Exceeded::Timeout, timeout))),
+        Ok(Err(error)) => Err(SparqlError::new(format_args!("the SPARQL engine: {error}"))),
+        Err(error) => Err(SparqlError::new(error)),
     }
 }
 
 fn evaluate(
     dataset: &Dataset,
-    query: &str,
+    text: &str,
     limits: QueryLimits,
-    bytes: usize,
-) -> Result<QueryResults, Option<ExecutionError>> {
-    let failed = |message| Some(ExecutionError::Failed(message));
-    let mut query = parse(query).map_err(|error| Some(error.into()))?;
-    let Cost { slots, template } =
-        cost(&mut query).map_err(|reason| Some(ExecutionError::Rejected(reason)))?;
+) -> Result<QueryResults, SparqlError> {
+    let mut query = parse(text)?;
+    let Cost {
+        slots,
+        weight_of_stored,
+    } = cost(text, &mut query).map_err(SparqlError::of_query)?;
     instrument(&mut query);
     let timeout = limits.timeout;
-    match metered(
-        Limits {
-            timeout,
-            bytes,
-            slots,
-            template,
-        },
-        || run(dataset, query, limits.max_results),
-    ) {
-        Ok(results) => results.map_err(|error| failed(error.to_string())),
-        Err(Exceeded::Memory) => Err(None),
-        Err(exceeded) => Err(failed(describe(exceeded, timeout))),
+    let limits_of_query = Limits {
+        timeout,
+        slots,
+        weight_of_stored,
+    };
+    match metered(limits_of_query, || run(dataset, query, limits.max_results)) {
+        Ok(results) => results.map_err(SparqlError::of_query),
+        Err(exceeded) => Err(SparqlError::of_query(describe(exceeded, timeout))),
     }
 }
 
@@ -124,8 +121,7 @@ fn run(
     query: Query,
     max_results: usize,
 ) -> Result<QueryResults, QueryEvaluationError> {
-    let evaluator = with_functions(SparqlEvaluator::new());
-    match evaluator
+    match SparqlEvaluator::new()
         .for_query(query)
         .on_queryable_dataset(MeteredDataset(dataset))
         .execute()?
@@ -152,6 +148,72 @@ fn describe(exceeded: Exceeded, timeout: Duration) -> String {
             format!("stopped at a string of more than {MAX_STRING_BYTES} bytes")
         }
         Exceeded::Memory => format!("stopped after storing {MAX_MEBIBYTES} MiB"),
-        Exceeded::Pattern => "stopped at a regular expression that is too large".to_owned(),
+    }
+}
+
+/// Limits on the execution of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueryLimits {
+    /// The time after which the execution is stopped.
+    pub timeout: Duration,
+    /// The number of solutions or triples after which reading stops; the rest is discarded.
+    pub max_results: usize,
+}
+
+/// The results of a query, as counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryResults {
+    /// The number of solutions of a `SELECT`.
+    Solutions(usize),
+    /// The value of an `ASK`.
+    Boolean(bool),
+    /// The number of triples of a `CONSTRUCT` or `DESCRIBE`.
+    Triples(usize),
+}
+
+impl QueryResults {
+    /// Whether there is at least one solution or triple. The value of an `ASK` counts as a result,
+    /// also if it is `false`; so does the single solution of a `SELECT (COUNT(*) ..)` that counts
+    /// 0.
+    pub const fn has_results(self) -> bool {
+        match self {
+            Self::Solutions(count) | Self::Triples(count) => count > 0,
+            Self::Boolean(_) => true,
+        }
+    }
+}
+
+/// Why data was not loaded, or why a query is invalid or returned no results.
+#[derive(thiserror::Error)]
+#[error("{message}")]
+pub struct SparqlError {
+    message: String,
+    is_query_error: bool,
+}
+
+dsrs_metrics_values::debug_as_display!(SparqlError);
+
+impl SparqlError {
+    /// An error that the query caused.
+    pub(super) fn of_query(message: impl fmt::Display) -> Self {
+        Self {
+            message: message.to_string(),
+            is_query_error: true,
+        }
+    }
+
+    /// Any other error.
+    pub(super) fn new(message: impl fmt::Display) -> Self {
+        Self {
+            message: message.to_string(),
+            is_query_error: false,
+        }
+    }
+
+    /// Returns `true` if the query caused the error: it is invalid, or its evaluation failed or
+    /// exceeded a limit. Any other error allows no conclusion about the query.
+    pub const fn is_query_error(&self) -> bool {
+        self.is_query_error
     }
 }

@@ -1,24 +1,12 @@
 //! Rewrites a query, without changing its results, so that what it costs can be measured while it
-//! runs.
-//!
-//! - `REGEX` and `REPLACE` become functions of ours ([`functions`](super::functions)), which bound
-//!   the size of a pattern and the work of a match. The engine compiles a pattern that is not a
-//!   constant, or is too large, again for every row.
-//! - The argument of an aggregate whose values the engine stores becomes a call of a function that
-//!   counts the stored bytes.
-//! - A pattern whose rows may have no value for any variable gets a variable with a constant. The
-//!   engine could otherwise build products of billions of rows without processing a term.
+//! runs: a pattern whose rows may have no value for any variable gets a variable with a constant. The
+//! engine could otherwise build products of billions of rows without processing a term.
 
-use oxigraph::model::{Literal, NamedNode};
+use oxigraph::model::Literal;
 use oxigraph::sparql::Variable;
 use spargebra::Query;
-use spargebra::algebra::{
-    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern,
-};
+use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
-
-use super::functions::{KEEP, REGEX, REPLACE};
-use super::walk::{operands, parts};
 
 /// Rewrites a query.
 pub(super) fn instrument(query: &mut Query) {
@@ -53,12 +41,6 @@ impl Rewriter {
             .into_iter()
             .for_each(|expression| self.expression(expression));
         let has_value = match pattern {
-            GraphPattern::Group { aggregates, .. } => {
-                aggregates
-                    .iter_mut()
-                    .for_each(|(_, aggregate)| count_stored(aggregate));
-                true
-            }
             GraphPattern::Project { inner, variables } => {
                 variables.push(self.add_constant(inner));
                 true
@@ -93,48 +75,10 @@ impl Rewriter {
         operands(expression)
             .into_iter()
             .for_each(|operand| self.expression(operand));
-        match expression {
-            Expression::Exists(pattern) => self.pattern(pattern),
-            Expression::FunctionCall(function @ Function::Regex, _) => *function = custom(REGEX),
-            Expression::FunctionCall(function @ Function::Replace, _) => {
-                *function = custom(REPLACE);
-            }
-            _ => {}
+        if let Expression::Exists(pattern) = expression {
+            self.pattern(pattern);
         }
     }
-}
-
-/// Counts the bytes of the values that the engine stores for an aggregate.
-fn count_stored(aggregate: &mut AggregateExpression) {
-    let AggregateExpression::FunctionCall {
-        name,
-        expr,
-        distinct,
-    } = aggregate
-    else {
-        return;
-    };
-    let separator = match name {
-        AggregateFunction::GroupConcat { separator } => separator.as_ref().map_or(1, String::len),
-        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => 0,
-        // The engine stores the terms of these itself, and they are counted.
-        AggregateFunction::Count if matches!(expr, Expression::Variable(_)) => return,
-        _ if !*distinct => return,
-        _ => 0,
-    };
-    let table_entry = if *distinct { size_of::<[u64; 16]>() } else { 0 };
-    let bytes = (separator + table_entry).to_string();
-    let argument = std::mem::replace(expr, Expression::Bound(Variable::new_unchecked("")));
-    let bytes = Expression::Literal(Literal::new_simple_literal(bytes));
-    *expr = call(KEEP, vec![argument, bytes]);
-}
-
-fn custom(name: &str) -> Function {
-    Function::Custom(NamedNode::new_unchecked(name))
-}
-
-fn call(name: &str, arguments: Vec<Expression>) -> Expression {
-    Expression::FunctionCall(custom(name), arguments)
 }
 
 fn has_variable(triple: &TriplePattern) -> bool {
@@ -146,4 +90,78 @@ fn has_variable(triple: &TriplePattern) -> bool {
 /// Whether a term of a pattern gets a value in each row. A blank node does too.
 fn is_variable(term: &TermPattern) -> bool {
     matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
+}
+
+/// The patterns directly inside a pattern, and the expressions that it evaluates.
+pub(super) fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<&mut Expression>) {
+    use GraphPattern as P;
+    match pattern {
+        P::Bgp { .. } | P::Path { .. } | P::Values { .. } => (Vec::new(), Vec::new()),
+        P::Join { left, right }
+        | P::Lateral { left, right }
+        | P::Union { left, right }
+        | P::Minus { left, right } => (vec![&mut **left, &mut **right], Vec::new()),
+        P::LeftJoin {
+            left,
+            right,
+            expression,
+        } => (
+            vec![&mut **left, &mut **right],
+            expression.iter_mut().collect(),
+        ),
+        P::Filter {
+            inner,
+            expr: expression,
+        }
+        | P::Extend {
+            inner, expression, ..
+        } => (vec![&mut **inner], vec![expression]),
+        P::OrderBy { inner, expression } => {
+            let by = expression
+                .iter_mut()
+                .map(|(OrderExpression::Asc(by) | OrderExpression::Desc(by))| by);
+            (vec![&mut **inner], by.collect())
+        }
+        P::Group {
+            inner, aggregates, ..
+        } => {
+            let arguments = aggregates
+                .iter_mut()
+                .filter_map(|(_, aggregate)| match aggregate {
+                    AggregateExpression::FunctionCall { expr, .. } => Some(expr),
+                    AggregateExpression::CountSolutions { .. } => None,
+                });
+            (vec![&mut **inner], arguments.collect())
+        }
+        P::Project { inner, .. }
+        | P::Graph { inner, .. }
+        | P::Distinct { inner }
+        | P::Reduced { inner }
+        | P::Slice { inner, .. }
+        | P::Service { inner, .. } => (vec![&mut **inner], Vec::new()),
+    }
+}
+
+/// The expressions directly inside an expression.
+pub(super) fn operands(expression: &mut Expression) -> Vec<&mut Expression> {
+    use Expression as E;
+    match expression {
+        E::NamedNode(_) | E::Literal(_) | E::Variable(_) | E::Bound(_) | E::Exists(_) => Vec::new(),
+        E::Or(a, b)
+        | E::And(a, b)
+        | E::Equal(a, b)
+        | E::SameTerm(a, b)
+        | E::Greater(a, b)
+        | E::GreaterOrEqual(a, b)
+        | E::Less(a, b)
+        | E::LessOrEqual(a, b)
+        | E::Add(a, b)
+        | E::Subtract(a, b)
+        | E::Multiply(a, b)
+        | E::Divide(a, b) => vec![&mut **a, &mut **b],
+        E::UnaryPlus(a) | E::UnaryMinus(a) | E::Not(a) => vec![&mut **a],
+        E::If(a, b, c) => vec![&mut **a, &mut **b, &mut **c],
+        E::In(a, list) => std::iter::once(&mut **a).chain(list).collect(),
+        E::Coalesce(list) | E::FunctionCall(_, list) => list.iter_mut().collect(),
+    }
 }

@@ -20,10 +20,11 @@
 //! Each term adds its bytes to a sum when it is created or cloned, and subtracts them when it is
 //! dropped ([`Stored`]): its slot in a tuple, its own string if it was computed, and a share of the
 //! tuple and of the table that stores the tuple. A tuple has a slot for each variable of the query,
-//! also for those without a value; [`Limits::slots`] accounts for them. What the engine stores
-//! without a term of ours passes through [`retain`]: the values of aggregates, and the triples of
-//! a `CONSTRUCT`. The module [`instrument`](super::instrument) rewrites queries so that no operator
-//! works on tuples without any term.
+//! also for those without a value; [`Limits::slots`] accounts for them. The engine stores the values
+//! of aggregates and the triples of a `CONSTRUCT` without a term of ours: of such queries each term
+//! that leaves the dataset stays counted, and [`Limits::weight_of_stored`] accounts for constants. The
+//! module [`instrument`](super::instrument) rewrites queries so that no operator works on tuples
+//! without any term.
 //!
 //! # Why unwinding is sound
 //!
@@ -53,6 +54,9 @@ use spareval::{InternalQuad, QueryableDataset};
 /// The maximum length of a string that a query computes, in bytes.
 pub(super) const MAX_STRING_BYTES: usize = 65_536;
 
+/// The maximum number of bytes that an evaluation stores at a time, in MiB.
+pub(super) const MAX_MEBIBYTES: usize = 256;
+
 /// The maximum number of terms that an evaluation processes.
 pub(super) const MAX_TERMS: u64 = 50_000_000;
 
@@ -71,20 +75,18 @@ pub(super) enum Exceeded {
     Terms,
     StringLength,
     Memory,
-    Pattern,
 }
 
 /// The limits of an evaluation that depend on the query or the caller.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) timeout: Duration,
-    /// The maximum number of bytes that the evaluation stores at a time.
-    pub(super) bytes: usize,
     /// The slots of a tuple: the number of variables of the query, and of what else grows with each
     /// tuple.
     pub(super) slots: usize,
-    /// For a `CONSTRUCT`, whose triples the engine stores: the bytes of constants in its template.
-    pub(super) template: Option<usize>,
+    /// For a query with aggregates or a `CONSTRUCT`, whose values the engine stores: how much more a
+    /// term counts, since a constant of the query may be stored with it.
+    pub(super) weight_of_stored: Option<u64>,
 }
 
 thread_local! {
@@ -101,9 +103,8 @@ struct Meter {
     terms: Cell<u64>,
     next_clock_check: Cell<u64>,
     bytes: Cell<usize>,
-    max_bytes: Cell<usize>,
     bytes_of_term: Cell<usize>,
-    template: Cell<Option<usize>>,
+    weight_of_stored: Cell<Option<u64>>,
 }
 
 impl Meter {
@@ -113,7 +114,6 @@ impl Meter {
         self.terms.set(0);
         self.next_clock_check.set(0);
         self.bytes.set(0);
-        self.max_bytes.set(limits.bytes);
         // A tuple with a value in every fourth slot or more is charged in full.
         let slots = limits
             .slots
@@ -121,7 +121,7 @@ impl Meter {
             .saturating_mul(size_of::<MeteredTerm<'_>>())
             / 4;
         self.bytes_of_term.set(slots.saturating_add(SHARE_OF_TUPLE));
-        self.template.set(limits.template);
+        self.weight_of_stored.set(limits.weight_of_stored);
         self.is_on.set(true);
     }
 }
@@ -138,12 +138,13 @@ pub(super) fn metered<T>(limits: Limits, run: impl FnOnce() -> T) -> Result<T, E
 }
 
 /// Counts terms, and unwinds to [`metered`] at a limit.
-pub(super) fn charge(terms: u64) {
+fn charge(terms: u64) {
     let exceeded = METER.with(|meter| {
         if !meter.is_on.get() {
             return None;
         }
-        let total = meter.terms.get() + terms;
+        let weight = meter.weight_of_stored.get().unwrap_or(1);
+        let total = meter.terms.get() + terms.saturating_mul(weight);
         meter.terms.set(total);
         if total > MAX_TERMS {
             return Some(Exceeded::Terms);
@@ -162,11 +163,11 @@ pub(super) fn charge(terms: u64) {
 }
 
 /// Counts bytes that stay stored until the end of the evaluation, and unwinds at the limit.
-pub(super) fn retain(bytes: usize) {
+fn retain(bytes: usize) {
     let is_exceeded = METER.with(|meter| {
         let total = meter.bytes.get().saturating_add(bytes);
         meter.bytes.set(total);
-        meter.is_on.get() && total > meter.max_bytes.get()
+        meter.is_on.get() && total > MAX_MEBIBYTES << 20
     });
     if is_exceeded {
         stop(Exceeded::Memory);
@@ -174,7 +175,7 @@ pub(super) fn retain(bytes: usize) {
 }
 
 /// Unwinds to [`metered`].
-pub(super) fn stop(exceeded: Exceeded) {
+fn stop(exceeded: Exceeded) {
     if cfg!(panic = "unwind") && !std::thread::panicking() {
         panic::resume_unwind(Box::new(exceeded));
     }
@@ -208,7 +209,7 @@ impl Drop for Stored {
 }
 
 /// The length of a term's strings, in bytes.
-pub(super) fn string_bytes(term: &Term) -> usize {
+fn string_bytes(term: &Term) -> usize {
     match term {
         Term::NamedNode(node) => node.as_str().len(),
         Term::BlankNode(node) => node.as_str().len(),
@@ -330,12 +331,8 @@ impl<'a> QueryableDataset<'a> for MeteredDataset<'a> {
     fn externalize_term(&self, term: MeteredTerm<'a>) -> Result<Term, Infallible> {
         let term = self.0.externalize_term(term.plain)?;
         charge(1 + creation_charge(&term));
-        if let Some(constants) = METER.with(|meter| meter.template.get()) {
-            retain(
-                constants
-                    .saturating_add(string_bytes(&term))
-                    .saturating_add(SHARE_OF_TUPLE),
-            );
+        if METER.with(|meter| meter.weight_of_stored.get().is_some()) {
+            retain(string_bytes(&term).saturating_add(SHARE_OF_TUPLE));
         }
         Ok(term)
     }

@@ -3,26 +3,18 @@
 //! Queries are predictions and therefore untrusted. Their size and nesting are checked before they
 //! are parsed, and each is parsed on a stack of its own. Before a query runs, its algebra is
 //! analyzed for network access and for cost; while it runs, its time, the number of terms that it
-//! processes, the memory that they take and the work of its regular expressions are limited. The
+//! processes and the memory that they take are limited. The
 //! metrics over rows are in `dsrs_metrics::metrics::sparql`.
 
 mod analysis;
-mod deep_stack;
 #[cfg(feature = "sparql-http")]
 mod endpoint;
-mod evaluations;
 mod execute;
-mod functions;
 mod instrument;
 mod metered;
-mod nesting;
 mod query;
-mod query_results;
 mod store;
-mod store_error;
-mod walk;
 
-pub use query::{MAX_BYTES, MAX_DEPTH, QueryError, check_query};
-pub use query_results::{ExecutionError, QueryLimits, QueryResults};
+pub use execute::{QueryLimits, QueryResults, SparqlError};
+pub use query::{MAX_BYTES, MAX_DEPTH, check_query};
 pub use store::SparqlStore;
-pub use store_error::StoreError;

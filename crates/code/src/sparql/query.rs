@@ -1,57 +1,23 @@
 //! Parsing of SPARQL queries, within limits on size and nesting.
 
+use std::fmt;
+use std::time::Duration;
+
 use spargebra::{Query, SparqlParser, SparqlSyntaxError};
 
-use super::deep_stack::on_deep_stack;
-use super::nesting::depth;
+use super::execute::SparqlError;
+use crate::deadline;
 use crate::syntax::Diagnostic;
 use dsrs_metrics_values::messages::escape;
 
 /// The maximum length of a query, in bytes. The parser's time grows with the length.
 pub const MAX_BYTES: usize = 65_536;
 
+/// Far more than a query within the limits takes.
+const PARSE_TIME: Duration = Duration::from_secs(60);
+
 /// The maximum nesting depth of brackets and negations.
 pub const MAX_DEPTH: usize = 100;
-
-/// Why a string is not a SPARQL query, or why it was not parsed.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum QueryError {
-    /// The string is empty or blank.
-    #[error("the query is empty")]
-    Empty,
-    /// The string violates the grammar of SPARQL 1.1.
-    #[error("{0}")]
-    Syntax(Diagnostic),
-    /// The string is an update, which changes data.
-    #[error("expected a SPARQL query, found an update; use SELECT, ASK, CONSTRUCT or DESCRIBE")]
-    Update,
-    /// The string is longer than [`MAX_BYTES`], so it was not parsed.
-    #[error("the query has {bytes} bytes; the maximum is {MAX_BYTES}")]
-    TooLong {
-        /// Its length in bytes.
-        bytes: usize,
-    },
-    /// The string is nested deeper than [`MAX_DEPTH`], so it was not parsed.
-    #[error("the query is nested {depth} levels deep; the maximum is {MAX_DEPTH}")]
-    TooDeep {
-        /// Its depth.
-        depth: usize,
-    },
-    /// No thread could be started to parse the query.
-    #[error("cannot start a thread for the query: {0}")]
-    NoThread(#[from] std::io::Error),
-}
-
-dsrs_metrics_values::debug_as_display!(QueryError);
-
-impl QueryError {
-    /// Whether the error was caused by the query: it was parsed, and it is invalid. Otherwise it
-    /// was not parsed.
-    pub const fn is_query_error(&self) -> bool {
-        matches!(self, Self::Empty | Self::Syntax(_) | Self::Update)
-    }
-}
 
 /// Checks that a string is a query by the grammar of SPARQL 1.1, without executing it.
 ///
@@ -59,8 +25,8 @@ impl QueryError {
 /// `BASE`. Oxigraph's extensions `LATERAL` and `ADJUST` are accepted.
 ///
 /// # Errors
-/// [`QueryError`]. The position in [`QueryError::Syntax`] is where the parser stopped, which can be
-/// a few characters after the mistake.
+/// [`SparqlError`]. The position of a syntax error is where the parser stopped, which can be a few
+/// characters after the mistake.
 ///
 /// ```
 /// use dsrs_metrics::sparql::check_query;
@@ -69,40 +35,55 @@ impl QueryError {
 /// let error = check_query("SELECT ?s WHERE {\n  ?s ex:name ?o }").unwrap_err();
 /// assert_eq!(error.to_string(), "line 2, column 13: Prefix not found");
 /// ```
-pub fn check_query(query: &str) -> Result<(), QueryError> {
+pub fn check_query(query: &str) -> Result<(), SparqlError> {
     with_parsed(query, |_| ())
 }
 
 /// Parses a query and passes it to a function, both on a large stack.
-pub(super) fn with_parsed<T: Send>(
+pub(super) fn with_parsed<T: Send + 'static>(
     query: &str,
-    inspect: impl FnOnce(Query) -> T + Send,
-) -> Result<T, QueryError> {
+    inspect: fn(Query) -> T,
+) -> Result<T, SparqlError> {
     check_size(query)?;
-    on_deep_stack(|| parse(query).map(inspect))?
+    let query = query.to_owned();
+    let no_thread = |reason: &dyn fmt::Display| {
+        SparqlError::new(format_args!(
+            "cannot start a thread for the query: {reason}"
+        ))
+    };
+    deadline::within(PARSE_TIME, move || parse(&query).map(inspect))
+        .map_err(|error| no_thread(&error))?
+        .ok_or_else(|| no_thread(&"it takes too long"))?
 }
 
 /// Checks that a query is within the limits on size and nesting, and is not empty.
-pub(super) fn check_size(query: &str) -> Result<(), QueryError> {
+pub(super) fn check_size(query: &str) -> Result<(), SparqlError> {
     if query.trim().is_empty() {
-        return Err(QueryError::Empty);
+        return Err(SparqlError::of_query("the query is empty"));
     }
     if query.len() > MAX_BYTES {
-        return Err(QueryError::TooLong { bytes: query.len() });
+        let bytes = query.len();
+        return Err(SparqlError::new(format_args!(
+            "the query has {bytes} bytes; the maximum is {MAX_BYTES}"
+        )));
     }
     match depth(query) {
-        depth if depth > MAX_DEPTH => Err(QueryError::TooDeep { depth }),
+        depth if depth > MAX_DEPTH => Err(SparqlError::new(format_args!(
+            "the query is nested {depth} levels deep; the maximum is {MAX_DEPTH}"
+        ))),
         _ => Ok(()),
     }
 }
 
 /// Parses a query whose size was checked. The caller must be on a large stack, and must drop the
 /// query there too.
-pub(super) fn parse(query: &str) -> Result<Query, QueryError> {
+pub(super) fn parse(query: &str) -> Result<Query, SparqlError> {
     SparqlParser::new().parse_query(query).map_err(|error| {
         match SparqlParser::new().parse_update(query) {
-            Ok(_) => QueryError::Update,
-            Err(_) => QueryError::Syntax(diagnostic(&error, query)),
+            Ok(_) => SparqlError::of_query(
+                "expected a SPARQL query, found an update; use SELECT, ASK, CONSTRUCT or DESCRIBE",
+            ),
+            Err(_) => SparqlError::of_query(diagnostic(&error, query)),
         }
     })
 }
@@ -160,5 +141,145 @@ fn unexpected(query: &str, line: usize, column: usize) -> String {
             )
         }
         None => "syntax error just before, or unexpected end of the query".to_owned(),
+    }
+}
+
+/// The maximum nesting depth of brackets and of consecutive negations.
+///
+/// Strings and comments are skipped. In what looks like an IRI only opening brackets count, since
+/// `?a<(1)>` may be an IRI or a comparison. The result is never less than the depth that a parser
+/// finds.
+pub(super) fn depth(query: &str) -> usize {
+    let mut scan = Scan {
+        rest: query.as_bytes(),
+        open: 0,
+        negations: 0,
+        deepest: 0,
+    };
+    while let Some(&byte) = scan.rest.first() {
+        scan.step(byte);
+    }
+    scan.deepest
+}
+
+struct Scan<'a> {
+    rest: &'a [u8],
+    open: usize,
+    negations: usize,
+    deepest: usize,
+}
+
+impl Scan<'_> {
+    fn step(&mut self, byte: u8) {
+        let length = match byte {
+            // In a local name a backslash escapes the next character.
+            b'\\' => 2,
+            b'"' | b'\'' => self.string(byte),
+            b'#' => self
+                .rest
+                .iter()
+                .position(|byte| matches!(byte, b'\n' | b'\r'))
+                .unwrap_or(usize::MAX),
+            b'<' => self.iri().unwrap_or_else(|| self.quoted_triple()),
+            _ => 1,
+        };
+        match byte {
+            b'(' | b'[' | b'{' => self.open += 1,
+            b')' | b']' | b'}' => self.open = self.open.saturating_sub(1),
+            b'!' => self.negations += 1,
+            _ => {}
+        }
+        if !matches!(byte, b'!' | b'#' | b' ' | b'\t' | b'\r' | b'\n') {
+            self.negations = 0;
+        }
+        self.deepest = self.deepest.max(self.open + self.negations);
+        self.rest = self.rest.get(length..).unwrap_or_default();
+    }
+
+    /// The length of `<` or `<<`. The `<<` of a quoted triple nests too: SPARQL 1.1 has none, but
+    /// the parser recurses before it reports that.
+    fn quoted_triple(&mut self) -> usize {
+        let is_quoted_triple = self.rest.starts_with(b"<<");
+        self.open += usize::from(is_quoted_triple);
+        1 + usize::from(is_quoted_triple)
+    }
+
+    /// The length of the string literal that starts here.
+    fn string(&self, quote: u8) -> usize {
+        let long = self.rest.starts_with(&[quote; 3]);
+        let mut at = if long { 3 } else { 1 };
+        while let Some(&byte) = self.rest.get(at) {
+            match byte {
+                b'\\' => at += 2,
+                _ if long && self.rest[at..].starts_with(&[quote; 3]) => return at + 3,
+                _ if !long && byte == quote => return at + 1,
+                _ => at += 1,
+            }
+        }
+        at
+    }
+
+    /// The length of the IRI that starts here, if an IRI may contain the characters up to `>`.
+    fn iri(&mut self) -> Option<usize> {
+        let is_not_iri = |&byte: &u8| {
+            byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`')
+        };
+        let length = 1 + self.rest[1..].iter().position(is_not_iri)?;
+        if self.rest[length] != b'>' {
+            return None;
+        }
+        let (mut open, mut deepest) = (0_usize, 0);
+        for byte in &self.rest[..length] {
+            match byte {
+                b'(' | b'[' => open += 1,
+                b')' | b']' => open = open.saturating_sub(1),
+                b'!' => deepest += 1,
+                _ => {}
+            }
+            deepest = deepest.max(open);
+        }
+        self.deepest = self.deepest.max(self.open + deepest);
+        self.open += open;
+        Some(length + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::depth;
+
+    #[test]
+    fn brackets_and_negations_are_counted_where_they_nest() {
+        assert_eq!(depth("SELECT * WHERE { ?s ?p ?o }"), 1);
+        assert_eq!(depth("SELECT * WHERE { { ?s ?p ?o } { ?s ?q (1 2) } }"), 3);
+        assert_eq!(depth("ASK { FILTER(! !!?x) }"), 5);
+        assert_eq!(depth(&"(".repeat(100_000)), 100_000);
+        assert_eq!(depth(&"<<".repeat(1_000)), 1_000);
+    }
+
+    #[test]
+    fn strings_comments_and_iris_do_not_nest() {
+        assert_eq!(
+            depth("ASK { ?s ?p \"((((\" , '[[' , '''(\n'((''' , \"\\\"(((\" }"),
+            1
+        );
+        assert_eq!(depth("ASK { # (((( \n ?s ?p ?o }"), 1);
+        assert_eq!(
+            depth("ASK { ?s <http://a/b#(((c)> 1 }"),
+            4,
+            "counted, since it could be a comparison"
+        );
+        assert_eq!(depth("ASK { ?s <http://a/b_(c)#d> <http://a/b_(c)> }"), 2);
+        assert_eq!(depth("ASK { FILTER(?a<((((1))))&&?b>2) }"), 6);
+        assert_eq!(
+            depth(&format!(
+                "ASK {{ FILTER(?a<{}1{}>2) }}",
+                "(".repeat(50),
+                ")".repeat(50)
+            )),
+            52
+        );
+        assert_eq!(depth("\"))))))\" (((((("), 6);
+        assert_eq!(depth("h:o\\'brien (((((("), 6);
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sparql-http")]
 use super::endpoint::Endpoint;
-use super::store_error::StoreError;
+use super::execute::SparqlError;
 use dsrs_metrics_values::messages::hash;
 
 /// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
@@ -69,8 +69,8 @@ impl SparqlStore {
     /// A file that another store has loaded, and whose content is the same, is not parsed again.
     ///
     /// # Errors
-    /// [`StoreError`] with the file and, for bad data, the line.
-    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+    /// [`SparqlError`] with the file and, for bad data, the line.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SparqlError> {
         Self::from_paths([path])
     }
 
@@ -80,7 +80,7 @@ impl SparqlStore {
     /// As [`from_path`](Self::from_path), for the first that cannot be loaded.
     pub fn from_paths(
         paths: impl IntoIterator<Item = impl AsRef<Path>>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, SparqlError> {
         let (mut files, mut contents) = (Vec::new(), Vec::new());
         for path in paths {
             let (file, content) = read_file(path.as_ref())?;
@@ -108,16 +108,16 @@ impl SparqlStore {
     /// Loads a string in Turtle format.
     ///
     /// # Errors
-    /// [`StoreError::InvalidData`] with the line.
+    /// [`SparqlError`] with the line.
     ///
     /// ```
     /// use dsrs_metrics::sparql::SparqlStore;
     ///
     /// let store = SparqlStore::from_turtle("<a:louvre> <a:city> 'Paris', 'France' .")?;
     /// assert_eq!(store.triples(), Some(2));
-    /// # Ok::<(), dsrs_metrics::sparql::StoreError>(())
+    /// # Ok::<(), dsrs_metrics::sparql::SparqlError>(())
     /// ```
-    pub fn from_turtle(turtle: &str) -> Result<Self, StoreError> {
+    pub fn from_turtle(turtle: &str) -> Result<Self, SparqlError> {
         let mut dataset = Dataset::new();
         read(
             &mut dataset,
@@ -136,9 +136,9 @@ impl SparqlStore {
     /// Uses an endpoint of the SPARQL 1.1 protocol, by the URL that accepts queries.
     ///
     /// # Errors
-    /// [`StoreError::InvalidEndpoint`] if the URL is invalid.
+    /// [`SparqlError`] if the URL is invalid.
     #[cfg(feature = "sparql-http")]
-    pub fn from_endpoint(url: &str) -> Result<Self, StoreError> {
+    pub fn from_endpoint(url: &str) -> Result<Self, SparqlError> {
         let backend = Backend::Endpoint(Arc::new(Endpoint::new(url)?));
         Ok(Self {
             backend,
@@ -147,8 +147,8 @@ impl SparqlStore {
     }
 
     #[cfg(not(feature = "sparql-http"))]
-    fn from_endpoint(url: &str) -> Result<Self, StoreError> {
-        Err(StoreError::InvalidEndpoint(format!(
+    fn from_endpoint(url: &str) -> Result<Self, SparqlError> {
+        Err(SparqlError::new(format_args!(
             "{url}: this build does not support endpoints; build it with the feature `sparql-http`"
         )))
     }
@@ -169,13 +169,13 @@ impl SparqlStore {
     }
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
-    let path = path.to_owned();
-    |error| StoreError::Unreadable { path, error }
+fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> SparqlError {
+    let path = path.display().to_string();
+    move |error| SparqlError::new(format_args!("{path}: {error}"))
 }
 
 /// Returns a file and its content.
-fn read_file(path: &Path) -> Result<(LoadedFile, Vec<u8>), StoreError> {
+fn read_file(path: &Path) -> Result<(LoadedFile, Vec<u8>), SparqlError> {
     let real = path.canonicalize().map_err(unreadable(path))?;
     let content = std::fs::read(&real).map_err(unreadable(path))?;
     Ok((
@@ -187,13 +187,18 @@ fn read_file(path: &Path) -> Result<(LoadedFile, Vec<u8>), StoreError> {
     ))
 }
 
-fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, StoreError> {
+fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, SparqlError> {
     let mut dataset = Dataset::new();
     for (LoadedFile { path, .. }, content) in files.iter().zip(contents) {
         let extension = path.extension().and_then(|extension| extension.to_str());
         let format = extension
             .and_then(|extension| RdfFormat::from_extension(&extension.to_ascii_lowercase()))
-            .ok_or_else(|| StoreError::UnknownFormat(path.clone()))?;
+            .ok_or_else(|| {
+                SparqlError::new(format_args!(
+                    "{}: unknown RDF file extension; expected ttl, nt, nq, trig, rdf, jsonld or n3",
+                    path.display()
+                ))
+            })?;
         read(&mut dataset, format, content, path.display().to_string())?;
     }
     Ok(dataset)
@@ -204,7 +209,7 @@ fn read(
     format: RdfFormat,
     bytes: &[u8],
     name: String,
-) -> Result<(), StoreError> {
+) -> Result<(), SparqlError> {
     // Blank nodes of different files are distinct.
     for quad in RdfParser::from_format(format)
         .rename_blank_nodes()
@@ -213,10 +218,7 @@ fn read(
         match quad {
             Ok(quad) => dataset.insert(&quad),
             Err(error) => {
-                return Err(StoreError::InvalidData {
-                    name,
-                    reason: error.to_string(),
-                });
+                return Err(SparqlError::new(format_args!("{name}: {error}")));
             }
         };
     }

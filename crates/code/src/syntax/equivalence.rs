@@ -39,9 +39,8 @@ fn compare_json(left: &str, right: &str) -> Result<Comparison, ParserError> {
     // Both are valid, so this can fail only for their depth, or for a number outside the range of a
     // float.
     let value = |json| {
-        serde_json::from_str::<Value>(json).map_err(|error| ParserError::JsonLimit {
-            reason: error.to_string(),
-        })
+        serde_json::from_str::<Value>(json)
+            .map_err(|error| ParserError(format!("valid JSON cannot be compared: {error}")))
     };
     Ok(Comparison::of(same_value(&value(left)?, &value(right)?)))
 }

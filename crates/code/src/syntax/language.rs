@@ -32,40 +32,19 @@ pub enum Language {
 
 /// Why the parser gave no result. Invalid code is not an error but a [`Diagnostic`].
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ParserError {
-    /// This build has no parsers.
-    #[error(
-        "this build has no parser for {0:?}; build dsrs-metrics with the feature `syntax`, or omit the language"
-    )]
-    Unavailable(Language),
-    /// The parser exceeded its time limit.
-    #[error("the {language:?} parser timed out after {seconds} s")]
-    Timeout {
-        /// The language.
-        language: Language,
-        /// The time limit in seconds.
-        seconds: u64,
-    },
-    /// The code is valid JSON that exceeds the limits on depth or numbers for a comparison.
-    #[error("valid JSON cannot be compared: {reason}")]
-    JsonLimit {
-        /// The parser's message.
-        reason: String,
-    },
-    /// The parser does not support its grammar.
-    #[error("the {language:?} grammar cannot be loaded: {reason}")]
-    Grammar {
-        /// The language.
-        language: Language,
-        /// The parser's message.
-        reason: String,
-    },
-}
+#[error("{0}")]
+pub struct ParserError(pub(super) String);
 
 dsrs_metrics_values::debug_as_display!(ParserError);
 
 impl Language {
+    #[cfg(not(feature = "syntax"))]
+    fn unavailable(self) -> ParserError {
+        ParserError(format!(
+            "this build has no parser for {self:?}; build dsrs-metrics with the feature `syntax`, or omit the language"
+        ))
+    }
+
     /// Parses the code and returns its first syntax error, or `None` if it is valid.
     ///
     /// # Errors
@@ -85,7 +64,7 @@ impl Language {
         #[cfg(not(feature = "syntax"))]
         {
             let _ = code;
-            Err(ParserError::Unavailable(self))
+            Err(self.unavailable())
         }
     }
 
@@ -115,7 +94,7 @@ impl Language {
         #[cfg(not(feature = "syntax"))]
         {
             let _ = (left, right);
-            Err(ParserError::Unavailable(self))
+            Err(self.unavailable())
         }
     }
 }

@@ -47,7 +47,11 @@ pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
 /// The syntax tree. For invalid code it contains error nodes.
 pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError> {
     let mut parser = Parser::new();
-    let failed = |reason: String| ParserError::Grammar { language, reason };
+    let failed = |reason: String| {
+        ParserError(format!(
+            "the {language:?} grammar cannot be loaded: {reason}"
+        ))
+    };
     let grammar =
         grammar(language).ok_or_else(|| failed("tree-sitter does not parse it".to_owned()))?;
     parser
@@ -61,9 +65,11 @@ pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError>
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut read = |at: usize, _| code.as_bytes().get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options));
-    tree.ok_or(ParserError::Timeout {
-        language,
-        seconds: TIMEOUT.as_secs(),
+    tree.ok_or_else(|| {
+        ParserError(format!(
+            "the {language:?} parser timed out after {} s",
+            TIMEOUT.as_secs()
+        ))
     })
 }
 

@@ -129,7 +129,7 @@ fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
         )
     };
     let too_large = "it is too large; use smaller counts of repetitions";
-    let size = pattern_size(pattern, false);
+    let size = pattern_size(pattern);
     if size.is_some_and(|size| size.expanded > MAX_PATTERN_SIZE) {
         return Err(invalid(too_large));
     }

@@ -1,45 +1,28 @@
-//! Formats that are JSON documents, one in each line.
+//! Formats with a JSON document in each line: scores of Langfuse as its API reference describes the body of `POST /api/public/scores`,
+//! and assessments of MLflow as `assessments.proto` describes the body of `POST /api/3.0/mlflow/traces/TRACE/assessments`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::error::ExportError;
-use super::facts::{Annotator, Facts};
-use super::run::{ExportedRun, LeftOut};
-use super::sample::TextFields;
+use super::run::{Annotator, ExportedRun, LeftOut};
 use crate::core::score::OFFLINE_JUDGE;
+use crate::error::FormatError;
+use crate::import::as_string;
 use crate::results::{ResultRow, ResultScore};
 
-/// A format with a JSON document in each line.
-pub(super) trait Documents {
-    /// The documents of a row.
-    fn of_row(
-        source: &Source<'_, '_>,
-        row: &ResultRow,
-        left_out: &mut LeftOut,
-    ) -> Result<Vec<impl Serialize>, ExportError>;
-}
-
-/// The run, and the settings of its export.
-pub(super) struct Source<'a, 'f> {
-    pub(super) run: &'a ExportedRun<'f>,
-    pub(super) facts: &'a Facts<'a>,
-    pub(super) fields: &'a TextFields,
-}
-
 /// Writes the documents of all rows, and returns notes on what is not in them.
-pub(super) fn write<D: Documents>(
+pub(super) fn write(
     run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    fields: &TextFields,
     out: &mut impl Write,
-) -> Result<Vec<String>, ExportError> {
-    let (source, mut left_out) = (Source { run, facts, fields }, LeftOut::default());
+    of_row: fn(&ExportedRun<'_>, &ResultRow, &mut LeftOut) -> Result<Vec<String>, FormatError>,
+) -> Result<Vec<String>, FormatError> {
+    let mut left_out = LeftOut::default();
     run.each_row(|row| {
-        for document in D::of_row(&source, row, &mut left_out)? {
-            serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
+        for document in of_row(run, row, &mut left_out)? {
+            out.write_all(document.as_bytes())?;
             out.write_all(b"\n")?;
         }
         Ok(())
@@ -56,51 +39,53 @@ pub(super) fn attribute<'r>(row: &'r ResultRow, name: &str) -> Option<&'r str> {
 }
 
 /// Returns the id of the trace that a row belongs to. `or` is another attribute that is enough.
-pub(super) fn trace_id<'r>(row: &'r ResultRow, or: &str) -> Result<&'r str, ExportError> {
+pub(super) fn trace_id<'r>(row: &'r ResultRow, or: &str) -> Result<&'r str, FormatError> {
     attribute(row, "trace_id").ok_or_else(|| {
         let reason = format!(
             "missing attribute `trace_id`{or}; add it to the data beside `gold` and `pred`, and score the data again"
         );
-        ExportError::row(row, reason)
+        FormatError::new(format_args!("{}: {reason}", row.at()))
     })
 }
 
 /// Returns the document of each result of a row. A result without a document is counted.
-pub(super) fn of_scores<'r, D>(
+fn of_scores<'r, D: Serialize>(
     row: &'r ResultRow,
     left_out: &mut LeftOut,
     document: impl Fn(&'r str, &'r ResultScore) -> Option<D>,
-) -> Vec<D> {
-    let documents = row.scores.iter().filter_map(|(name, score)| {
-        let document = document(name, score);
-        if document.is_none() {
-            left_out.add(score.outcome);
+) -> Result<Vec<String>, FormatError> {
+    let mut documents = Vec::new();
+    for (name, score) in &row.scores {
+        match document(name, score) {
+            None => left_out.add(score.outcome),
+            Some(document) => {
+                documents.push(serde_json::to_string(&document).map_err(std::io::Error::from)?);
+            }
         }
-        document
-    });
-    documents.collect()
+    }
+    Ok(documents)
 }
 
 /// Returns the metadata of a score: its row, its judge, and the values that the metric returned with it.
 pub(super) fn metadata(
-    source: &Source<'_, '_>,
+    run: &ExportedRun<'_>,
     row: &ResultRow,
     (name, score): (&str, &ResultScore),
 ) -> Map<String, Value> {
-    let judges = match source.facts.annotator(name) {
+    let judges = match run.annotator(name) {
         Annotator::Code => None,
         Annotator::OfflineJudge => Some(OFFLINE_JUDGE.into()),
         Annotator::Models(models) => Some(models.join(" and ").into()),
     };
     let fields = [
         ("row_id", Some(row.id.clone().into())),
-        ("run", source.facts.label().map(Value::from)),
+        ("run", run.label().map(Value::from)),
         ("judge", judges),
         (
             "passed",
             score
                 .passed
-                .filter(|_| !source.run.is_verdict(name))
+                .filter(|_| !run.is_verdict(name))
                 .map(Value::from),
         ),
         (
@@ -130,4 +115,117 @@ pub(super) fn metadata(
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Score<'a> {
+    /// The same for each export, so that a score that is sent twice replaces itself.
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observation_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+    name: &'a str,
+    value: f64,
+    data_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<&'a str>,
+    metadata: Map<String, Value>,
+    timestamp: String,
+}
+
+/// The scores of a row for Langfuse.
+pub(super) fn langfuse(
+    run: &ExportedRun<'_>,
+    row: &ResultRow,
+    left_out: &mut LeftOut,
+) -> Result<Vec<String>, FormatError> {
+    let session_id = attribute(row, "session_id");
+    let trace_id = match session_id {
+        Some(_) => attribute(row, "trace_id"),
+        None => Some(trace_id(row, " or `session_id`")?),
+    };
+    // A score belongs to a trace, or to a session.
+    let session_id = session_id.filter(|_| trace_id.is_none());
+    let observation_id = attribute(row, "span_id").filter(|_| trace_id.is_some());
+    of_scores(row, left_out, |name, score| {
+        Some(Score {
+            id: run.uuid(&[&row.id, name]),
+            trace_id,
+            observation_id,
+            session_id,
+            name,
+            value: score.value?,
+            data_type: if run.is_verdict(name) {
+                "BOOLEAN"
+            } else {
+                "NUMERIC"
+            },
+            comment: score.explanation(),
+            metadata: metadata(run, row, (name, score)),
+            timestamp: humantime::format_rfc3339_millis(run.ended).to_string(),
+        })
+    })
+}
+
+#[derive(Serialize)]
+struct CreateAssessment<'a> {
+    assessment: Assessment<'a>,
+}
+
+#[derive(Serialize)]
+struct Assessment<'a> {
+    assessment_name: &'a str,
+    trace_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_id: Option<&'a str>,
+    source: Value,
+    create_time: String,
+    feedback: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rationale: Option<&'a str>,
+    metadata: BTreeMap<String, String>,
+}
+
+/// The assessments of a row for MLflow.
+pub(super) fn mlflow(
+    run: &ExportedRun<'_>,
+    row: &ResultRow,
+    left_out: &mut LeftOut,
+) -> Result<Vec<String>, FormatError> {
+    let trace_id = trace_id(row, "")?;
+    of_scores(row, left_out, |name, score| {
+        let feedback = match score.value {
+            Some(value) if run.is_verdict(name) => json!({ "value": value >= 1.0 }),
+            Some(value) => json!({ "value": value }),
+            None if score.outcome.is_failure() => json!({ "error": {
+                "error_code": score.outcome.name(),
+                "error_message": score.error.as_deref().unwrap_or(score.outcome.name()),
+            }}),
+            None => return None,
+        };
+        let (source_type, source_id) = match run.annotator(name) {
+            Annotator::Models(models) => ("LLM_JUDGE", models.join(" and ")),
+            _ => ("CODE", format!("dsrs-metrics:{name}")),
+        };
+        let metadata = metadata(run, row, (name, score));
+        let metadata = metadata
+            .into_iter()
+            .map(|(key, value)| (key, as_string(&value)));
+        Some(CreateAssessment {
+            assessment: Assessment {
+                assessment_name: name,
+                trace_id,
+                span_id: attribute(row, "span_id"),
+                source: json!({ "source_type": source_type, "source_id": source_id }),
+                create_time: humantime::format_rfc3339_millis(run.ended).to_string(),
+                feedback,
+                rationale: score.explanation().filter(|_| score.value.is_some()),
+                metadata: metadata.collect(),
+            },
+        })
+    })
 }

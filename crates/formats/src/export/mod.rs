@@ -1,30 +1,23 @@
 //! Export of result files to the formats of other programs, row by row.
 //!
-//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. `facts.rs` has information about the
-//! run, `sample.rs` the strings of a row. Each format has a folder or file; `lines.rs` writes the formats with a JSON document in each
-//! line.
+//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. It has information about the run,
+//! and the strings of a row. Each format has a folder or file; `lines.rs` writes the formats with a JSON document in each line.
 
-mod error;
 mod every_eval_ever;
-mod facts;
 #[cfg(feature = "inspect")]
 mod inspect;
-mod langfuse;
 mod lines;
-mod mlflow;
 mod open_inference;
 mod run;
-mod sample;
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-pub use error::ExportError;
-
-use error::Input;
-use facts::Facts;
-use run::ExportedRun;
+use crate::error::FormatError;
+#[cfg(not(feature = "inspect"))]
+use crate::error::NO_INSPECT;
+use run::{ExportedRun, TextFields};
 
 /// A format that result files are converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +77,7 @@ impl ExportFormat {
 pub struct Export {
     format: ExportFormat,
     tags: BTreeMap<String, String>,
-    fields: sample::TextFields,
+    fields: TextFields,
 }
 
 impl Export {
@@ -98,7 +91,7 @@ impl Export {
         Self {
             format,
             tags: BTreeMap::new(),
-            fields: sample::TextFields::default(),
+            fields: TextFields::default(),
         }
     }
 
@@ -152,29 +145,27 @@ impl Export {
     /// row beside the longest row: the result file is read several times.
     ///
     /// # Errors
-    /// [`ExportError`], with the file and the row. For a format with several files, use [`write_folder`](Self::write_folder).
-    pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    /// [`FormatError`], with the file and the row. For a format with several files, use [`write_folder`](Self::write_folder).
+    pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
-            return Err(ExportError::Folder);
+            return Err(FormatError::new(
+                "expected a format that is one file, found one of a folder; write it with `Export::write_folder`",
+            ));
         }
-        let input = Input { file: run };
-        let run = ExportedRun::read(input)?;
-        let facts = Facts::new(&run, &self.tags)?;
+        let run = ExportedRun::read(run, &self.tags, &self.fields)?;
         let mut out = BufWriter::with_capacity(1 << 16, out);
         let notes = match self.format {
             #[cfg(feature = "inspect")]
-            ExportFormat::Inspect => inspect::write(&run, &facts, &self.fields, &mut out)?,
+            ExportFormat::Inspect => inspect::write(&run, &mut out)?,
             #[cfg(not(feature = "inspect"))]
-            ExportFormat::Inspect => return Err(ExportError::NoInspect),
-            ExportFormat::Langfuse => {
-                lines::write::<langfuse::Scores>(&run, &facts, &self.fields, &mut out)?
+            ExportFormat::Inspect => {
+                return Err(FormatError::new(format_args!("--to inspect: {NO_INSPECT}")));
             }
-            ExportFormat::Mlflow => {
-                lines::write::<mlflow::Assessments>(&run, &facts, &self.fields, &mut out)?
-            }
-            _ => lines::write::<open_inference::Spans>(&run, &facts, &self.fields, &mut out)?,
+            ExportFormat::Langfuse => lines::write(&run, &mut out, lines::langfuse)?,
+            ExportFormat::Mlflow => lines::write(&run, &mut out, lines::mlflow)?,
+            _ => lines::write(&run, &mut out, open_inference::spans)?,
         };
-        out.flush().map_err(ExportError::Output)?;
+        out.flush()?;
         Ok(notes)
     }
 
@@ -198,17 +189,18 @@ impl Export {
     /// ```
     ///
     /// # Errors
-    /// [`ExportError`], with the file and the row.
+    /// [`FormatError`], with the file and the row.
     pub fn write_folder(
         &self,
         run: &Path,
         folder: &Path,
-    ) -> Result<(Vec<PathBuf>, Vec<String>), ExportError> {
+    ) -> Result<(Vec<PathBuf>, Vec<String>), FormatError> {
         if self.format != ExportFormat::EveryEvalEver {
-            return Err(ExportError::NoFolder);
+            return Err(FormatError::new(
+                "expected the format of a folder, found one that is a file; write it with `Export::write`",
+            ));
         }
-        let run = ExportedRun::read(Input { file: run })?;
-        let facts = Facts::new(&run, &self.tags)?;
-        every_eval_ever::write(&run, &facts, &self.fields, folder)
+        let run = ExportedRun::read(run, &self.tags, &self.fields)?;
+        every_eval_ever::write(&run, folder)
     }
 }

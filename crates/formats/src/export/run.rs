@@ -1,30 +1,54 @@
-//! [`ExportedRun`]: a result file whose rows are read several times.
+//! The run that is exported: its rows and figures, facts about it, and the texts of a row.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::fs::File;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use indexmap::IndexMap;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::Builder;
 
-use super::error::{ExportError, Input};
-use crate::core::ScoreKind;
+use crate::core::score::OFFLINE_JUDGE;
+use crate::core::{Direction, MetricIdentity, ScoreKind};
+use crate::error::FormatError;
+use crate::import::as_string;
+use crate::messages::hash;
 use crate::results::{
     Comparison, Manifest, MetricFigures, ResultOutcome, ResultRow, RunScores, manifest_of,
     read_rows,
 };
+use crate::trajectory::Trajectory;
 
-/// The scores of a result file, and the file.
+/// A result file, its scores, and the settings of its export.
 pub(super) struct ExportedRun<'a> {
     pub(super) file: &'a Path,
+    tags: &'a BTreeMap<String, String>,
+    fields: &'a TextFields,
     scores: RunScores,
     /// The figures of each metric over all rows, in the order of the file.
     pub(super) metrics: IndexMap<String, MetricFigures>,
+    /// When the run ended, or else when the file was written.
+    pub(super) ended: SystemTime,
+    /// When the run started, if the manifest contains it.
+    pub(super) started: Option<SystemTime>,
+    /// The identifier of the run: the hash of the file, from its manifest if there is one.
+    id: String,
 }
 
 impl<'a> ExportedRun<'a> {
     /// Reads the scores of the file.
-    pub(super) fn read(input: Input<'a>) -> Result<Self, ExportError> {
-        let file = input.file;
+    pub(super) fn read(
+        file: &'a Path,
+        tags: &'a BTreeMap<String, String>,
+        fields: &'a TextFields,
+    ) -> Result<Self, FormatError> {
         if file.as_os_str() == "-" {
-            return Err(ExportError::StandardInput);
+            return Err(FormatError::new(
+                "--to: expected a result file, found standard input, which cannot be read several times; write it to a file",
+            ));
         }
         let manifest = manifest_of(file, None).map_err(crate::results::ResultsError::from)?;
         let group = manifest
@@ -37,10 +61,29 @@ impl<'a> ExportedRun<'a> {
         let scores = columns.read(file)?;
         let figures = |name: &str| (name.to_owned(), scores.figures(name));
         let metrics = scores.metrics().map(figures).collect();
+        let manifest = scores.manifest();
+        let process = manifest.and_then(|manifest| manifest.process.as_ref());
+        let started = process.and_then(|it| humantime::parse_rfc3339(&it.started).ok());
+        let duration = process.and_then(|it| Duration::try_from_secs_f64(it.duration_s).ok());
+        let ended = started.and_then(|started| started.checked_add(duration?));
+        let unreadable = |reason: std::io::Error| {
+            FormatError::at(file, format_args!("cannot be read: {reason}"))
+        };
+        let written = || fs::metadata(file).and_then(|found| found.modified());
+        let ended = ended.map_or_else(written, Ok).map_err(unreadable)?;
+        let described = manifest.and_then(|manifest| manifest.file.as_ref());
+        let hash = || File::open(file).and_then(hash::of_reader);
+        let id = described.map_or_else(hash, |described| Ok(described.xxh3.clone()));
+        let id = id.map_err(unreadable)?;
         Ok(Self {
             file,
+            tags,
+            fields,
             scores,
             metrics,
+            ended,
+            started,
+            id,
         })
     }
 
@@ -67,11 +110,112 @@ impl<'a> ExportedRun<'a> {
             .is_some_and(|figures| figures.kind == ScoreKind::Bool)
     }
 
+    /// Returns a tag of the caller, or else of the run.
+    pub(super) fn tag(&self, name: &str) -> Option<&str> {
+        let of_run = || self.manifest()?.run.tags.get(name);
+        self.tags
+            .get(name)
+            .or_else(of_run)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Returns all tags. A tag of the caller replaces the tag of the run with its name.
+    pub(super) fn tags(&self) -> BTreeMap<&str, &str> {
+        let of_run = self
+            .manifest()
+            .into_iter()
+            .flat_map(|manifest| &manifest.run.tags);
+        of_run
+            .chain(self.tags)
+            .map(|(name, value)| (&**name, &**value))
+            .collect()
+    }
+
+    /// The label of the run, which names its program.
+    pub(super) fn label(&self) -> Option<&str> {
+        self.manifest()?.run.label.as_deref()
+    }
+
+    /// The data that was scored: the tag, or the names of the files without folder and extension, or the name of the result file.
+    pub(super) fn dataset(&self) -> String {
+        if let Some(dataset) = self.tag("dataset") {
+            return dataset.to_owned();
+        }
+        let files = self
+            .manifest()
+            .map(|manifest| &*manifest.run.data)
+            .unwrap_or_default();
+        let names: Vec<String> = files
+            .iter()
+            .map(|file| stem(Path::new(&file.name)))
+            .collect();
+        if names.is_empty() {
+            stem(self.file)
+        } else {
+            names.join("+")
+        }
+    }
+
+    pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
+        self.manifest()?.run.metrics.get(metric)
+    }
+
+    pub(super) fn is_lower_better(&self, metric: &str) -> bool {
+        let direction = self.identity(metric).map(MetricIdentity::direction);
+        direction == Some(Direction::LowerIsBetter)
+    }
+
+    pub(super) fn annotator(&self, metric: &str) -> Annotator<'_> {
+        match self
+            .identity(metric)
+            .map(MetricIdentity::models)
+            .unwrap_or_default()
+        {
+            [] => Annotator::Code,
+            models if models.iter().all(|model| model == OFFLINE_JUDGE) => Annotator::OfflineJudge,
+            models => Annotator::Models(models),
+        }
+    }
+
+    /// The version of the library that made the run.
+    pub(super) fn version(&self) -> &str {
+        self.manifest()
+            .map_or("unknown", |manifest| &*manifest.run.library.version)
+    }
+
+    /// The end of the run in whole seconds since 1970.
+    pub(super) fn ended_s(&self) -> u64 {
+        self.ended
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs()
+    }
+
+    /// Returns an id that is the same each time that the same run is exported: a UUID whose random bits are a hash.
+    pub(super) fn uuid(&self, parts: &[&str]) -> String {
+        let bits = self.hash(parts);
+        Builder::from_random_bytes(std::array::from_fn(|place| bits[place]))
+            .into_uuid()
+            .to_string()
+    }
+
+    /// Returns a hash of the run and of these parts.
+    pub(super) fn hash(&self, parts: &[&str]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for part in [&[&*self.id], parts].concat() {
+            // Lengths separate the parts.
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+
     /// Calls a function with each row, in the order of the file.
     pub(super) fn each_row(
         &self,
-        mut each: impl FnMut(&ResultRow) -> Result<(), ExportError>,
-    ) -> Result<(), ExportError> {
+        mut each: impl FnMut(&ResultRow) -> Result<(), FormatError>,
+    ) -> Result<(), FormatError> {
         read_rows(self.file, |row, _| each(&row))?;
         Ok(())
     }
@@ -105,6 +249,99 @@ impl LeftOut {
                 "{all} {results} without a score {are} not in the output: {}",
                 each.join(", ")
             )
+        })
+    }
+}
+
+/// The kind of evaluator that computed a score.
+pub(super) enum Annotator<'a> {
+    /// A formula.
+    Code,
+    /// The offline stand-in of a judge.
+    OfflineJudge,
+    /// Language models, by their ids with endpoints.
+    Models(&'a [String]),
+}
+
+/// The name of a file without folder and extension.
+pub(super) fn stem(file: &Path) -> String {
+    file.file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// Nanoseconds since 1970 as a string, as OTLP JSON has 64-bit integers.
+pub(super) fn nanos(time: SystemTime) -> String {
+    time.duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_nanos()
+        .to_string()
+}
+
+/// The fields that the caller names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TextFields {
+    pub(super) input: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) output: Option<String>,
+}
+
+/// A row of the run, as other programs have it.
+pub(super) struct Sample {
+    pub(super) input: String,
+    /// Several if the field is a list.
+    pub(super) target: Vec<String>,
+    /// `None` if the program failed, or the file does not contain predictions.
+    pub(super) output: Option<String>,
+    /// The trajectory of an agent, if the prediction contains it.
+    pub(super) trajectory: Option<Trajectory>,
+}
+
+impl Sample {
+    pub(super) fn of(row: &ResultRow, run: &ExportedRun<'_>) -> Result<Self, FormatError> {
+        let fields = run.fields;
+        let named = |option: &str, field: &Option<String>| match field {
+            None => Ok(None),
+            Some(field) => match row.field(field) {
+                Some(value) => Ok(Some(value)),
+                None => Err(FormatError::new(format_args!(
+                    "{}: --{option}: missing field `{field}`; write the name of an attribute, gold.FIELD or pred.FIELD",
+                    row.at()
+                ))),
+            },
+        };
+        let first = |fields: &[&str]| fields.iter().find_map(|field| row.field(field));
+        let input = named("input", &fields.input)?;
+        let input = input.or_else(|| first(&["gold.input", "gold.question"]));
+        let input = input
+            .or(row.gold.as_ref())
+            .map(as_string)
+            .unwrap_or_default();
+        let target = named("target", &fields.target)?;
+        let target = target.or_else(|| first(&["gold.target", "gold.answer"]));
+        let target = match target {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(values)) => values.iter().map(as_string).collect(),
+            Some(value) => vec![as_string(value)],
+        };
+        let output = match &row.pred {
+            None => None,
+            Some(pred) => {
+                let output = named("output", &fields.output)?;
+                Some(as_string(
+                    output.or_else(|| first(&["pred.answer"])).unwrap_or(pred),
+                ))
+            }
+        };
+        let trajectory = row
+            .field("pred.trajectory")
+            .filter(|value| value.is_array());
+        let trajectory = trajectory.and_then(|value| Trajectory::from_json(value.clone()).ok());
+        Ok(Self {
+            input,
+            target,
+            output,
+            trajectory,
         })
     }
 }

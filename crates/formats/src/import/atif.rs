@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::error::{ImportError, Input};
 use super::scores::program_run;
 use super::text::each_document;
 use crate::core::Fields;
+use crate::error::{FormatError, Input};
 use crate::results::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 use crate::trajectory::{Role, Trajectory};
 
@@ -21,7 +21,7 @@ const AGENT: [(&str, &str); 3] = [
     ("model", "model_name"),
 ];
 
-pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError> {
+pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
     let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
     let mut agents = BTreeMap::<&str, Option<String>>::new();

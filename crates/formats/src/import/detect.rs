@@ -1,10 +1,14 @@
 //! Describes a file whose format is not the format that was named.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 
-use super::error::{ImportError, Input};
-use super::text::without_mark;
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+
+use super::text::{with_finite_numbers, without_mark};
+use crate::error::{FormatError, Input};
 use crate::messages::escape;
 
 /// The bytes from which a format is recognized.
@@ -22,8 +26,8 @@ const OWN: [(&str, &str); 4] = [
 pub(super) fn other_format(
     input: Input<'_>,
     expected: &'static str,
-    own: ImportError,
-) -> ImportError {
+    own: FormatError,
+) -> FormatError {
     let mut start = Vec::new();
     if let Err(reason) =
         File::open(input.file).and_then(|file| file.take(START).read_to_end(&mut start))
@@ -37,11 +41,7 @@ pub(super) fn other_format(
     {
         return own;
     }
-    ImportError::OtherFormat {
-        file: input.file.to_owned(),
-        expected,
-        found,
-    }
+    input.whole(format_args!("expected {expected}, found {found}"))
 }
 
 /// Describes a file by its first bytes.
@@ -89,36 +89,30 @@ fn describe(start: &[u8]) -> String {
 
 /// Returns the keys of the first object of JSON, as far as it is there.
 fn first_keys(start: &[u8]) -> Vec<String> {
-    let (mut keys, mut depth, mut key, mut from) = (Vec::new(), 0_u32, None, None::<usize>);
-    let mut at = start
-        .iter()
-        .take_while(|byte| byte.is_ascii_whitespace())
-        .count();
-    if start.get(at) != Some(&b'{') {
-        return keys;
-    }
-    while let Some(byte) = start.get(at) {
-        match (from, byte) {
-            (Some(_), b'\\') => at += 1,
-            (Some(begin), b'"') => {
-                key = Some(&start[begin..at]);
-                from = None;
-            }
-            (Some(_), _) => {}
-            (None, b'"') => from = Some(at + 1),
-            (None, b'{' | b'[') => depth += 1,
-            (None, b'}' | b']') if depth <= 1 => break,
-            (None, b'}' | b']') => depth -= 1,
-            (None, b':') if depth == 1 => {
-                keys.extend(
-                    key.take()
-                        .map(|key| String::from_utf8_lossy(key).into_owned()),
-                );
-            }
-            (None, _) => {}
+    /// Collects keys, also of an object that is cut off.
+    struct Keys<'k>(&'k mut Vec<String>);
+
+    impl<'de> Visitor<'de> for Keys<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
         }
-        at += 1;
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key()? {
+                self.0.push(key);
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
     }
+
+    let mut keys = Vec::new();
+    let start = String::from_utf8_lossy(start);
+    let text = with_finite_numbers(&start);
+    // An error of what follows, or of the end, does not matter.
+    let _ = serde_json::Deserializer::from_str(&text).deserialize_map(Keys(&mut keys));
     keys
 }
 

@@ -1,17 +1,13 @@
 //! Conversion of the files of other programs to result files, row by row.
 //!
 //! Each format has a folder or file. `places.rs` has the places of the parts of rows, which a file may have in any order, and
-//! `text.rs` reads JSON with `NaN`. `names.rs` makes names of metrics, `scores.rs` outcomes, `detect.rs` describes a file of
-//! another format.
+//! `text.rs` reads JSON with `NaN`. `scores.rs` makes outcomes and names of metrics, `detect.rs` describes a file of another format.
 
 mod atif;
 mod detect;
-mod error;
-mod format;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod lm_eval;
-mod names;
 mod otlp;
 mod places;
 mod scores;
@@ -19,12 +15,47 @@ mod text;
 
 use std::path::Path;
 
-pub use error::ImportError;
-pub use format::{Epochs, ForeignFormat};
+use crate::error::FormatError;
+#[cfg(not(feature = "inspect"))]
+use crate::error::NO_INSPECT;
+
 pub(crate) use text::as_string;
 
+/// A format of another program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignFormat {
+    /// A log of inspect_ai: `.eval` or `.json`.
+    Inspect,
+    /// The samples of a task of lm-eval: `samples_TASK_DATE.jsonl`.
+    LmEval,
+    /// Spans of OpenTelemetry, in OTLP's JSON; with the feature `otel`, in its protobuf too.
+    Otlp,
+    /// Trajectories of the Agent Trajectory Interchange Format.
+    Atif,
+}
+
+impl ForeignFormat {
+    /// All formats, each with its name on the command line and a noun.
+    #[doc(hidden)]
+    pub const ALL: [(Self, &str, &str); 4] = [
+        (Self::Inspect, "inspect", "A log of inspect_ai"),
+        (Self::LmEval, "lm-eval", "The samples of a task of lm-eval"),
+        (Self::Otlp, "otlp", "Spans of OpenTelemetry"),
+        (Self::Atif, "atif", "Trajectories of ATIF"),
+    ];
+}
+
+/// What the epochs of a log become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Epochs {
+    /// Repeats of one row, whose score is their mean.
+    Repeats,
+    /// Rows of their own, to be scored again.
+    Rows,
+}
+
 /// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. The memory
-/// that it takes is the size of the longest row, and some 50 bytes for each row.
+/// that it takes is the size of the longest row, and some 70 bytes for each row.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
@@ -43,20 +74,22 @@ pub(crate) use text::as_string;
 /// ```
 ///
 /// # Errors
-/// [`ImportError`], with the file and the place in it.
+/// [`FormatError`], with the file and the place in it.
 pub fn import_file(
     format: ForeignFormat,
     epochs: Epochs,
     file: &Path,
     out: &Path,
-) -> Result<Vec<String>, ImportError> {
+) -> Result<Vec<String>, FormatError> {
     match format {
         #[cfg(feature = "inspect")]
         ForeignFormat::Inspect => inspect::import(file, out, epochs),
         #[cfg(not(feature = "inspect"))]
         ForeignFormat::Inspect => {
             let _ = epochs;
-            Err(ImportError::NoInspect)
+            Err(FormatError::new(format_args!(
+                "--from inspect: {NO_INSPECT}"
+            )))
         }
         ForeignFormat::LmEval => lm_eval::import(file, out),
         ForeignFormat::Otlp => otlp::import(file, out),

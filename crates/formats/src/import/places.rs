@@ -3,89 +3,61 @@
 use std::cmp::Ordering;
 
 /// The parts of rows, each with its place in the file.
-pub(super) struct Places<P> {
-    /// All ids, one after the other.
-    ids: String,
-    parts: Vec<Part<P>>,
-}
+pub(super) struct Places<P>(Vec<Part<P>>);
 
 /// A part of a row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Part<P> {
-    start: u64,
-    length: u32,
+    /// The id of the row.
+    pub(super) id: Box<str>,
     /// The number of the part within its row.
     pub(super) number: u32,
-    /// Its position among all parts.
-    position: u64,
     pub(super) place: P,
 }
 
-impl<P: Copy> Places<P> {
+impl<P> Places<P> {
     pub(super) const fn new() -> Self {
-        Self {
-            ids: String::new(),
-            parts: Vec::new(),
-        }
+        Self(Vec::new())
     }
 
     /// Adds a part of the row with this id.
     pub(super) fn push(&mut self, id: &str, number: u32, place: P) {
-        let (start, position) = (self.ids.len() as u64, self.parts.len() as u64);
-        let length = u32::try_from(id.len()).unwrap_or(u32::MAX);
-        self.ids.push_str(id);
-        self.parts.push(Part {
-            start,
-            length,
+        self.0.push(Part {
+            id: id.into(),
             number,
-            position,
             place,
         });
     }
 
     pub(super) fn len(&self) -> usize {
-        self.parts.len()
-    }
-
-    pub(super) fn id(&self, part: &Part<P>) -> &str {
-        let start = usize::try_from(part.start).unwrap_or(usize::MAX);
-        self.ids
-            .get(start..start.saturating_add(part.length as usize))
-            .unwrap_or_default()
+        self.0.len()
     }
 
     /// Sorts the parts by id and number: numbers by their value, and before other ids.
     pub(super) fn sort(&mut self) {
-        let mut parts = std::mem::take(&mut self.parts);
-        let key = |part: &Part<P>| (part.number, part.position);
-        parts.sort_unstable_by(|a, b| {
-            order(self.id(a), self.id(b)).then_with(|| key(a).cmp(&key(b)))
-        });
-        self.parts = parts;
+        self.0
+            .sort_by(|a, b| order(&a.id, &b.id).then_with(|| a.number.cmp(&b.number)));
     }
 
     /// Returns two parts with one id and number. The parts are sorted.
     pub(super) fn duplicate(&self) -> Option<[&Part<P>; 2]> {
-        let same = |[a, b]: [&Part<P>; 2]| a.number == b.number && self.id(a) == self.id(b);
-        self.parts
-            .windows(2)
-            .map(|pair| [&pair[0], &pair[1]])
-            .find(|pair| same(*pair))
+        let is_same =
+            |pair: &&[Part<P>]| pair[0].number == pair[1].number && pair[0].id == pair[1].id;
+        let pair = self.0.windows(2).find(is_same)?;
+        Some([&pair[0], &pair[1]])
     }
 
     /// Keeps of parts with one id and number the last one. The parts are sorted.
     #[cfg(feature = "inspect")]
     pub(super) fn keep_last(&mut self) {
-        let mut parts = std::mem::take(&mut self.parts);
-        parts.reverse();
-        parts.dedup_by(|a, b| a.number == b.number && self.id(a) == self.id(b));
-        parts.reverse();
-        self.parts = parts;
+        self.0.reverse();
+        self.0.dedup_by(|a, b| a.number == b.number && a.id == b.id);
+        self.0.reverse();
     }
 
     /// Returns the parts of each row. The parts are sorted.
     pub(super) fn rows(&self) -> impl Iterator<Item = &[Part<P>]> {
-        self.parts.chunk_by(|a, b| self.id(a) == self.id(b))
+        self.0.chunk_by(|a, b| a.id == b.id)
     }
 }
 
@@ -121,7 +93,7 @@ mod tests {
         );
         let rows = places.rows().map(|row| {
             let parts = row.iter().map(|part| (part.number, part.place));
-            (places.id(&row[0]), parts.collect::<Vec<_>>())
+            (&*row[0].id, parts.collect::<Vec<_>>())
         });
         let expected = [
             ("9", vec![(1, 3), (2, 5)]),

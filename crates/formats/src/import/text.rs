@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::detect::other_format;
-use super::error::{ImportError, Input};
+use crate::error::{FormatError, Input};
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::reject_duplicate;
 
@@ -22,9 +22,7 @@ pub(super) use crate::data::ROW_LIMIT;
 /// Parses JSON in which `NaN` is null and infinities are strings with their names. Fields that the type lacks are skipped,
 /// however deep they are.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    let bytes = without_mark(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
+    let text = as_text(bytes)?;
     if is_too_large(text, MAX_VALUES) {
         return Err(format!("more than {MAX_VALUES} values; expected fewer"));
     }
@@ -35,6 +33,12 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
         }
         other => other,
     })
+}
+
+/// Returns the text of a file, without its byte order mark.
+pub(super) fn as_text(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(without_mark(bytes))
+        .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))
 }
 
 /// Removes the byte order mark, with which some programs begin a file.
@@ -78,7 +82,7 @@ const CONSTANTS: [(&str, &str); 3] = [
 ];
 
 /// Replaces the constants outside of strings.
-fn with_finite_numbers(text: &str) -> Cow<'_, str> {
+pub(super) fn with_finite_numbers(text: &str) -> Cow<'_, str> {
     if !text.contains("NaN") && !text.contains("Infinity") {
         return text.into();
     }
@@ -127,8 +131,8 @@ pub(super) const MAX_DOCUMENT: usize = 256 << 20;
 pub(super) fn each_document<T: DeserializeOwned>(
     input: Input<'_>,
     expected: &'static str,
-    mut each: impl FnMut(&str, T) -> Result<(), ImportError>,
-) -> Result<(), ImportError> {
+    mut each: impl FnMut(&str, T) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
     let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
     let mut is_first = true;
@@ -157,7 +161,7 @@ pub(super) fn each_document<T: DeserializeOwned>(
     }
 }
 
-fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Result<T, ImportError> {
+fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Result<T, FormatError> {
     let mut text = Vec::new();
     let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
     file.take(MAX_DOCUMENT as u64 + 1)

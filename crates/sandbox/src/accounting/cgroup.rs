@@ -1,4 +1,5 @@
-//! The cgroup of one sandbox: created before its command starts, removed after it was killed.
+//! The cgroup of one sandbox: created before its command starts, removed after it was killed; and
+//! the cgroup below which every sandbox gets its own.
 
 use std::fs;
 use std::io;
@@ -6,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::parent::Parent;
-use crate::{Limits, stale_files};
+use crate::{Limits, host};
 
 /// The processes of a sandbox that do not belong to the command: `bwrap` outside and inside, and the shell
 /// that starts the command.
@@ -20,12 +20,10 @@ const MAX_PROCESSES: u64 = 1 << 22;
 /// How long the kernel may take to remove the last process from a cgroup.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The cgroup of one sandbox, in each hierarchy; removed when dropped.
+/// The cgroup of one sandbox; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
-    dirs: Vec<PathBuf>,
-    /// The file with the number of processes that the kernel killed at the memory limit.
-    events: PathBuf,
+    dir: PathBuf,
 }
 
 impl Cgroup {
@@ -33,62 +31,34 @@ impl Cgroup {
     ///
     /// # Errors
     /// If the kernel refuses it, or lacks the files of a controller.
-    pub(super) fn create(parent: &Parent, limits: &Limits) -> io::Result<Self> {
+    pub(super) fn create(parent: &Path, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}{}-{number}", stale_files::PREFIX, std::process::id());
-        // Dropped on an error, so a directory that was created is removed.
-        let mut cgroup = Self {
-            dirs: Vec::new(),
-            events: PathBuf::new(),
-        };
-        for dir in parent.dirs() {
-            let dir = dir.join(&name);
-            fs::create_dir(&dir)?;
-            cgroup.dirs.push(dir);
-        }
+        let name = format!("{}{}-{number}", host::TEMP_PREFIX, std::process::id());
+        let dir = parent.join(&name);
+        fs::create_dir(&dir)?;
+        // Dropped on an error, so the directory is removed.
+        let cgroup = Self { dir };
         let memory = limits.memory_bytes().min(MAX_MEMORY).to_string();
         let pids = limits
             .processes
             .saturating_add(OWN_PROCESSES)
             .min(MAX_PROCESSES)
             .to_string();
-        match &*cgroup.dirs {
-            [dir] => {
-                fs::write(dir.join("memory.max"), memory)?;
-                write_if_present(&dir.join("memory.swap.max"), "0")?;
-                write_if_present(&dir.join("memory.oom.group"), "1")?;
-                fs::write(dir.join("pids.max"), pids)?;
-                cgroup.events = dir.join("memory.events");
-            }
-            [dir, process_dir] => {
-                fs::write(dir.join("memory.limit_in_bytes"), &memory)?;
-                write_if_present(&dir.join("memory.memsw.limit_in_bytes"), &memory)?;
-                // Buffers of TCP and UDP have a limit of their own, and none unless one is set.
-                let buffers = (limits.memory_bytes() / 4).to_string();
-                fs::write(dir.join("memory.kmem.tcp.limit_in_bytes"), buffers)?;
-                fs::write(process_dir.join("pids.max"), pids)?;
-                cgroup.events = dir.join("memory.oom_control");
-            }
-            _ => {
-                return Err(io::Error::other(
-                    "expected a cgroup for memory and processes",
-                ));
-            }
-        }
+        fs::write(cgroup.dir.join("memory.max"), memory)?;
+        write_if_present(&cgroup.dir.join("memory.swap.max"), "0")?;
+        write_if_present(&cgroup.dir.join("memory.oom.group"), "1")?;
+        fs::write(cgroup.dir.join("pids.max"), pids)?;
         Ok(cgroup)
     }
 
-    /// Moves a process into the cgroup.
     pub(super) fn join(&self, pid: u32) -> io::Result<()> {
-        self.dirs
-            .iter()
-            .try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
+        fs::write(self.dir.join("cgroup.procs"), pid.to_string())
     }
 
     /// Returns whether the kernel killed a process at the memory limit.
     pub(super) fn is_exceeded(&self) -> bool {
-        let events = fs::read_to_string(&self.events).unwrap_or_default();
+        let events = fs::read_to_string(self.dir.join("memory.events")).unwrap_or_default();
         let kills = events
             .lines()
             .find_map(|line| line.strip_prefix("oom_kill "));
@@ -99,14 +69,12 @@ impl Cgroup {
 impl Drop for Cgroup {
     fn drop(&mut self) {
         let deadline = Instant::now() + REMOVAL_TIMEOUT;
-        for dir in self.dirs.iter().rev() {
-            while let Err(error) = fs::remove_dir(dir) {
-                let is_busy = error.kind() == io::ErrorKind::ResourceBusy;
-                if !is_busy || Instant::now() >= deadline {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(1));
+        while let Err(error) = fs::remove_dir(&self.dir) {
+            let is_busy = error.kind() == io::ErrorKind::ResourceBusy;
+            if !is_busy || Instant::now() >= deadline {
+                break;
             }
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -128,16 +96,90 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
 
 /// Removes the cgroups of processes that were killed before they could remove them. One that
 /// contains a process stays.
-pub(super) fn remove_leftovers(parent: &Parent) {
-    for dir in parent.dirs() {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        for entry in
-            entries.filter(|entry| stale_files::owner(entry).is_some_and(stale_files::is_dead))
-        {
-            // An error means that it is in use, or was removed by another process.
-            let _ = fs::remove_dir(entry.path());
-        }
+pub(super) fn remove_leftovers(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| host::owner(entry).is_some_and(host::is_dead)) {
+        // An error means that it is in use, or was removed by another process.
+        let _ = fs::remove_dir(entry.path());
     }
+}
+
+/// Returns the cgroup below which every sandbox gets its own. It has the memory limits that the
+/// current process has: the cgroups between both have none.
+pub(super) fn parent() -> Option<PathBuf> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
+    let is_root = rustix::process::geteuid().is_root();
+    let (own, mount) = own_dir(&groups, &mounts)?;
+    delegated(&own, &mount, is_root)
+}
+
+/// The directory of this process's cgroup, and the mount point of its hierarchy. `groups` is
+/// `/proc/self/cgroup`, `mounts` is `/proc/self/mountinfo`.
+fn own_dir(groups: &str, mounts: &str) -> Option<(PathBuf, PathBuf)> {
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    mounts.lines().find_map(|line| {
+        let (before, _) = line.split_once(" - cgroup2 ")?;
+        let mut before = before.split(' ').skip(3);
+        let (root, mount) = (before.next()?, Path::new(before.next()?));
+        let inner = Path::new(own).strip_prefix(root).ok()?;
+        Some((mount.join(inner), mount.to_owned()))
+    })
+}
+
+/// The nearest ancestor of a version 2 cgroup in which this process may create others.
+///
+/// The cgroup itself cannot be used: it contains a process, and the kernel enables no memory
+/// controller for the children of such a cgroup. A sandbox beside it must not escape a limit on it.
+fn delegated(own: &Path, mount: &Path, is_root: bool) -> Option<PathBuf> {
+    let mut below = own;
+    while below != mount && has_no_memory_limit(below) {
+        let dir = below.parent()?;
+        let may_use = is_writable(dir) && (!is_root || is_marked_as_delegated(dir));
+        if may_use && enable_controllers(dir) {
+            return Some(dir.to_owned());
+        }
+        below = dir;
+    }
+    None
+}
+
+fn has_no_memory_limit(dir: &Path) -> bool {
+    let is_unlimited = |file: &str| match fs::read_to_string(dir.join(file)) {
+        Ok(limit) => limit.trim() == "max",
+        // The controller is not enabled in this cgroup.
+        Err(_) => true,
+    };
+    is_unlimited("memory.max") && is_unlimited("memory.high")
+}
+
+/// Whether this process may create a cgroup in `dir` and move a process from its own into it.
+fn is_writable(dir: &Path) -> bool {
+    let is_writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    is_writable(dir) && is_writable(&dir.join("cgroup.procs"))
+}
+
+/// Whether systemd has handed the cgroup over. Root can write to every cgroup, but cgroups
+/// of systemd have a single owner.
+fn is_marked_as_delegated(dir: &Path) -> bool {
+    ["user.delegate", "trusted.delegate"].iter().any(|name| {
+        let mut value = [0_u8; 8];
+        let length = rustix::fs::getxattr(dir, *name, &mut value[..]);
+        length.is_ok_and(|length| value.get(..length) == Some(b"1"))
+    })
+}
+
+/// Makes `memory` and `pids` available to the children of a cgroup; returns whether they are.
+fn enable_controllers(dir: &Path) -> bool {
+    let control = dir.join("cgroup.subtree_control");
+    let are_enabled = || {
+        let enabled = fs::read_to_string(&control).unwrap_or_default();
+        ["memory", "pids"]
+            .iter()
+            .all(|name| enabled.split_whitespace().any(|it| it == *name))
+    };
+    // The kernel refuses it for a cgroup with processes, or without these controllers.
+    are_enabled() || fs::write(&control, "+memory +pids").is_ok()
 }
 
 #[cfg(test)]
@@ -157,12 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_written_for_version_2() {
+    fn limits_are_written() {
         let root = tempfile::tempdir().unwrap();
-        let cgroup = Cgroup::create(&Parent::V2(root.path().to_owned()), &limits()).unwrap();
-        let [dir] = &*cgroup.dirs else {
-            panic!("{cgroup:?}")
-        };
+        let cgroup = Cgroup::create(root.path(), &limits()).unwrap();
+        let dir = &cgroup.dir;
         assert_eq!(read(dir, "memory.max"), "104857600");
         assert_eq!(
             (read(dir, "memory.swap.max"), read(dir, "memory.oom.group")),
@@ -182,36 +222,6 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_written_for_version_1() {
-        let (memory, pids) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let parent = Parent::V1 {
-            memory: memory.path().to_owned(),
-            pids: pids.path().to_owned(),
-        };
-        let cgroup = Cgroup::create(&parent, &limits()).unwrap();
-        let [dir, processes] = &*cgroup.dirs else {
-            panic!("{cgroup:?}")
-        };
-        assert!(dir.starts_with(memory.path()) && processes.starts_with(pids.path()));
-        for file in ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"] {
-            assert_eq!(read(dir, file), "104857600", "{file}");
-        }
-        assert_eq!(read(dir, "memory.kmem.tcp.limit_in_bytes"), "26214400");
-        assert_eq!(read(processes, "pids.max"), "14");
-        cgroup.join(4711).unwrap();
-        assert_eq!(
-            (read(dir, "cgroup.procs"), read(processes, "cgroup.procs")),
-            ("4711".to_owned(), "4711".to_owned())
-        );
-        fs::write(
-            dir.join("memory.oom_control"),
-            "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
-        )
-        .unwrap();
-        assert!(cgroup.is_exceeded());
-    }
-
-    #[test]
     fn only_empty_cgroups_of_dead_processes_are_leftovers() {
         let root = tempfile::tempdir().unwrap();
         let alive = format!("dsrs-sandbox-{}-0", std::process::id());
@@ -225,7 +235,7 @@ mod tests {
             fs::create_dir(root.path().join(name)).unwrap();
         }
         fs::write(root.path().join("dsrs-sandbox-4200001-0/busy"), "").unwrap();
-        remove_leftovers(&Parent::V2(root.path().to_owned()));
+        remove_leftovers(root.path());
         let left = fs::read_dir(root.path()).unwrap().flatten();
         let mut left: Vec<_> = left
             .map(|it| it.file_name().into_string().unwrap())
@@ -234,5 +244,87 @@ mod tests {
         let mut expected = [&*alive, "dsrs-sandbox-4200001-0", "other-4200000"];
         expected.sort_unstable();
         assert_eq!(left, expected);
+    }
+
+    fn dir(groups: &str, mounts: &str) -> Option<String> {
+        own_dir(groups, mounts).map(|(own, _)| own.display().to_string())
+    }
+
+    #[test]
+    fn the_own_cgroup_is_found() {
+        let mounts = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+            41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+        let groups = "9:name=systemd:/\n4:cpu,memory:/a/b\n0::/user.slice/x.scope\n";
+        assert_eq!(
+            dir(groups, mounts).as_deref(),
+            Some("/sys/fs/cgroup/unified/user.slice/x.scope")
+        );
+    }
+
+    #[test]
+    fn a_cgroup_outside_of_the_mounted_part_is_not_used() {
+        let mounts = "1 2 0:3 /docker/a /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
+        assert_eq!(
+            dir("0::/docker/a/x", mounts).as_deref(),
+            Some("/sys/fs/cgroup/x")
+        );
+        assert_eq!(dir("0::/docker/b", mounts), None);
+        assert_eq!(dir("", mounts), None);
+    }
+
+    /// A directory that looks like a cgroup.
+    fn cgroup(dir: &Path, controllers: &str, memory_max: &str) {
+        fs::create_dir_all(dir).unwrap();
+        for (file, text) in [
+            ("cgroup.procs", ""),
+            ("cgroup.subtree_control", controllers),
+            ("memory.max", memory_max),
+        ] {
+            fs::write(dir.join(file), text).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_nearest_delegated_ancestor_without_a_limit_between_is_used() {
+        let root = tempfile::tempdir().unwrap();
+        let (slice, scope) = (
+            root.path().join("app.slice"),
+            root.path().join("app.slice/x.scope"),
+        );
+        cgroup(root.path(), "memory pids cpu\n", "max\n");
+        cgroup(&slice, "cpu memory pids\n", "max\n");
+        cgroup(&scope, "", "max\n");
+        assert_eq!(delegated(&scope, root.path(), false), Some(slice.clone()));
+        assert_eq!(
+            delegated(&scope, root.path(), true),
+            None,
+            "root needs the mark of delegation"
+        );
+        assert_eq!(
+            delegated(root.path(), root.path(), false),
+            None,
+            "no ancestor"
+        );
+        fs::write(scope.join("memory.max"), "1073741824\n").unwrap();
+        assert_eq!(
+            delegated(&scope, root.path(), false),
+            None,
+            "a sandbox would escape the limit"
+        );
+    }
+
+    #[test]
+    fn missing_controllers_are_enabled_where_possible() {
+        let root = tempfile::tempdir().unwrap();
+        let (service, own) = (
+            root.path().join("a.service"),
+            root.path().join("a.service/main"),
+        );
+        cgroup(root.path(), "memory pids", "max");
+        cgroup(&service, "cpu", "max");
+        cgroup(&own, "", "max");
+        assert_eq!(delegated(&own, root.path(), false), Some(service.clone()));
+        let control = fs::read_to_string(service.join("cgroup.subtree_control")).unwrap();
+        assert_eq!(control, "+memory +pids");
     }
 }

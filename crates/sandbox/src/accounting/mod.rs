@@ -1,24 +1,91 @@
 //! How the memory of a sandbox is accounted and limited.
 //!
-//! `kind.rs` lists the mechanisms. `parent.rs` finds the cgroup below which sandboxes may have their own, `cgroup.rs` creates and
-//! removes one, and `tasks.rs` adds up the memory in `/proc` where there is no such cgroup. [`Meter`]
-//! checks the memory of one command.
+//! `cgroup.rs` creates and removes the cgroup of a sandbox, and `tasks.rs` adds up the memory in
+//! `/proc` where no cgroup is delegated. [`Meter`] checks the memory of one command.
 
 mod cgroup;
-mod kind;
-mod parent;
 mod tasks;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use serde::{Deserialize, Serialize};
 
 use super::{Limits, SandboxError, process_tree};
 use cgroup::Cgroup;
-pub use kind::Accounting;
-pub(super) use parent::Parent;
 use tasks::Tasks;
+
+/// The mechanism by which the memory of a sandboxed command is accounted and limited.
+///
+/// [`Bubblewrap`](crate::Bubblewrap) uses the first that this system has. The command line's
+/// JSON has the same names.
+///
+/// ```
+/// use dsrs_metrics::sandbox::Accounting;
+///
+/// assert_eq!(Accounting::PerTask.to_string(), "per_task");
+/// assert_eq!(serde_json::to_string(&Accounting::CgroupV2).unwrap(), r#""cgroup_v2""#);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Accounting {
+    /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including the memory of
+    /// its own objects, and enforces the limit.
+    ///
+    /// Used if the cgroup of this process has a parent that is delegated with the controllers
+    /// `memory` and `pids`: a user's process must be able to write to it, and for root it must have
+    /// the extended attribute `user.delegate` (systemd: `Delegate=yes`). `systemd-run --user
+    /// --scope dsrs-metrics ..` provides one.
+    CgroupV2,
+    /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page
+    /// tables, swap, the files of the work directory, `/tmp` and `/dev/shm`, and sockets at the
+    /// most that they can buffer.
+    ///
+    /// Memory that `/proc` does not show is refused: `memfd_create`, `vmsplice` and shared anonymous
+    /// mappings fail with `EPERM`, `/dev/zero` cannot be mapped, and the sizes of socket buffers
+    /// stay at their defaults. Not counted are objects that the kernel limits per user (pipes,
+    /// `epoll` and `inotify` watches, file locks). In the 20 ms between two checks, a command can
+    /// exceed the limit by what it can write in that time.
+    PerTask,
+}
+
+impl Accounting {
+    const ALL: [Self; 2] = [Self::CgroupV2, Self::PerTask];
+
+    /// Records that a sandboxed command ran with this mechanism.
+    fn record(self) {
+        USED.fetch_or(1 << self as u8, Ordering::Relaxed);
+    }
+
+    /// The mechanisms with which sandboxed commands ran in this process so far.
+    ///
+    /// More than one only if providers were configured differently.
+    pub fn used() -> Vec<Self> {
+        let used = USED.load(Ordering::Relaxed);
+        let is_used = |it: &Self| used & (1 << *it as u8) != 0;
+        Self::ALL.into_iter().filter(is_used).collect()
+    }
+}
+
+/// One bit for each mechanism that was used in this process.
+static USED: AtomicU8 = AtomicU8::new(0);
+
+impl fmt::Display for Accounting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CgroupV2 => "cgroup_v2",
+            Self::PerTask => "per_task",
+        })
+    }
+}
 
 /// A mechanism that is available on this system.
 #[derive(Debug, Clone)]
 pub(super) enum Mechanism {
-    Cgroup(Parent),
+    /// The cgroup below which every sandbox gets its own.
+    Cgroup(PathBuf),
     PerTask,
 }
 
@@ -28,14 +95,13 @@ impl Mechanism {
     /// # Errors
     /// [`SandboxError::NoIsolation`] if it is not available.
     pub(super) fn choose(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
-        let is_wanted = |it: &Parent| wanted.is_none_or(|wanted| wanted == it.accounting());
         if wanted != Some(Accounting::PerTask)
-            && let Some(parent) = parent::find()
-                .into_iter()
-                .filter(is_wanted)
-                .find_map(usable)
+            && let Some(parent) = cgroup::parent()
         {
-            return Ok(Self::Cgroup(parent));
+            cgroup::remove_leftovers(&parent);
+            if Cgroup::create(&parent, &Limits::default()).is_ok() {
+                return Ok(Self::Cgroup(parent));
+            }
         }
         match wanted {
             None | Some(Accounting::PerTask) if process_tree::is_readable() => Ok(Self::PerTask),
@@ -44,16 +110,17 @@ impl Mechanism {
                  mount /proc, or run under `systemd-run --user --scope`"
                     .to_owned(),
             )),
-            Some(cgroup) => Err(SandboxError::NoIsolation(format!(
-                "cannot account memory by {cgroup}: no such cgroup with the controllers `memory` and \
+            Some(Accounting::CgroupV2) => Err(SandboxError::NoIsolation(
+                "cannot account memory by cgroup_v2: no such cgroup with the controllers `memory` and \
                  `pids` is delegated to this process"
-            ))),
+                    .to_owned(),
+            )),
         }
     }
 
     pub(super) fn accounting(&self) -> Accounting {
         match self {
-            Self::Cgroup(parent) => parent.accounting(),
+            Self::Cgroup(_) => Accounting::CgroupV2,
             Self::PerTask => Accounting::PerTask,
         }
     }
@@ -68,14 +135,6 @@ impl Mechanism {
                 .map_err(|error| SandboxError::io("creating the cgroup of the sandbox", error)),
         }
     }
-}
-
-/// Returns the parent if a cgroup can be created below it. Removes what killed runs left there.
-fn usable(parent: Parent) -> Option<Parent> {
-    cgroup::remove_leftovers(&parent);
-    Cgroup::create(&parent, &Limits::default())
-        .is_ok()
-        .then_some(parent)
 }
 
 /// Checks the memory of one command.

@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 use crate::explanations::{Case, case};
 
 /// A call with arguments of all kinds, and how it is written.
-const SEARCH: &str = "`search(a=\"x\", b={}, c=true, d=[..], ..)`";
+const SEARCH: &str = r#"`search({"a":"x","b":{},"c":true,"d":[1],"e":1})`"#;
+
+/// The call that is expected with two nights, and made with three.
+const BOOK: [&str; 2] = [
+    r#"`book({"city":"Rome","filter":{"nights":2,"stars":[4]}})`"#,
+    r#"`book({"city":"Rome","filter":{"nights":3,"stars":[4]}})`"#,
+];
 
 fn book(city: &str, nights: u32) -> Value {
     let filter = json!({ "nights": nights, "stars": [4] });
@@ -66,13 +72,13 @@ fn matches() -> Vec<Case> {
         on_rows(
             mode(MatchMode::Unordered).build(),
             format!(
-                "`book`: argument `filter.nights`: expected the number 2, found the number 3; missing: {SEARCH}, `pay()`; \
-                 extra: `log()`"
+                "missing: {SEARCH}, {}, `pay()`; extra: {}, `log()`",
+                BOOK[0], BOOK[1]
             ),
         ),
         on_rows(
             mode(MatchMode::Subset).build(),
-            "`book`: argument `filter.nights`: expected the number 2, found the number 3; extra: `log()`",
+            format!("missing: {}; extra: {}, `log()`", BOOK[0], BOOK[1]),
         ),
         on_rows(
             mode(MatchMode::Superset).args(ArgsRule::Ignore).build(),
@@ -80,19 +86,19 @@ fn matches() -> Vec<Case> {
         ),
         on_rows(
             mode(MatchMode::Ordered).build(),
-            format!("call 1: expected {SEARCH}, found `book(city=\"Rome\", filter={{..}})`"),
+            format!("call 1: expected {SEARCH}, found {}", BOOK[1]),
         ),
         case(
             mode(MatchMode::Ordered).args(nights()).build(),
             gold([book("Rome", 2)]),
             pred([json!({ "name": "book" })]),
-            "call 1, `book`: argument `filter.nights`: expected the number 2, found none",
+            r#"call 1: expected `book({"city":"Rome","filter":{"nights":2,"stars":[4]}})`, found `book()`"#,
         ),
         case(
             mode(MatchMode::Ordered).args(same_city()).build(),
             gold([book("Rome", 2)]),
             pred([book("Oslo", 2)]),
-            "call 1, `book`: the arguments differ by the function `same_city`",
+            r#"call 1: expected `book({"city":"Rome","filter":{"nights":2,"stars":[4]}})`, found `book({"city":"Oslo","filter":{"nights":2,"stars":[4]}})`"#,
         ),
         case(
             default(),
@@ -121,8 +127,8 @@ fn shares() -> Vec<Case> {
         on_rows(
             m::ToolCallF1,
             format!(
-                "3 calls expected, 2 made, 0 in common; `book`: argument `filter.nights`: expected the number 2, found the \
-                 number 3; missing: {SEARCH}, `pay()`; extra: `log()`"
+                "3 calls expected, 2 made, 0 in common; missing: {SEARCH}, {}, `pay()`; extra: {}, `log()`",
+                BOOK[0], BOOK[1]
             ),
         ),
         on_rows(
@@ -132,7 +138,8 @@ fn shares() -> Vec<Case> {
         on_rows(
             m::ToolCorrectness::builder().arguments(true).build(),
             format!(
-                "`book`: argument `filter.nights`: expected the number 2, found the number 3; missing: {SEARCH}, `pay()`"
+                "missing: {SEARCH}, {}, `pay()`; extra: {}",
+                BOOK[0], BOOK[1]
             ),
         ),
         case(

@@ -4,18 +4,24 @@
 //!
 //! They check form, not truth: whether a plan is good is the question of a judge.
 
-mod checks;
-pub mod outcome_coupled;
-mod planning;
-mod replies;
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::core::declared::requirements::{Requirement, Requires};
+use crate::core::score::check::Unscored;
+use crate::core::weights::{Weights, check};
+use crate::json::describe::found;
+use crate::metric;
+use crate::metrics::breakdown::Breakdown;
+use crate::text::NormalForm;
 
 pub use outcome_coupled::{OutcomeCoupled, outcome_coupled};
 pub use planning::{SubtaskPlanning, subtask_planning};
-pub use replies::{
-    SubtaskExecution, Synthesis, ToolStepUtility, subtask_execution, synthesis, tool_step_utility,
-};
 
-use crate::metric;
+pub mod outcome_coupled;
+mod planning;
 
 /// Planning and synthesis of a task, weighted 0.6 to 0.4.
 ///
@@ -43,3 +49,413 @@ use crate::metric;
 /// ```
 #[metric(weighted(subtask_planning = 0.6, synthesis = 0.4))]
 pub struct Combined;
+
+/// A field that is a JSON value, or a string that contains one.
+pub(super) enum JsonField<'a> {
+    Valid(Cow<'a, Value>),
+    /// The string is not valid JSON, with the reason.
+    Invalid(String),
+}
+
+impl<'a> JsonField<'a> {
+    /// Parses the value of a field.
+    ///
+    /// # Errors
+    /// Valid JSON that is nested too deep to be parsed.
+    pub(super) fn parse(field: &str, value: &'a Value) -> Result<Self, Unscored> {
+        let Value::String(json) = value else {
+            return Ok(Self::Valid(Cow::Borrowed(value)));
+        };
+        match serde_json::from_str(json) {
+            Ok(value) => Ok(Self::Valid(Cow::Owned(value))),
+            Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => Err(Unscored::Because(
+                format!("`pred.{field}` is JSON nested deeper than 127 levels"),
+            )),
+            Err(error) => Ok(Self::Invalid(format!(
+                "`{field}` is not valid JSON: {error}"
+            ))),
+        }
+    }
+}
+
+pub(super) fn missing(field: &str) -> String {
+    format!("`{field}` is missing")
+}
+
+/// Checks for a boolean, or a string with one in any case.
+pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
+    match value {
+        None => Some(missing(field)),
+        Some(Value::Bool(_)) => None,
+        Some(Value::String(text))
+            if ["true", "false"]
+                .iter()
+                .any(|word| text.trim().eq_ignore_ascii_case(word)) =>
+        {
+            None
+        }
+        Some(other) => Some(format!(
+            "`{field}`: expected true or false, found {}",
+            found(other)
+        )),
+    }
+}
+
+/// Checks for a number in a closed interval, or a string with one.
+pub(super) fn number_in(
+    field: &str,
+    value: Option<&Value>,
+    [min, max]: [f64; 2],
+) -> Option<String> {
+    let Some(value) = value else {
+        return Some(missing(field));
+    };
+    let number = match value {
+        Value::String(text) => text.trim().parse().ok(),
+        value => value.as_f64(),
+    };
+    // The string "NaN" parses as a number that is in no interval.
+    let is_in_range = number.is_some_and(|number| (min..=max).contains(&number));
+    (!is_in_range).then(|| {
+        format!(
+            "`{field}`: expected a number in {min}..={max}, found {}",
+            found(value)
+        )
+    })
+}
+
+/// Checks for a string of a minimum number of characters that contains a letter or digit.
+pub(super) fn substantive(field: &str, value: Option<&Value>, min_chars: u64) -> Option<String> {
+    let text = match value {
+        None => return Some(missing(field)),
+        Some(Value::String(text)) => text,
+        Some(other) => {
+            return Some(format!(
+                "`{field}`: expected a string, found {}",
+                found(other)
+            ));
+        }
+    };
+    let chars = length(text);
+    if chars < min_chars {
+        return Some(format!(
+            "`{field}`: expected at least {min_chars} characters, found {chars}"
+        ));
+    }
+    let has_alphanumeric = text.chars().any(char::is_alphanumeric);
+    (!has_alphanumeric).then(|| format!("`{field}` contains no letter or digit"))
+}
+
+/// The number of characters in NFC, counting a run of white space between words as one.
+fn length(text: &str) -> u64 {
+    let text = NormalForm::Nfc.apply(text);
+    let (mut chars, mut words) = (0, 0_u64);
+    for word in text.split_whitespace() {
+        chars += word.chars().count() as u64;
+        words += 1;
+    }
+    chars + words.saturating_sub(1)
+}
+
+/// Whether a value is a string that is not blank.
+pub(super) fn is_nonblank_string(value: Option<&Value>) -> bool {
+    value
+        .and_then(Value::as_str)
+        .is_some_and(|text| !text.trim().is_empty())
+}
+
+/// The reason for the first item that fails a check, with its number from 1 and the number of
+/// further failures.
+pub(super) fn first_failure(
+    noun: &str,
+    items: &[Value],
+    check: impl Fn(&Value) -> Option<String>,
+) -> Option<String> {
+    let mut failures = items
+        .iter()
+        .enumerate()
+        .filter_map(|(at, item)| check(item).map(|reason| format!("{noun} {}: {reason}", at + 1)));
+    let first = failures.next()?;
+    Some(match failures.count() {
+        0 => first,
+        more => format!("{first}, and {more} more"),
+    })
+}
+
+/// Whether the result of a subtask is well-formed: three checks, weighted 0.33, 0.33 and 0.34.
+///
+/// In [0, 1]. A field that is missing or `null` fails its check.
+///
+/// - `result`: `pred.result` is a JSON value, or a string that contains one;
+/// - `edit_or_command`: the result has the different strings `old_string` and `new_string`, or a
+///   `command` that is not blank, or is itself a non-blank string (the content that a `read`
+///   subtask returns);
+/// - `reasoning`: `pred.reasoning` is a string of at least `min_reasoning_chars` characters that
+///   contains a letter or digit. Characters are counted in NFC, a run of white space between words
+///   as one.
+///
+/// The formula is `subtask_execution_metric` of the `dsrs` document, whose implementation counts
+/// bytes. JSON nested deeper than 127 levels is an error.
+///
+/// ```
+/// use dsrs_metrics::metrics::SubtaskExecution;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! {
+///     "result" => r#"{"old_string": "fn old()", "new_string": "fn new()"}"#, "reasoning" => "A better name.",
+/// };
+/// // The reasoning has 14 characters.
+/// assert_eq!(SubtaskExecution::default().score(&example! {}, &pred)?.value, 0.66);
+/// let metric = SubtaskExecution::builder().min_reasoning_chars(10).build();
+/// assert_eq!(metric.score(&example! {}, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn subtask_execution(
+    #[pred(missing)] result: Option<&Value>,
+    #[pred(missing)] reasoning: Option<&Value>,
+    /// The weights of the checks: result, edit_or_command, reasoning.
+    #[param(default = [0.33, 0.33, 0.34])]
+    weights: [f64; 3],
+    /// The minimum number of characters of the reasoning.
+    #[param(default = 20)]
+    min_reasoning_chars: u64,
+) -> Result<Breakdown, Unscored> {
+    let weights = Weights::new(weights).map_err(Unscored::because)?;
+    let reasoning = substantive("reasoning", reasoning, min_reasoning_chars);
+    let score = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
+    let (result, change) = match result
+        .map(|result| JsonField::parse("result", result))
+        .transpose()?
+    {
+        None => ((0.0, Some(missing("result"))), (0.0, None)),
+        Some(JsonField::Invalid(reason)) => ((0.0, Some(reason)), (0.0, None)),
+        Some(JsonField::Valid(result)) => ((1.0, None), score(no_edit_or_command(&result))),
+    };
+    let reasoning = score(reasoning);
+    Ok(Breakdown::new(
+        weights,
+        [
+            ("result", result),
+            ("edit_or_command", change),
+            ("reasoning", reasoning),
+        ],
+    ))
+}
+
+requires_valid! {
+    SubtaskExecution: |metric| check(&metric.weights);
+}
+
+fn no_edit_or_command(result: &Value) -> Option<String> {
+    if is_nonblank_string(Some(result)) || is_nonblank_string(result.get("command")) {
+        return None;
+    }
+    let text = |field| result.get(field).and_then(Value::as_str);
+    match (text("old_string"), text("new_string")) {
+        (Some(old), Some(new)) if old != new => None,
+        (Some(_), Some(_)) => Some("`old_string` and `new_string` are equal".to_owned()),
+        _ => Some("`result` has neither `old_string` and `new_string` nor a `command`".to_owned()),
+    }
+}
+
+/// Whether the synthesis of a task is well-formed: four checks, weighted 0.25 each.
+///
+/// In [0, 1]. A field that is missing or `null` fails its check.
+///
+/// - `success`: `pred.success` is a boolean, or a string with one;
+/// - `summary`: `pred.summary` is a string of at least `min_summary_chars` characters, counted as
+///   in `subtask_execution`;
+/// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that
+///   contains one as JSON. It may be empty;
+/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one. Its calibration
+///   cannot be measured on a single row; the command `agree` measures it.
+///
+/// The formula is `synthesis_metric` of the `dsrs` document, whose implementation counts bytes and
+/// accepts any list of files.
+///
+/// ```
+/// use dsrs_metrics::metrics::Synthesis;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! {
+///     "success" => "True", "summary" => "Renamed the function", "modified_files" => ["src/lib.rs"],
+///     "confidence" => 95,
+/// };
+/// // 95 is not in [0, 1].
+/// assert_eq!(Synthesis::default().score(&example! {}, &pred)?.value, 0.75);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn synthesis(
+    #[pred(missing)] success: Option<&Value>,
+    #[pred(missing)] summary: Option<&Value>,
+    #[pred(missing)] modified_files: Option<&Value>,
+    #[pred(missing)] confidence: Option<&Value>,
+    /// The weights of the checks: success, summary, modified_files, confidence.
+    #[param(default = [0.25, 0.25, 0.25, 0.25])]
+    weights: [f64; 4],
+    /// The minimum number of characters of the summary.
+    #[param(default = 15)]
+    min_summary_chars: u64,
+) -> Result<Breakdown, Unscored> {
+    let weights = Weights::new(weights).map_err(Unscored::because)?;
+    Ok(Breakdown::of_checks(
+        weights,
+        [
+            ("success", boolean("success", success)),
+            (
+                "summary",
+                substantive("summary", summary, min_summary_chars),
+            ),
+            ("modified_files", invalid_files(modified_files)?),
+            (
+                "confidence",
+                number_in("confidence", confidence, [0.0, 1.0]),
+            ),
+        ],
+    ))
+}
+
+requires_valid! {
+    Synthesis: |metric| check(&metric.weights);
+}
+
+fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
+    let Some(files) = files else {
+        return Ok(Some(missing("modified_files")));
+    };
+    let failure = match JsonField::parse("modified_files", files)? {
+        JsonField::Invalid(reason) => Some(reason),
+        JsonField::Valid(files) => match files.as_array() {
+            None => Some("`modified_files` is not a list".to_owned()),
+            Some(files) => first_failure("modified file", files, |file| {
+                (!is_nonblank_string(Some(file))).then(|| "expected a non-blank string".to_owned())
+            }),
+        },
+    };
+    Ok(failure)
+}
+
+/// Whether the assessment of a tool call is well-formed: four checks, weighted 0.25 each.
+///
+/// In [0, 1]. A field that is missing or `null` fails its check.
+///
+/// - `step_utility`: `pred.step_utility` is a number from `min_utility` to `max_utility`, or a
+///   string with one;
+/// - `should_continue`: `pred.should_continue` is a boolean, or a string with one;
+/// - `next_action_hint`: `pred.next_action_hint` is a string of at least `min_hint_chars`
+///   characters, counted as in `subtask_execution`;
+/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one.
+///
+/// The formula is `tool_step_utility_metric` of the `dsrs` document, in which the utility is in [0,
+/// 1]. For rows in which it is in [-1, 1], as `outcome_coupled` reads it, set `min_utility = -1`.
+///
+/// ```
+/// use dsrs_metrics::metrics::ToolStepUtility;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! {
+///     "step_utility" => -0.5, "should_continue" => true, "next_action_hint" => "Read the failing test", "confidence" => 0.7,
+/// };
+/// assert_eq!(ToolStepUtility::default().score(&example! {}, &pred)?.value, 0.75);
+/// let signed = ToolStepUtility::builder().min_utility(-1.0).build();
+/// assert_eq!(signed.score(&example! {}, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "four fields and the parameters of their checks"
+)]
+pub fn tool_step_utility(
+    #[pred(missing)] step_utility: Option<&Value>,
+    #[pred(missing)] should_continue: Option<&Value>,
+    #[pred(missing)] next_action_hint: Option<&Value>,
+    #[pred(missing)] confidence: Option<&Value>,
+    /// The weights of the checks: step_utility, should_continue, next_action_hint, confidence.
+    #[param(default = [0.25, 0.25, 0.25, 0.25])]
+    weights: [f64; 4],
+    /// The minimum utility of a step.
+    #[param(default = 0.0)]
+    min_utility: f64,
+    /// The maximum utility of a step.
+    #[param(default = 1.0)]
+    max_utility: f64,
+    /// The minimum number of characters of the hint.
+    #[param(default = 6)]
+    min_hint_chars: u64,
+) -> Result<Breakdown, Unscored> {
+    let weights = Weights::new(weights).map_err(Unscored::because)?;
+    let utility = interval(min_utility, max_utility).map_err(Unscored::Because)?;
+    Ok(Breakdown::of_checks(
+        weights,
+        [
+            (
+                "step_utility",
+                number_in("step_utility", step_utility, utility),
+            ),
+            (
+                "should_continue",
+                boolean("should_continue", should_continue),
+            ),
+            (
+                "next_action_hint",
+                substantive("next_action_hint", next_action_hint, min_hint_chars),
+            ),
+            (
+                "confidence",
+                number_in("confidence", confidence, [0.0, 1.0]),
+            ),
+        ],
+    ))
+}
+
+impl Requires for ToolStepUtility {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let name = Self::SPEC.name;
+        all.extend(Requirement::unless(name, check(&self.weights)));
+        let utility = interval(self.min_utility, self.max_utility);
+        all.extend(Requirement::unless(name, utility.map(|_| ())));
+    }
+}
+
+fn interval(min: f64, max: f64) -> Result<[f64; 2], String> {
+    // NaN is not a bound.
+    let is_interval = min <= max;
+    is_interval.then_some([min, max]).ok_or_else(|| {
+        format!("`min_utility` must not exceed `max_utility`, found {min} and {max}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{length, number_in, substantive};
+
+    #[test]
+    fn trap_10_length_is_in_characters_not_bytes() {
+        assert_eq!(
+            [length("é"), length("e\u{301}"), length("東京都")],
+            [1, 1, 3]
+        );
+        assert_eq!([length("  a \n b  "), length(" \t"), length("")], [3, 0, 0]);
+        // 7 characters, 21 bytes.
+        assert!(substantive("reasoning", Some(&json!("東京都港区芝公")), 20).is_some());
+    }
+
+    #[test]
+    fn the_bounds_are_inclusive_and_other_values_fail() {
+        let fits = |value| number_in("x", Some(&value), [0.0, 1.0]).is_none();
+        assert!(fits(json!(0)) && fits(json!(1.0)) && fits(json!(" 0.5 ")));
+        assert!(!fits(json!(-0.001)) && !fits(json!(1.001)) && !fits(json!(true)));
+        assert!(!fits(json!("NaN")) && !fits(json!("inf")) && !fits(json!("high")));
+    }
+}

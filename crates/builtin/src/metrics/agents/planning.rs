@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::checks::{JsonField, first_failure, missing};
+use super::{JsonField, first_failure, missing};
 use crate::core::score::check::Unscored;
 use crate::core::weights::{Weights, check};
 use crate::metric;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::files::SandboxFiles;
-use super::isolation::Isolation;
+use super::Isolation;
+use super::SandboxFiles;
 use super::stages::StageResults;
 use crate::ParamGroup;
 use crate::core::declared::requirements::Requirement;

@@ -3,15 +3,357 @@
 //!
 //! How a command is isolated is documented in [`sandbox`](crate::sandbox).
 
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use self::command::{Command, command_metric};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::check::{Check, Explained, Unscored, within};
+use crate::core::spec::Side;
+use crate::core::value_type::{TypeHelp, ValueType};
+use crate::metric;
+use crate::metrics::field as fields;
+use crate::sandbox::{
+    Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unconfined, check_path,
+};
+
+pub use command::{CommandSettings, CommandSettingsSetters};
+pub use test_results::{TestPass, VerificationDelta, test_pass, verification_delta};
+
 mod command;
-mod exit_code;
-mod files;
-mod isolation;
 mod stages;
 mod test_results;
 
-pub use command::{CommandSettings, CommandSettingsSetters};
-pub use exit_code::{Sandbox, sandbox};
-pub use files::{FileSource, SandboxFiles};
-pub use isolation::Isolation;
-pub use test_results::{TestPass, VerificationDelta, test_pass, verification_delta};
+/// The content of a file in the work directory. A file without a field of the prediction is
+/// read-only.
+///
+/// In JSON, and so on the command line, a field is its name (`"program"` or `"pred.program"` for
+/// the prediction, `"gold.test"` for the gold row), constant content is `{"text": "..."}`, and a
+/// list is the concatenation of its items.
+///
+/// ```
+/// use dsrs_metrics::metrics::FileSource;
+///
+/// let source: FileSource = serde_json::from_str(r#"["program", {"text": "\n"}, "gold.test"]"#)?;
+/// let newline = FileSource::Text("\n".to_owned());
+/// let parts = vec![FileSource::pred("program"), newline, FileSource::gold("test")];
+/// assert_eq!(source, FileSource::Parts(parts));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "JsonSource", into = "JsonSource")]
+pub enum FileSource {
+    /// A field of the gold row or of the prediction. A string is written as it is, `null` as
+    /// nothing, any other value as JSON.
+    Field(Side, String),
+    /// The same content for every row.
+    Text(String),
+    /// The concatenation of several sources, without separators.
+    Parts(Vec<FileSource>),
+}
+
+impl FileSource {
+    /// A field of the prediction.
+    pub fn pred(name: impl Into<String>) -> Self {
+        Self::Field(Side::Pred, name.into())
+    }
+
+    /// A field of the gold row.
+    pub fn gold(name: impl Into<String>) -> Self {
+        Self::Field(Side::Gold, name.into())
+    }
+
+    /// The first field of the prediction that the content contains.
+    fn field_of_prediction(&self) -> Option<&str> {
+        match self {
+            Self::Field(Side::Pred, name) => Some(name),
+            Self::Parts(parts) => parts.iter().find_map(Self::field_of_prediction),
+            Self::Field(Side::Gold, _) | Self::Text(_) => None,
+        }
+    }
+
+    fn append_to(
+        &self,
+        content: &mut String,
+        example: &Example,
+        pred: &Prediction,
+    ) -> Result<(), Unscored> {
+        match self {
+            Self::Text(text) => content.push_str(text),
+            Self::Parts(parts) => {
+                for part in parts {
+                    part.append_to(content, example, pred)?;
+                }
+            }
+            Self::Field(side, name) => {
+                let row = if *side == Side::Gold {
+                    &example.data
+                } else {
+                    &pred.data
+                };
+                content.push_str(&fields::written(fields::value(row, *side, name)?));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The JSON form of a [`FileSource`].
+#[derive(Deserialize, Serialize)]
+#[serde(
+    untagged,
+    expecting = "expected a field, an object with `text`, or a list of these"
+)]
+enum JsonSource {
+    Field(String),
+    Text { text: String },
+    Parts(Vec<FileSource>),
+}
+
+impl From<JsonSource> for FileSource {
+    fn from(json: JsonSource) -> Self {
+        match json {
+            JsonSource::Text { text } => Self::Text(text),
+            JsonSource::Parts(parts) => Self::Parts(parts),
+            JsonSource::Field(name) => {
+                match (name.strip_prefix("gold."), name.strip_prefix("pred.")) {
+                    (Some(name), _) => Self::gold(name),
+                    (_, Some(name)) => Self::pred(name),
+                    _ => Self::pred(name),
+                }
+            }
+        }
+    }
+}
+
+impl From<FileSource> for JsonSource {
+    fn from(source: FileSource) -> Self {
+        match source {
+            FileSource::Text(text) => Self::Text { text },
+            FileSource::Parts(parts) => Self::Parts(parts),
+            FileSource::Field(side, name) => Self::Field(format!("{side}.{name}")),
+        }
+    }
+}
+
+/// The files of the work directory: a relative path and the content of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SandboxFiles(IndexMap<String, FileSource>);
+
+impl SandboxFiles {
+    /// Adds a file, or replaces the file at its path.
+    pub fn push(&mut self, path: impl Into<String>, source: FileSource) {
+        self.0.insert(path.into(), source);
+    }
+
+    /// Returns whether the list of files is empty.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first file with a field of the prediction, as path and field.
+    pub(super) fn field_of_prediction(&self) -> Option<(&str, &str)> {
+        self.0
+            .iter()
+            .find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
+    }
+
+    /// The files of one row, as path and content: first those that are read-only, since they
+    /// contain no field of the prediction, then all others.
+    pub(super) fn of_row(
+        &self,
+        example: &Example,
+        pred: &Prediction,
+    ) -> Result<(Contents, Contents), Unscored> {
+        let (mut read_only, mut writable) = (Vec::new(), Vec::new());
+        for (path, source) in &self.0 {
+            let mut content = String::new();
+            source.append_to(&mut content, example, pred)?;
+            let is_writable = source.field_of_prediction().is_some();
+            let files = if is_writable {
+                &mut writable
+            } else {
+                &mut read_only
+            };
+            files.push((path.clone(), content));
+        }
+        Ok((read_only, writable))
+    }
+}
+
+/// Paths and contents of files.
+type Contents = Vec<(String, String)>;
+
+impl<P: Into<String>> FromIterator<(P, FileSource)> for SandboxFiles {
+    fn from_iter<I: IntoIterator<Item = (P, FileSource)>>(files: I) -> Self {
+        Self(
+            files
+                .into_iter()
+                .map(|(path, source)| (path.into(), source))
+                .collect(),
+        )
+    }
+}
+
+impl<'de> Deserialize<'de> for SandboxFiles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let files = IndexMap::<String, FileSource>::deserialize(deserializer)?;
+        for path in files.keys() {
+            check_path(path).map_err(D::Error::custom)?;
+        }
+        Ok(Self(files))
+    }
+}
+
+impl ValueType for SandboxFiles {
+    const HELP: TypeHelp = TypeHelp::new("a JSON object from file to field")
+        .with_example(r#"'{"check.py": "program"}'"#);
+}
+
+/// The [`SandboxProvider`] that runs the command of a metric; [`Bubblewrap`] by default.
+///
+/// On the command line, `bubblewrap` is the only choice.
+///
+/// ```
+/// use dsrs_metrics::metrics::{Isolation, Sandbox};
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::sandbox::Bubblewrap;
+///
+/// let isolation = Isolation::with_provider(Bubblewrap::with_program("/opt/bubblewrap/bwrap"));
+/// let metric = Sandbox::builder().command("true").isolation(isolation).build();
+/// ```
+#[derive(Debug, Clone)]
+pub struct Isolation(Arc<dyn SandboxProvider>);
+
+impl Isolation {
+    /// Uses another provider.
+    pub fn with_provider(provider: impl SandboxProvider + 'static) -> Self {
+        Self(Arc::new(provider))
+    }
+
+    /// No isolation: the command has all permissions of the current process. See [`Unconfined`].
+    pub fn none_because_i_trust_the_code() -> Self {
+        Self::with_provider(Unconfined::run_without_isolation_because_i_trust_the_code())
+    }
+
+    pub(super) async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
+        self.0.run(job).await
+    }
+
+    pub(super) async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
+        self.0.preflight(job).await
+    }
+}
+
+impl Default for Isolation {
+    fn default() -> Self {
+        Self::with_provider(Bubblewrap::new())
+    }
+}
+
+impl Serialize for Isolation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Isolation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match &*name {
+            "bubblewrap" => Ok(Self::default()),
+            other => Err(D::Error::custom(format!(
+                "expected the isolation `bubblewrap`, found `{other}`"
+            ))),
+        }
+    }
+}
+
+impl ValueType for Isolation {
+    const HELP: TypeHelp = TypeHelp::new("the name of an isolation");
+}
+
+/// Whether a command over the row's files exits with the expected code, isolated from the host.
+///
+/// A pass or a failure. A command that exceeds a limit fails; the feedback ends with the last part
+/// of its output. The fields that `files` names become files of the work directory, in which
+/// `/bin/sh` runs the command; files without a field of the prediction are read-only. The command
+/// has no network, no environment of the host, and of the host's files only its programs and
+/// libraries in `/usr`, and the installation of the command that the host's `PATH` finds; time, memory, processes, files and output are limited, and no process survives the
+/// row. See [`Bubblewrap`](crate::sandbox::Bubblewrap). If this isolation is not available, or the
+/// command does not exist, no row is scored and an error names the program to install.
+///
+/// **One stage does not detect cheating.** Where the tested code runs in the same process or
+/// sandbox as its checks, it can exit with the expected code before they run, return objects that
+/// are equal to everything, or replace the test framework, and score 1. For code that may cheat, set
+/// `check`: the program runs first, all its processes are killed, and the check then runs in a new
+/// sandbox over the files that the program left. The check must treat these files as data: compare
+/// or parse them, and never execute, import or unpickle them.
+///
+/// ```no_run
+/// use dsrs_metrics::metrics::{FileSource, Sandbox};
+/// use dsrs_metrics::prelude::*;
+///
+/// # async fn run() -> dsrs_metrics::Result<()> {
+/// let metric = Sandbox::builder()
+///     .command("python3 check.py")
+///     .file("check.py", FileSource::pred("program"))
+///     .expected_exit_code(0)
+///     .timeout_secs(10)
+///     .build();
+/// let pred = prediction! { "program" => "assert 1 + 1 == 2" };
+/// assert_eq!(metric.evaluate(&example! {}, &pred).await?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The same program in two stages, which compare its output with a field of the gold row:
+///
+/// ```no_run
+/// # use dsrs_metrics::metrics::{FileSource, Sandbox};
+/// # use dsrs_metrics::prelude::*;
+/// let metric = Sandbox::builder()
+///     .command("python3 main.py")
+///     .file("main.py", FileSource::pred("program"))
+///     .check("cmp /program/stdout expected")
+///     .check_file("expected", FileSource::gold("stdout"))
+///     .build();
+/// ```
+///
+/// On the command line:
+/// `--param 'sandbox.command=python3 main.py' --param 'sandbox.files={"main.py":"program"}'
+/// --param 'sandbox.check=cmp /program/stdout expected'
+/// --param 'sandbox.check_files={"expected":"gold.stdout"}'`.
+#[metric(tier = truth, cost = "500 msat")]
+pub async fn sandbox(
+    example: &Example,
+    pred: &Prediction,
+    /// The command line for `/bin/sh`.
+    #[param]
+    command: &str,
+    #[param(flatten)] settings: &CommandSettings,
+    /// The exit code that counts as a pass, of the check stage if there is one.
+    #[param(default = 0)]
+    expected_exit_code: i32,
+    /// Wall-clock seconds after which the command is killed, for each stage.
+    #[param(default = 30)]
+    timeout_secs: u64,
+) -> Result<Explained<Check>, Unscored> {
+    let command = Command {
+        command,
+        timeout_secs,
+        settings,
+    };
+    let results = command.run(example, pred).await?;
+    let score = Check::unless(command.failure(&results, expected_exit_code));
+    let passed = || format!("exit code {expected_exit_code}\n{}", results.output());
+    let details = score.passed.then(|| passed().trim_end().to_owned());
+    Ok(Explained { score, details })
+}
+
+command_metric!(Sandbox, SandboxBuilder<C>, |metric| {
+    within("expected_exit_code", metric.expected_exit_code, [0, 255])
+});

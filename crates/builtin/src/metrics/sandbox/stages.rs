@@ -6,7 +6,7 @@ use std::path::Path;
 use super::command::{Command, tail};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::check::Unscored;
-use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, temp_space};
+use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, reserve_temp_space};
 
 /// The subdirectory of `/program` with the files that the program left.
 const FILES: &str = "files";
@@ -88,7 +88,7 @@ impl Command<'_> {
         check: &str,
         read_only: Vec<(String, String)>,
     ) -> Result<StageResults, Unscored> {
-        let _space = temp_space::reserve(&program.limits).await;
+        let _space = reserve_temp_space(&program.limits).await;
         let dir = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
         let dir = dir.map_err(|error| io("creating a directory", &error))?;
         let files = dir.path().join(FILES);

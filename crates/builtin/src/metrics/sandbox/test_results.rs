@@ -6,15 +6,14 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::check::{Explained, Unscored};
 use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
+use crate::sandbox::Termination;
 use crate::sandbox::counts::{self, Counts};
-use crate::sandbox::{Report, Termination, on_thread};
 
 /// Whether the tests pass: the test command exits with 0, at least one test results, and none failed.
 ///
 /// In [0, 1]; 1 is a pass. With `partial_credit` the score is the share of tests that passed, and 1
 /// only if all passed and the exit code is 0. The counts are parsed from the output
-/// ([`parse`](crate::sandbox::counts::parse): cargo, pytest, unittest, jest, go test, TAP, JUnit
-/// XML, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback has its last
+/// ([`parse`](crate::sandbox::counts::parse): cargo, pytest, unittest, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback has its last
 /// lines; a test command that is killed or crashes scores 0 too. The command runs isolated as
 /// described at [`sandbox`](crate::metrics::sandbox()), without network: everything that the tests
 /// need must be in `folder`, `files` or `readable`.
@@ -62,7 +61,7 @@ pub async fn test_pass(
     let results = command.run(example, pred).await?;
     let failure = command.failure(&results, 0);
     let output = tail(&results.report.stdout).to_owned();
-    let score = score(&count(results).await?, failure, partial_credit);
+    let score = score(&count(&results), failure, partial_credit);
     let is_shown = output.trim().is_empty() || score.feedback.ends_with(&output);
     let details = (!is_shown).then(|| format!("{}\n{output}", score.feedback));
     Ok(Explained { score, details })
@@ -78,35 +77,21 @@ enum Tests {
     Unreadable(String),
 }
 
-/// Parses the test counts. The tested code controls the output, so this happens on a thread of its
-/// own, which the row's deadline does not wait for.
-async fn count(results: StageResults) -> Result<Tests, Unscored> {
-    let was_killed = match results.report.termination {
+fn count(results: &StageResults) -> Tests {
+    let report = &results.report;
+    let was_killed = match report.termination {
         // The shell reports a signal as 128 and its number.
         Termination::Exited(code) => (129..=192).contains(&code),
         _ => true,
     };
-    if was_killed {
-        return Ok(Tests::Crashed);
-    }
-    let parse = move || {
-        let Report {
-            stdout,
-            stderr,
-            termination,
-            ..
-        } = &results.report;
-        match counts::parse_streams(&[stdout, stderr]) {
-            Some(counts) => Tests::Counted(counts),
-            None if *termination == Termination::Exited(0) => {
-                Tests::Unreadable(results.output().to_owned())
-            }
-            None => Tests::Crashed,
+    match counts::parse_streams(&[&report.stdout, &report.stderr]) {
+        _ if was_killed => Tests::Crashed,
+        Some(counts) => Tests::Counted(counts),
+        None if report.termination == Termination::Exited(0) => {
+            Tests::Unreadable(results.output().to_owned())
         }
-    };
-    on_thread("parsing test results", parse)
-        .await
-        .map_err(Unscored::because)
+        None => Tests::Crashed,
+    }
 }
 
 fn score(tests: &Tests, failure: Option<String>, partial_credit: bool) -> FeedbackMetric {
@@ -201,7 +186,7 @@ pub async fn verification_delta(
     };
     let results = command.run(example, pred).await?;
     let failure = command.failure(&results, 0).unwrap_or_default();
-    let (after, crash) = match count(results).await? {
+    let (after, crash) = match count(&results) {
         Tests::Counted(counts) => (counts.passed, String::new()),
         Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
         Tests::Unreadable(output) => {

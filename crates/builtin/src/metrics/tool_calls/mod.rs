@@ -2,13 +2,50 @@
 //! repetition.
 
 #[cfg(feature = "schema")]
-mod schema_graph;
-#[cfg(feature = "schema")]
-mod schema_work;
-#[cfg(feature = "schema")]
 mod tool_params_schema;
-mod was_repeated;
+
+use serde_json::Value;
+
+use crate::core::score::check::Check;
+use crate::json::equality::same_value;
+use crate::metric;
 
 #[cfg(feature = "schema")]
 pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
-pub use was_repeated::{WasRepeated, was_repeated};
+
+/// Whether the tool call is new: it fails if a call in the history has the same tool and the same
+/// parameters.
+///
+/// A pass (1) if the call is not repeated. Reads `pred.tool`, `pred.params`, and the `tool` and
+/// `params` of earlier calls from the list `gold.execution_history`. Parameters are compared as
+/// JSON values: neither the order of keys nor the notation of numbers (`1`, `1.0`, `1e0`) matters.
+/// A missing `params` or `tool` equals `null`, and a row without a history has no earlier calls.
+///
+/// ```
+/// use dsrs_metrics::metrics::WasRepeated;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "execution_history" => [json!({ "tool": "read", "params": { "path": "a.rs", "line": 1 } })] };
+/// let again = prediction! { "tool" => "read", "params" => json!({ "line": 1.0, "path": "a.rs" }) };
+/// assert_eq!(WasRepeated.score(&gold, &again)?.value, 0.0);
+/// let other = prediction! { "tool" => "read", "params" => json!({ "line": 2, "path": "a.rs" }) };
+/// assert_eq!(WasRepeated.score(&gold, &other)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(explain = |_, _, _, score| format!("Was repeated: {}", score == 0.0))]
+pub fn was_repeated(
+    #[gold(default = &[])] execution_history: &[Value],
+    #[pred(missing)] tool: Option<&Value>,
+    #[pred] params: Option<&Value>,
+) -> Check {
+    let (tool, params) = (tool.unwrap_or(&Value::Null), params.unwrap_or(&Value::Null));
+    let is_same = |call: &Value| {
+        let field = |name| call.get(name).unwrap_or(&Value::Null);
+        same_value(field("tool"), tool) && same_value(field("params"), params)
+    };
+    let earlier = execution_history.iter().position(is_same);
+    Check::unless(earlier.map(|at| format!("the same call was made before, as call {}", at + 1)))
+}

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use jsonschema::error::ValidationErrorKind;
@@ -10,12 +11,13 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::schema_work::{PatternBudget, SchemaWork};
 use crate::core::score::check::{Check, Unscored};
 use crate::core::value_type::{TypeHelp, ValueType};
+use crate::deadline;
 use crate::json::depth::{self, TooDeep};
 use crate::messages::escape;
 use crate::metric;
+use crate::syntax::pattern_size::schema_pattern_size;
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
 /// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by
@@ -28,6 +30,19 @@ const MAX_ERRORS: usize = 10;
 /// The maximum length of one message in the feedback, in bytes. A message may quote a value of any
 /// length.
 const MAX_MESSAGE_BYTES: usize = 400;
+
+/// The maximum time of a validation that follows references. A validator follows each `$ref` each
+/// time it meets it, and cannot be interrupted: definitions that refer to the next one twice double
+/// the work.
+const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// The maximum number of references in a schema. The validator recurses for each of them, at each
+/// level of a value.
+const MAX_REFERENCES: usize = 1_000;
+
+/// The maximum size of all patterns of the schemas, with repetitions written out. They compile in
+/// half a second.
+const MAX_PATTERNS: u64 = 2_000_000;
 
 /// Whether the parameters of the tool call are valid against the tool's JSON Schema.
 ///
@@ -42,10 +57,9 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// first row. An invalid schema in a row, or a pattern that takes too long, is an error of that
 /// row.
 ///
-/// A schema is also invalid if it would take too much work: references that lead to more than
-/// 10,000 evaluations of one value, or patterns of more than 2 million characters with repetitions
-/// written out. Parameters that would need more than a million evaluations, or 100 for each value
-/// in them, fail; only a recursive schema can get there. Each message quotes at most 400 bytes.
+/// A schema is also invalid if it would take too much work: more than 1,000 references, or patterns
+/// of more than 2 million characters with repetitions written out. Parameters whose validation takes
+/// more than 5 seconds fail; only references can get there. Each message quotes at most 400 bytes.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{ToolParamsSchema, ToolSchemas};
@@ -82,10 +96,7 @@ pub fn tool_params_schema(
             "no schemas; set `schemas`, or add `gold.schemas` to the row",
         ));
     }
-    let Some(Tool {
-        validator, work, ..
-    }) = schemas.0.get(tool)
-    else {
+    let Some(found) = schemas.0.get(tool) else {
         let tools: Vec<&str> = schemas.0.keys().map(String::as_str).collect();
         let tools = bounded(tools.join("`, `"));
         let message = format!(
@@ -100,9 +111,18 @@ pub fn tool_params_schema(
             "field `pred.params` contains {TooDeep}"
         )));
     }
-    match work.check(&params) {
-        Ok(()) => validate(validator, &params),
-        Err(too_much) => Ok(Check::fail(too_much)),
+    if !found.has_references {
+        return validate(&found.validator, &params);
+    }
+    let (schemas, tool, params) = (schemas.clone(), tool.to_owned(), params.into_owned());
+    let validation = move || validate(&schemas.0[&tool].validator, &params);
+    match deadline::within(MAX_TIME, validation) {
+        Ok(Some(result)) => result,
+        Ok(None) => Ok(Check::fail(format!(
+            "the validation takes more than {} s",
+            MAX_TIME.as_secs()
+        ))),
+        Err(error) => Err(Unscored::because(error)),
     }
 }
 
@@ -179,7 +199,7 @@ pub struct ToolSchemas(Arc<IndexMap<String, Tool>>);
 struct Tool {
     schema: Value,
     validator: Validator,
-    work: SchemaWork,
+    has_references: bool,
 }
 
 /// The schema of a tool is not a valid JSON Schema.
@@ -203,11 +223,16 @@ impl ToolSchemas {
     pub fn new<'s, N: Into<String>>(
         schemas: impl IntoIterator<Item = (N, &'s Value)>,
     ) -> Result<Self, InvalidSchema> {
-        let mut patterns = PatternBudget::default();
-        let compiled = schemas
-            .into_iter()
-            .map(|(tool, schema)| compile(tool.into(), schema, &mut patterns));
-        Ok(Self(Arc::new(compiled.collect::<Result<_, _>>()?)))
+        let mut patterns = MAX_PATTERNS;
+        let mut tools = IndexMap::new();
+        for (tool, schema) in schemas {
+            let tool = tool.into();
+            match compiled(schema, &mut patterns) {
+                Ok(compiled) => tools.insert(tool, compiled),
+                Err(reason) => return Err(InvalidSchema { tool, reason }),
+            };
+        }
+        Ok(Self(Arc::new(tools)))
     }
 
     fn from_json(schemas: &Value) -> Result<Self, String> {
@@ -219,42 +244,78 @@ impl ToolSchemas {
     }
 }
 
-fn compile(
-    tool: String,
-    schema: &Value,
-    patterns: &mut PatternBudget,
-) -> Result<(String, Tool), InvalidSchema> {
-    match compiled(schema, patterns) {
-        Ok(compiled) => Ok((tool, compiled)),
-        Err(reason) => Err(InvalidSchema { tool, reason }),
-    }
-}
-
-fn compiled(schema: &Value, budget: &mut PatternBudget) -> Result<Tool, String> {
+/// Compiles a schema, whose patterns take from what is left of [`MAX_PATTERNS`].
+fn compiled(schema: &Value, patterns_left: &mut u64) -> Result<Tool, String> {
     if depth::is_too_deep(schema) {
         return Err(TooDeep.to_string());
     }
-    budget.take(schema)?;
-    let work = SchemaWork::of(schema)?;
-    let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
-    let options = jsonschema::options()
-        .should_validate_formats(false)
-        .with_pattern_options(patterns);
-    match options.build(schema) {
-        Ok(validator) => Ok(Tool {
-            schema: schema.clone(),
-            validator,
-            work,
-        }),
-        Err(error) => {
-            let pointer = error.instance_path().as_str();
-            let location = if pointer.is_empty() {
-                String::new()
-            } else {
-                format!("{pointer}: ")
-            };
-            Err(bounded(format_args!("{location}{error}")))
+    let mut references = 0;
+    measure(schema, patterns_left, &mut references)?;
+    if references > MAX_REFERENCES {
+        return Err(format!("it has more than {MAX_REFERENCES} references"));
+    }
+    let build = |schema: &Value| {
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
+        jsonschema::options()
+            .should_validate_formats(false)
+            .with_pattern_options(patterns)
+            .build(schema)
+            .map_err(|error| match error.instance_path().as_str() {
+                "" => bounded(error),
+                pointer => bounded(format_args!("{pointer}: {error}")),
+            })
+    };
+    let validator = if references == 0 {
+        build(schema)?
+    } else {
+        let schema = schema.clone();
+        deadline::within(MAX_TIME, move || build(&schema))
+            .map_err(|error| error.to_string())?
+            .ok_or_else(|| format!("it takes more than {} s to compile", MAX_TIME.as_secs()))??
+    };
+    Ok(Tool {
+        schema: schema.clone(),
+        validator,
+        has_references: references > 0,
+    })
+}
+
+/// Counts the references of a schema, and subtracts the size of its patterns from what is left.
+fn measure(schema: &Value, patterns_left: &mut u64, references: &mut usize) -> Result<(), String> {
+    let mut take = |pattern: &str| match patterns_left
+        .checked_sub(schema_pattern_size(pattern).expanded)
+    {
+        Some(left) => {
+            *patterns_left = left;
+            Ok(())
         }
+        None => {
+            let start: String = pattern.chars().take(60).collect();
+            Err(format!(
+                "its patterns have more than {MAX_PATTERNS} characters with repetitions written out, at the pattern `{start}`; use smaller repetition counts"
+            ))
+        }
+    };
+    match schema {
+        Value::Array(items) => items
+            .iter()
+            .try_for_each(|item| measure(item, patterns_left, references)),
+        Value::Object(members) => {
+            for (key, member) in members {
+                match (key.as_str(), member) {
+                    ("pattern", Value::String(pattern)) => take(pattern)?,
+                    ("patternProperties", Value::Object(patterns)) => {
+                        patterns.keys().try_for_each(|pattern| take(pattern))?;
+                    }
+                    ("$ref" | "$dynamicRef" | "$recursiveRef", _) => *references += 1,
+                    _ => {}
+                }
+            }
+            members
+                .values()
+                .try_for_each(|member| measure(member, patterns_left, references))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -8,20 +8,15 @@ use serde_json::{Map, Value, json};
 use super::{Names, SCHEMA_VERSION, Samples};
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::{MetricIdentity, ScoreKind};
-use crate::export::facts::{Annotator, Facts};
-use crate::export::run::ExportedRun;
+use crate::export::run::{Annotator, ExportedRun};
 use crate::results::MetricFigures;
 
 /// Returns the results of the metrics that have a score, and a note for each other one.
-pub(super) fn results(
-    run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    names: &Names,
-) -> (Vec<Value>, Vec<String>) {
+pub(super) fn results(run: &ExportedRun<'_>, names: &Names) -> (Vec<Value>, Vec<String>) {
     let (mut results, mut notes) = (Vec::new(), Vec::new());
     for (metric, figures) in &run.metrics {
         match figures.score.filter(|score| score.is_finite()) {
-            Some(score) => results.push(result(run, facts, names, (metric, figures, score))),
+            Some(score) => results.push(result(run, names, (metric, figures, score))),
             None => {
                 let metric = crate::messages::escape::name(metric);
                 notes.push(format!(
@@ -40,7 +35,6 @@ pub(super) fn result_id(names: &Names, metric: &str) -> String {
 
 fn result(
     run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
     names: &Names,
     (metric, figures, score): (&str, &MetricFigures, f64),
 ) -> Value {
@@ -59,8 +53,8 @@ fn result(
     json!({
         "evaluation_result_id": result_id(names, metric),
         "evaluation_name": metric,
-        "source_data": source_data(facts, names),
-        "metric_config": metric_config(run, facts, (metric, figures)),
+        "source_data": source_data(run, names),
+        "metric_config": metric_config(run, (metric, figures)),
         "score_details": {
             "score": score,
             "details": details,
@@ -90,12 +84,8 @@ fn uncertainty(figures: &MetricFigures) -> Value {
     known.into()
 }
 
-fn metric_config(
-    run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    (metric, figures): (&str, &MetricFigures),
-) -> Value {
-    let identity = facts.identity(metric);
+fn metric_config(run: &ExportedRun<'_>, (metric, figures): (&str, &MetricFigures)) -> Value {
+    let identity = run.identity(metric);
     let is_verdict = figures.kind == ScoreKind::Bool;
     let range = match is_verdict {
         true => Some((0.0, 1.0)),
@@ -115,13 +105,13 @@ fn metric_config(
     };
     let mut config = Map::new();
     let mut add = |key: &str, value: Value| config.insert(key.to_owned(), value);
-    add("evaluation_description", description(facts, metric).into());
+    add("evaluation_description", description(run, metric).into());
     add("metric_id", metric.into());
     add("metric_name", metric.into());
     if is_verdict {
         add("metric_unit", "proportion".into());
     }
-    add("lower_is_better", facts.is_lower_better(metric).into());
+    add("lower_is_better", run.is_lower_better(metric).into());
     add(
         "score_type",
         if is_verdict { "binary" } else { "continuous" }.into(),
@@ -138,7 +128,7 @@ fn metric_config(
     if !parameters.is_empty() {
         add("metric_parameters", parameters.into());
     }
-    match facts.annotator(metric) {
+    match run.annotator(metric) {
         Annotator::Code => {}
         Annotator::OfflineJudge => {
             add("additional_details", json!({ "judge": OFFLINE_JUDGE }));
@@ -161,8 +151,8 @@ fn metric_config(
 }
 
 /// The version and the settings of the metric.
-fn description(facts: &Facts<'_>, metric: &str) -> String {
-    match facts.identity(metric) {
+fn description(run: &ExportedRun<'_>, metric: &str) -> String {
+    match run.identity(metric) {
         Some(identity) => format!("{metric} of dsrs-metrics: {identity}"),
         None => format!("{metric}; the result file does not describe it"),
     }
@@ -187,8 +177,8 @@ fn unknown_deployment() -> Map<String, Value> {
         .collect()
 }
 
-fn source_data(facts: &Facts<'_>, names: &Names) -> Value {
-    let data = facts
+fn source_data(run: &ExportedRun<'_>, names: &Names) -> Value {
+    let data = run
         .manifest()
         .map(|manifest| &*manifest.run.data)
         .unwrap_or_default();
@@ -228,21 +218,21 @@ pub(super) struct Document {
 }
 
 pub(super) fn document(
-    facts: &Facts<'_>,
+    run: &ExportedRun<'_>,
     names: &Names,
     evaluation_results: Vec<Value>,
     samples: Option<Samples>,
 ) -> Document {
-    let tags: BTreeMap<_, _> = facts
+    let tags: BTreeMap<_, _> = run
         .tags()
         .into_iter()
         .filter(|(name, _)| !KNOWN_TAGS.contains(name))
         .collect();
     let mut source_metadata = json!({
-        "source_name": facts.label().unwrap_or("dsrs-metrics"),
+        "source_name": run.label().unwrap_or("dsrs-metrics"),
         "source_type": "evaluation_run",
         "source_organization_name": names.organization,
-        "evaluator_relationship": facts.tag("relationship").unwrap_or("other"),
+        "evaluator_relationship": run.tag("relationship").unwrap_or("other"),
     });
     if let (false, Some(fields)) = (tags.is_empty(), source_metadata.as_object_mut()) {
         fields.insert("additional_details".to_owned(), json!(tags));
@@ -252,7 +242,7 @@ pub(super) fn document(
         ("deployment", "deployment_type"),
         ("availability", "model_availability"),
     ] {
-        if let Some(value) = facts.tag(tag) {
+        if let Some(value) = run.tag(tag) {
             deployment.insert(field.to_owned(), value.into());
         }
     }
@@ -267,12 +257,12 @@ pub(super) fn document(
     Document {
         schema_version: SCHEMA_VERSION,
         evaluation_id: names.evaluation_id.clone(),
-        evaluation_timestamp: facts
+        evaluation_timestamp: run
             .started
             .map(|it| humantime::format_rfc3339_seconds(it).to_string()),
-        retrieved_timestamp: facts.ended_s().to_string(),
+        retrieved_timestamp: run.ended_s().to_string(),
         source_metadata,
-        eval_library: json!({ "name": "dsrs-metrics", "version": facts.version() }),
+        eval_library: json!({ "name": "dsrs-metrics", "version": run.version() }),
         model_info: json!({ "name": names.model, "id": names.model, "additional_details": deployment }),
         evaluation_results,
         detailed_evaluation_results: detailed,

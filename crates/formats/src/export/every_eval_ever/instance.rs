@@ -5,10 +5,8 @@ use serde_json::{Map, Value, json};
 use super::aggregate::result_id;
 use super::{Names, SCHEMA_VERSION};
 use crate::core::MetricIdentity;
-use crate::export::error::ExportError;
-use crate::export::facts::Facts;
-use crate::export::run::{ExportedRun, LeftOut};
-use crate::export::sample::{Sample, TextFields};
+use crate::error::FormatError;
+use crate::export::run::{ExportedRun, LeftOut, Sample};
 use crate::import::as_string;
 use crate::messages::hash::sha256;
 use crate::results::{ResultRow, ResultScore};
@@ -16,12 +14,11 @@ use crate::trajectory::{Role, Trajectory};
 
 pub(super) fn of_row(
     run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
     names: &Names,
-    (row, fields): (&ResultRow, &TextFields),
+    row: &ResultRow,
     left_out: &mut LeftOut,
-) -> Result<Vec<Value>, ExportError> {
-    let sample = Sample::of(row, fields)?;
+) -> Result<Vec<Value>, FormatError> {
+    let sample = Sample::of(row, run)?;
     let common = common(names, row, &sample);
     let mut records = Vec::with_capacity(row.scores.len());
     for (metric, score) in &row.scores {
@@ -40,7 +37,7 @@ pub(super) fn of_row(
         add("evaluation_result_id", result_id(names, metric).into());
         let mut evaluation = json!({
             "score": value,
-            "is_correct": is_correct(run, facts, (metric, score)),
+            "is_correct": is_correct(run, (metric, score)),
         });
         if let (Some(trajectory), Some(evaluation)) =
             (&sample.trajectory, evaluation.as_object_mut())
@@ -68,21 +65,17 @@ pub(super) fn of_row(
 }
 
 /// The verdict; of a metric without one, whether the score is the best one that the metric has.
-fn is_correct(
-    run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    (metric, score): (&str, &ResultScore),
-) -> bool {
+fn is_correct(run: &ExportedRun<'_>, (metric, score): (&str, &ResultScore)) -> bool {
     let Some(value) = score.value else {
         return false;
     };
     if let Some(passed) = score.passed {
         return passed;
     }
-    let range = facts.identity(metric).and_then(MetricIdentity::range);
+    let range = run.identity(metric).and_then(MetricIdentity::range);
     match range {
         _ if run.is_verdict(metric) => value >= 1.0,
-        Some(range) if facts.is_lower_better(metric) => value <= range.min,
+        Some(range) if run.is_lower_better(metric) => value <= range.min,
         Some(range) => value >= range.max,
         None => false,
     }

@@ -10,10 +10,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::error::ExportError;
-use super::facts::Facts;
 use super::run::{ExportedRun, LeftOut};
-use super::sample::TextFields;
+use crate::error::FormatError;
 use crate::evaluate::report::OutputFile;
 use crate::messages::escape;
 use crate::messages::hash::hexadecimal;
@@ -52,12 +50,12 @@ struct Names {
 
 impl Names {
     /// Returns an error with all facts that are missing.
-    fn of(facts: &Facts<'_>) -> Result<Self, ExportError> {
-        let model = facts
+    fn of(run: &ExportedRun<'_>) -> Result<Self, FormatError> {
+        let model = run
             .tag("model")
             .filter(|model| model.split('/').all(is_portable));
         let model = model.filter(|model| model.contains('/'));
-        let organization = facts.tag("organization");
+        let organization = run.tag("organization");
         let wanted = [
             (
                 model.is_none(),
@@ -73,7 +71,7 @@ impl Names {
             .filter_map(|(is_missing, tag)| is_missing.then_some(*tag))
             .collect();
         let (Some(model), Some(organization)) = (model, organization) else {
-            let found = match facts.tag("model") {
+            let found = match run.tag("model") {
                 Some(model) => format!(" (found the model `{}`)", escape::name(model)),
                 None => String::new(),
             };
@@ -81,40 +79,31 @@ impl Names {
                 "missing facts of the run{found}; write {}",
                 missing.join(", and ")
             );
-            return Err(ExportError::Facts {
-                format: "eee",
-                reason,
-            });
+            return Err(facts_error(&reason));
         };
         for (tag, allowed) in TAGS_WITH_VALUES {
-            if let Some(found) = facts.tag(tag).filter(|found| !allowed.contains(found)) {
+            if let Some(found) = run.tag(tag).filter(|found| !allowed.contains(found)) {
                 let (found, allowed) = (escape::name(found), allowed.join(", "));
                 let reason = format!("invalid tag {tag}={found}; write one of: {allowed}");
-                return Err(ExportError::Facts {
-                    format: "eee",
-                    reason,
-                });
+                return Err(facts_error(&reason));
             }
         }
-        let dataset = facts.dataset();
+        let dataset = run.dataset();
         let collection = dataset.replace('/', "_");
         if !is_portable(&collection) {
             let found = escape::name(&dataset);
             let reason = format!(
                 "invalid name of the data set `{found}`: expected the name of a folder; write --tag dataset=NAME"
             );
-            return Err(ExportError::Facts {
-                format: "eee",
-                reason,
-            });
+            return Err(facts_error(&reason));
         }
-        let evaluation_id = format!("{dataset}/{model}/{}", facts.ended_s());
+        let evaluation_id = format!("{dataset}/{model}/{}", run.ended_s());
         let (developer, name) = model.split_once('/').unwrap_or_default();
         let folder = Path::new("data")
             .join(collection)
             .join(developer)
             .join(name.replace('/', "_"));
-        let uuid = facts.uuid(&["every_eval_ever", model, &dataset]);
+        let uuid = run.uuid(&["every_eval_ever", model, &dataset]);
         let (model, organization) = (model.to_owned(), organization.to_owned());
         Ok(Self {
             evaluation_id,
@@ -153,29 +142,24 @@ fn is_portable(name: &str) -> bool {
 /// Writes both files, and returns their paths, the run first, with notes on what is not in them.
 pub(super) fn write(
     run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    fields: &TextFields,
     folder: &Path,
-) -> Result<(Vec<PathBuf>, Vec<String>), ExportError> {
-    let names = Names::of(facts)?;
-    let (results, without_score) = aggregate::results(run, facts, &names);
+) -> Result<(Vec<PathBuf>, Vec<String>), FormatError> {
+    let names = Names::of(run)?;
+    let (results, without_score) = aggregate::results(run, &names);
     if results.is_empty() {
         let reason = "no metric has a score".to_owned();
-        return Err(ExportError::Facts {
-            format: "eee",
-            reason,
-        });
+        return Err(facts_error(&reason));
     }
     let target = folder.join(&names.folder);
     let file_error = |file: &Path| {
         let file = file.to_owned();
-        move |reason| ExportError::File { file, reason }
+        move |reason| unwritable(&file, &reason)
     };
     fs::create_dir_all(&target).map_err(file_error(&target))?;
     let mut notes: Vec<String> = without_score;
     let mut files = vec![target.join(format!("{}.json", names.uuid))];
     let path = target.join(names.samples());
-    let samples = match write_samples(run, facts, fields, &names, &path)? {
+    let samples = match write_samples(run, &names, &path)? {
         None => {
             notes.push("the rows are not exported, because the result file has no gold rows; write it with `score --with-rows`".to_owned());
             None
@@ -186,7 +170,7 @@ pub(super) fn write(
             Some(samples)
         }
     };
-    let document = aggregate::document(facts, &names, results, samples);
+    let document = aggregate::document(run, &names, results, samples);
     let out = OutputFile::create(&files[0]).map_err(file_error(&files[0]))?;
     let written = out.write(|out| {
         serde_json::to_writer_pretty(&mut *out, &document)?;
@@ -194,6 +178,15 @@ pub(super) fn write(
     });
     written.map_err(file_error(&files[0]))?;
     Ok((files, notes))
+}
+
+fn unwritable(file: &Path, reason: &io::Error) -> FormatError {
+    FormatError::at(file, format_args!("cannot be written: {reason}"))
+}
+
+/// The error of facts that neither the result file nor the caller states.
+fn facts_error(reason: &str) -> FormatError {
+    FormatError::new(format_args!("--to eee: {reason}"))
 }
 
 /// The file with the rows, for the file of the run.
@@ -205,15 +198,10 @@ struct Samples {
 /// Writes the rows, and returns a note on the results that are not in the file. Without gold rows it writes no file and returns `None`.
 fn write_samples(
     run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    fields: &TextFields,
     names: &Names,
     path: &Path,
-) -> Result<Option<(Samples, Option<String>)>, ExportError> {
-    let failed = |reason| ExportError::File {
-        file: path.to_owned(),
-        reason,
-    };
+) -> Result<Option<(Samples, Option<String>)>, FormatError> {
+    let failed = |reason| unwritable(path, &reason);
     let out = OutputFile::create(path).map_err(failed)?;
     let (mut rows, mut hash, mut left_out) = (0, Sha256::new(), LeftOut::default());
     let (mut result, mut has_gold) = (Ok(()), true);
@@ -223,7 +211,7 @@ fn write_samples(
             if !has_gold {
                 return Ok(());
             }
-            for record in instance::of_row(run, facts, names, (row, fields), &mut left_out)? {
+            for record in instance::of_row(run, names, row, &mut left_out)? {
                 let line = format!("{record}\n");
                 hash.update(&line);
                 file.write_all(line.as_bytes()).map_err(failed)?;

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::VERSION;
 use crate::core::ScoreKind;
-use crate::export::facts::{Facts, stem};
-use crate::export::run::ExportedRun;
+use crate::export::run::{ExportedRun, stem};
 
 #[derive(Serialize)]
 pub(super) struct Header {
@@ -47,41 +46,41 @@ impl Header {
 }
 
 /// The model of a log without an evaluated model, as inspect_ai writes it.
-pub(super) fn model<'a>(facts: &Facts<'a>) -> &'a str {
-    facts.tag("model").unwrap_or("none/none")
+pub(super) fn model<'a>(run: &'a ExportedRun<'_>) -> &'a str {
+    run.tag("model").unwrap_or("none/none")
 }
 
-pub(super) fn header(run: &ExportedRun<'_>, facts: &Facts<'_>) -> Header {
-    let model = model(facts);
-    let dataset = facts.dataset();
-    let task = facts.tag("task").unwrap_or(&dataset);
-    let manifest = facts.manifest().map(|manifest| &manifest.run);
+pub(super) fn header(run: &ExportedRun<'_>) -> Header {
+    let model = model(run);
+    let dataset = run.dataset();
+    let task = run.tag("task").unwrap_or(&dataset);
+    let manifest = run.manifest().map(|manifest| &manifest.run);
     let rows = run.rows();
     let failed = manifest.map_or(0, |it| it.failed_rows);
-    let [created, ended] = [facts.started.unwrap_or(facts.ended), facts.ended].map(|time| {
+    let [created, ended] = [run.started.unwrap_or(run.ended), run.ended].map(|time| {
         format!(
             "{}+00:00",
             &humantime::format_rfc3339_seconds(time).to_string()[..19]
         )
     });
-    let tags = facts.tags();
-    let metadata = json!({ "label": facts.label(), "tags": tags, "file": stem(run.file) });
+    let tags = run.tags();
+    let metadata = json!({ "label": run.label(), "tags": tags, "file": stem(run.file) });
     let scorers = run.metrics.keys().map(|name| {
-        let options = facts
+        let options = run
             .identity(name)
             .map(|identity| identity.parameters().clone());
         json!({ "name": name, "options": options.unwrap_or_default() })
     });
     let eval = json!({
-        "eval_id": facts.uuid(&["eval"]),
-        "run_id": facts.uuid(&["run"]),
-        "task_id": facts.uuid(&["task"]),
+        "eval_id": run.uuid(&["eval"]),
+        "run_id": run.uuid(&["run"]),
+        "task_id": run.uuid(&["task"]),
         "created": created,
         "task": task,
         "dataset": { "name": dataset, "samples": rows },
         "model": model,
         "config": { "epochs": 1 },
-        "packages": { "dsrs-metrics": facts.version() },
+        "packages": { "dsrs-metrics": run.version() },
         "metadata": metadata,
         "scorers": scorers.collect::<Vec<_>>(),
     });
@@ -94,18 +93,14 @@ pub(super) fn header(run: &ExportedRun<'_>, facts: &Facts<'_>) -> Header {
         results: Results {
             total_samples: rows,
             completed_samples: rows.saturating_sub(failed),
-            scores: run
-                .metrics
-                .keys()
-                .map(|name| score(run, facts, name))
-                .collect(),
+            scores: run.metrics.keys().map(|name| score(run, name)).collect(),
         },
         stats: json!({ "started_at": created, "completed_at": ended, "model_usage": {} }),
     }
 }
 
 /// The results of a metric. inspect_ai leaves failed samples out of its means; here they count as the failure score.
-fn score(run: &ExportedRun<'_>, facts: &Facts<'_>, name: &str) -> Score {
+fn score(run: &ExportedRun<'_>, name: &str) -> Score {
     let figures = &run.metrics[name];
     let mean = if figures.kind == ScoreKind::Bool {
         "accuracy"
@@ -128,7 +123,7 @@ fn score(run: &ExportedRun<'_>, facts: &Facts<'_>, name: &str) -> Score {
         scorer: name.to_owned(),
         scored_samples: figures.counts.scored + figures.counts.failed,
         unscored_samples: figures.counts.gated + figures.counts.skipped + figures.counts.abstained,
-        params: facts
+        params: run
             .identity(name)
             .map(|it| it.parameters().clone())
             .unwrap_or_default(),
@@ -136,7 +131,7 @@ fn score(run: &ExportedRun<'_>, facts: &Facts<'_>, name: &str) -> Score {
         metadata: json!({
             "failed": figures.counts.failed, "failure_score": run.failure_score(),
             "ci95": ci95, "ci95_method": figures.method,
-            "identity": facts.identity(name).map(ToString::to_string),
+            "identity": run.identity(name).map(ToString::to_string),
         }),
     }
 }

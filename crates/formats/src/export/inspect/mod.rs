@@ -1,20 +1,19 @@
 //! Logs of inspect_ai: an archive with a header, a member for each sample, and their summaries.
 //!
-//! `header.rs` has the evaluation and its results, `sample.rs` the samples, `value.rs` the JSON that inspect_ai writes, with `NaN`.
-
-mod header;
-mod sample;
-mod value;
+//! `header.rs` has the evaluation and its results, `sample.rs` the samples.
 
 use std::io::{self, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
+use serde::{Serialize, Serializer};
+use serde_json::ser::Formatter;
 
-use super::error::ExportError;
-use super::facts::Facts;
-use super::run::ExportedRun;
-use super::sample::TextFields;
+use crate::error::FormatError;
+use crate::export::run::ExportedRun;
 use crate::results::ResultRow;
+
+mod header;
+mod sample;
 
 /// The version of the format.
 const VERSION: u32 = 2;
@@ -24,21 +23,18 @@ const MAX_NAME: usize = 65_535;
 
 pub(super) fn write(
     run: &ExportedRun<'_>,
-    facts: &Facts<'_>,
-    fields: &TextFields,
     out: &mut impl Write,
-) -> Result<Vec<String>, ExportError> {
+) -> Result<Vec<String>, FormatError> {
     let mut archive = ZipArchiveWriter::new(out);
-    let samples = sample::Samples { run, facts, fields };
-    let header = header::header(run, facts);
+    let header = header::header(run);
     let start = header.start();
     member(&mut archive, "_journal/start.json", |out| {
-        value::write(out, &start)
+        write_json(out, &start)
     })?;
     run.each_row(|row| {
-        let sample = samples.sample(row)?;
+        let sample = run.sample(row)?;
         member(&mut archive, &member_name(row)?, |out| {
-            value::write(out, &sample)
+            write_json(out, &sample)
         })
     })?;
     member(&mut archive, "summaries.json", |out| {
@@ -46,20 +42,18 @@ pub(super) fn write(
         run.each_row(|row| {
             out.write_all(separator)?;
             separator = b",";
-            value::write(out, &samples.summary(row)?)
+            write_json(out, &run.summary(row)?)
         })?;
         out.write_all(if separator == b"[" { b"[]" } else { b"]" })?;
         Ok(())
     })?;
-    member(&mut archive, "header.json", |out| {
-        value::write(out, &header)
-    })?;
+    member(&mut archive, "header.json", |out| write_json(out, &header))?;
     archive.finish().map_err(zip_error)?;
     Ok(Vec::new())
 }
 
 /// Returns the name of the member of a sample, which contains its id.
-fn member_name(row: &ResultRow) -> Result<String, ExportError> {
+fn member_name(row: &ResultRow) -> Result<String, FormatError> {
     let name = format!("samples/{}_epoch_1.json", row.id);
     let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
     if name.len() <= MAX_NAME && !name.contains(['\\', ':', '\0']) && name.split('/').all(is_plain)
@@ -67,15 +61,15 @@ fn member_name(row: &ResultRow) -> Result<String, ExportError> {
         return Ok(name);
     }
     let reason = "invalid id for a log of inspect_ai, which uses ids as names of files: expected a relative path; change the id";
-    Err(ExportError::row(row, reason))
+    Err(FormatError::new(format_args!("{}: {reason}", row.at())))
 }
 
 /// Writes a member, compressed by Zstandard as inspect_ai does.
 fn member<W: Write>(
     archive: &mut ZipArchiveWriter<W>,
     name: &str,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
-) -> Result<(), ExportError> {
+    write: impl FnOnce(&mut dyn Write) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
     let file = archive
         .new_file(name)
         .compression_method(CompressionMethod::ZSTD);
@@ -89,6 +83,41 @@ fn member<W: Write>(
     Ok(())
 }
 
-fn zip_error(error: rawzip::Error) -> ExportError {
-    ExportError::Output(io::Error::other(error))
+fn zip_error(error: rawzip::Error) -> FormatError {
+    io::Error::other(error).into()
+}
+
+/// The value of a score.
+#[derive(Clone, Copy)]
+pub(super) enum ScoreValue {
+    Verdict(bool),
+    Number(f64),
+    NotScored,
+}
+
+impl Serialize for ScoreValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Verdict(passed) => serializer.serialize_str(if *passed { "C" } else { "I" }),
+            Self::Number(number) => serializer.serialize_f64(*number),
+            // JSON has no NaN. No other value has 128 bits.
+            Self::NotScored => serializer.serialize_u128(0),
+        }
+    }
+}
+
+/// Writes the only integer of 128 bits as `NaN`.
+struct WithNaN;
+
+impl Formatter for WithNaN {
+    fn write_u128<W: ?Sized + Write>(&mut self, writer: &mut W, _: u128) -> io::Result<()> {
+        writer.write_all(b"NaN")
+    }
+}
+
+fn write_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), FormatError> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, WithNaN);
+    value
+        .serialize(&mut serializer)
+        .map_err(|error| std::io::Error::from(error).into())
 }

@@ -4,22 +4,14 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::ScoreValue;
 use super::header::model;
-use super::value::ScoreValue;
 use crate::core::rows::named_values::Fields;
-use crate::export::error::ExportError;
-use crate::export::facts::Facts;
-use crate::export::run::ExportedRun;
-use crate::export::sample::{Sample, TextFields};
+use crate::error::FormatError;
+use crate::export::run::{ExportedRun, Sample};
 use crate::import::as_string;
 use crate::results::{ResultOutcome, ResultRow, ResultScore};
 use crate::trajectory::Trajectory;
-
-pub(super) struct Samples<'a> {
-    pub(super) run: &'a ExportedRun<'a>,
-    pub(super) facts: &'a Facts<'a>,
-    pub(super) fields: &'a TextFields,
-}
 
 #[derive(Serialize)]
 pub(super) struct EvalSample<'a> {
@@ -67,11 +59,11 @@ struct Score<'a> {
     metadata: Map<String, Value>,
 }
 
-impl Samples<'_> {
-    pub(super) fn sample<'r>(&self, row: &'r ResultRow) -> Result<EvalSample<'r>, ExportError> {
-        let sample = Sample::of(row, self.fields)?;
+impl ExportedRun<'_> {
+    pub(super) fn sample<'r>(&self, row: &'r ResultRow) -> Result<EvalSample<'r>, FormatError> {
+        let sample = Sample::of(row, self)?;
         let messages = messages(&sample);
-        let model = model(self.facts);
+        let model = model(self);
         let output = sample.output.as_ref().map(|text| {
             let message = json!({ "role": "assistant", "content": text, "source": "generate", "model": model });
             json!({
@@ -92,8 +84,8 @@ impl Samples<'_> {
         })
     }
 
-    pub(super) fn summary<'r>(&self, row: &'r ResultRow) -> Result<SampleSummary<'r>, ExportError> {
-        let sample = Sample::of(row, self.fields)?;
+    pub(super) fn summary<'r>(&self, row: &'r ResultRow) -> Result<SampleSummary<'r>, FormatError> {
+        let sample = Sample::of(row, self)?;
         let message_count = match &sample.trajectory {
             Some(trajectory) => trajectory.messages().len(),
             None => 1 + usize::from(sample.output.is_some()),
@@ -118,7 +110,7 @@ impl Samples<'_> {
             let tokens = json!({
                 "input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output),
             });
-            (model(self.facts).to_owned(), tokens)
+            (model(self).to_owned(), tokens)
         });
         let target = match <[String; 1]>::try_from(sample.target) {
             Ok([target]) => target.into(),
@@ -135,13 +127,13 @@ impl Samples<'_> {
             model_usage: usage.into_iter().collect(),
             total_time: row.latency_s,
             working_time: row.latency_s,
-            uuid: self.facts.uuid(&["sample", &row.id]),
+            uuid: self.uuid(&["sample", &row.id]),
         }
     }
 
     fn score<'r>(&self, name: &str, score: &'r ResultScore) -> Score<'r> {
         let value = match score.value {
-            Some(value) if self.run.is_verdict(name) => ScoreValue::Verdict(value >= 1.0),
+            Some(value) if self.is_verdict(name) => ScoreValue::Verdict(value >= 1.0),
             Some(value) => ScoreValue::Number(value),
             None => ScoreValue::NotScored,
         };

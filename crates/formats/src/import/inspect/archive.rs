@@ -5,9 +5,9 @@ use rawzip::{
 };
 
 use super::header::Header;
-use super::log::{EXPECTED, Log};
 use super::member::{Compression, Entry, Member, Members};
-use crate::import::error::{ImportError, Input};
+use super::{EXPECTED, Log};
+use crate::error::{FormatError, Input};
 use crate::import::places::Places;
 use crate::messages::escape;
 
@@ -18,8 +18,8 @@ const SAMPLES: &str = "samples/";
 pub(super) fn open(
     members: &mut Members<'_>,
     archive: &ZipArchive<FileReader>,
-) -> Result<Log, ImportError> {
-    let input = members.input();
+) -> Result<Log, FormatError> {
+    let input = members.input;
     let damaged = |error| damaged(input, &error);
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let mut samples = Places::new();
@@ -108,7 +108,7 @@ fn member_name(name: &str) -> String {
 }
 
 /// Returns the error of a directory that cannot be read.
-pub(super) fn damaged(input: Input<'_>, error: &Error) -> ImportError {
+pub(super) fn damaged(input: Input<'_>, error: &Error) -> FormatError {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory | ErrorKind::Eof => input.whole(
             "the archive is cut off: the end of its directory is missing; copy the file again",

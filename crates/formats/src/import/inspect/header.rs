@@ -23,99 +23,23 @@ pub(super) struct Header {
     status: Option<String>,
     eval: Eval,
     #[serde(default)]
-    results: Option<Results>,
+    results: Value,
 }
 
 #[derive(Deserialize)]
 struct Eval {
     task: String,
-    #[serde(default)]
-    task_version: Value,
-    #[serde(default)]
-    task_args: Value,
     model: String,
-    #[serde(default)]
-    model_roles: Option<Map<String, Value>>,
-    #[serde(default)]
-    model_base_url: Value,
-    #[serde(default)]
-    model_generate_config: Value,
-    #[serde(default)]
-    dataset: Dataset,
-    #[serde(default)]
-    solver: Value,
-    #[serde(default)]
-    config: Config,
-    #[serde(default)]
-    revision: Option<Revision>,
-    #[serde(default)]
-    packages: BTreeMap<String, Value>,
-    #[serde(default)]
-    tags: Value,
-    #[serde(default)]
-    scorers: Option<Vec<Scorer>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Dataset {
-    name: Value,
-    location: Value,
-    samples: Value,
-    sample_ids: Option<Vec<Value>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Config {
-    epochs: Option<u32>,
-    limit: Value,
-    message_limit: Value,
-    token_limit: Value,
-    time_limit: Value,
-}
-
-#[derive(Deserialize)]
-struct Revision {
-    #[serde(default)]
-    commit: String,
-    #[serde(default)]
-    dirty: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Scorer {
-    name: String,
-    #[serde(default)]
-    options: Option<BTreeMap<String, Value>>,
-}
-
-#[derive(Deserialize)]
-struct Results {
-    #[serde(default)]
-    total_samples: Option<u64>,
-    #[serde(default)]
-    scores: Vec<ResultScore>,
-}
-
-#[derive(Deserialize)]
-struct ResultScore {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    scorer: String,
-    #[serde(default)]
-    reducer: Option<String>,
-    #[serde(default)]
-    params: BTreeMap<String, Value>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 impl Header {
     /// The fields that are read.
     pub(super) const FIELDS: [&str; 4] = ["version", "status", "eval", "results"];
 
-    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        let header: Self = parse(text)?;
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let header: Self = parse(text.as_bytes())?;
         if header.version > VERSION {
             let found = header.version;
             return Err(format!(
@@ -137,28 +61,26 @@ impl Header {
 
     /// Returns how often each sample was evaluated, as the log was configured.
     pub(super) fn epochs(&self) -> u32 {
-        self.eval.config.epochs.unwrap_or(1)
+        let epochs = self.eval.at(["config", "epochs"]).as_u64();
+        epochs.map_or(1, |epochs| u32::try_from(epochs).unwrap_or(u32::MAX))
     }
 
     /// Describes how many samples, with their epochs, a log of the status `success` lacks.
     pub(super) fn missing(&self, samples: &Places<Member>) -> Option<String> {
-        let (total, found) = (self.results.as_ref()?.total_samples?, samples.len() as u64);
+        let (total, found) = (
+            self.results["total_samples"].as_u64()?,
+            samples.len() as u64,
+        );
         if total == found || self.status() != "success" {
             return None;
         }
         let present: HashSet<(&str, u32)> = samples
             .rows()
             .flatten()
-            .map(|part| (samples.id(part), part.number))
+            .map(|part| (&*part.id, part.number))
             .collect();
-        let ids: Vec<String> = self
-            .eval
-            .dataset
-            .sample_ids
-            .iter()
-            .flatten()
-            .flat_map(id_of)
-            .collect();
+        let ids = items(self.eval.at(["dataset", "sample_ids"]));
+        let ids: Vec<String> = ids.flat_map(id_of).collect();
         let each = ids
             .iter()
             .flat_map(|id| (1..=self.epochs()).map(move |epoch| (&**id, epoch)));
@@ -177,11 +99,11 @@ impl Header {
 
     /// Returns the scorers of the task, by the names that their scores have.
     pub(super) fn scorers(&self) -> Vec<String> {
-        let scores = self.results.iter().flat_map(|results| &results.scores);
-        let mut names: Vec<String> = scores.map(|score| score.scorer.clone()).collect();
+        let scores = items(&self.results["scores"]);
+        let mut names: Vec<String> = scores.map(|it| text(&it["scorer"]).to_owned()).collect();
         if names.is_empty() {
-            let scorers = self.eval.scorers.iter().flatten();
-            names.extend(scorers.map(|scorer| last(&scorer.name).to_owned()));
+            let scorers = items(self.eval.at(["scorers"]));
+            names.extend(scorers.map(|scorer| last(text(&scorer["name"])).to_owned()));
         }
         names.dedup();
         names
@@ -189,10 +111,9 @@ impl Header {
 
     /// Returns the reducers of epochs that are not the mean, by scorer.
     pub(super) fn other_reducers(&self) -> Vec<(&str, &str)> {
-        let scores = self.results.iter().flat_map(|results| &results.scores);
-        let reducers = scores.filter_map(|score| {
-            let reducer = score.reducer.as_deref()?;
-            (reducer != "mean").then_some((&*score.name, reducer))
+        let reducers = items(&self.results["scores"]).filter_map(|score| {
+            let reducer = score["reducer"].as_str()?;
+            (reducer != "mean").then_some((text(&score["name"]), reducer))
         });
         reducers.collect()
     }
@@ -200,7 +121,7 @@ impl Header {
     /// The identity of a scorer's score, or of an element of it: the task with its version, the options of the scorer, and the
     /// model that grades.
     pub(super) fn identity(&self, scorer: &str, element: Option<&str>) -> MetricIdentity {
-        let version = shown(&self.eval.task_version).unwrap_or_else(|| "0".to_owned());
+        let version = shown(self.eval.at(["task_version"])).unwrap_or_else(|| "0".to_owned());
         let mut parameters = BTreeMap::new();
         parameters.insert("inspect.task".to_owned(), self.eval.task.clone());
         for (key, value) in self.options(scorer) {
@@ -209,12 +130,7 @@ impl Header {
         if let Some(element) = element {
             parameters.insert("inspect.element".to_owned(), element.to_owned());
         }
-        let grader = self
-            .eval
-            .model_roles
-            .as_ref()
-            .and_then(|roles| roles.get("grader"));
-        if let Some(model) = grader.and_then(|grader| shown(grader.get("model")?)) {
+        if let Some(model) = shown(self.eval.at(["model_roles", "grader", "model"])) {
             parameters.insert("inspect.grader".to_owned(), model);
         }
         let mut spec = MetricSpec::new(scorer);
@@ -223,65 +139,71 @@ impl Header {
     }
 
     fn options(&self, scorer: &str) -> impl Iterator<Item = (&String, &Value)> {
-        let declared = self
-            .eval
-            .scorers
-            .iter()
-            .flatten()
-            .find(|it| last(&it.name) == last(scorer));
-        let declared = declared.and_then(|it| it.options.as_ref());
-        let mut scores = self.results.iter().flat_map(|results| &results.scores);
-        let of_results = scores.find(|it| it.scorer == scorer).map(|it| &it.params);
-        of_results.or(declared).into_iter().flatten()
+        let mut declared = items(self.eval.at(["scorers"]));
+        let declared = declared.find(|it| last(text(&it["name"])) == last(scorer));
+        let of_results = items(&self.results["scores"]).find(|it| it["scorer"] == scorer);
+        let options = match of_results {
+            Some(score) => score["params"].as_object(),
+            None => declared.and_then(|it| it["options"].as_object()),
+        };
+        options.into_iter().flatten()
     }
 
     /// Returns the properties of the evaluation.
     pub(super) fn tags(&self) -> BTreeMap<String, String> {
-        let Eval {
-            dataset,
-            config,
-            packages,
-            ..
-        } = &self.eval;
+        let at = |path: &[&str]| shown(self.eval.at(path.iter().copied()));
+        let revision = at(&["revision", "commit"]).map(|commit| {
+            let is_changed = *self.eval.at(["revision", "dirty"]) == true;
+            commit + if is_changed { ", changed" } else { "" }
+        });
         let values = [
             ("task", Some(self.eval.task.clone())),
-            ("task_version", shown(&self.eval.task_version)),
-            ("task_args", shown(&self.eval.task_args)),
+            ("task_version", at(&["task_version"])),
+            ("task_args", at(&["task_args"])),
             ("model", Some(self.eval.model.clone())),
-            ("model_base_url", shown(&self.eval.model_base_url)),
-            ("model_config", shown(&self.eval.model_generate_config)),
-            ("model_roles", self.eval.model_roles.as_ref().map(roles)),
-            ("solver", shown(&self.eval.solver)),
-            ("dataset", shown(&dataset.name)),
-            ("dataset_location", shown(&dataset.location)),
-            ("dataset_samples", shown(&dataset.samples)),
-            ("limit", shown(&config.limit)),
-            ("message_limit", shown(&config.message_limit)),
-            ("token_limit", shown(&config.token_limit)),
-            ("time_limit", shown(&config.time_limit)),
-            ("tags", shown(&self.eval.tags)),
+            ("model_base_url", at(&["model_base_url"])),
+            ("model_config", at(&["model_generate_config"])),
+            (
+                "model_roles",
+                self.eval.at(["model_roles"]).as_object().map(roles),
+            ),
+            ("solver", at(&["solver"])),
+            ("dataset", at(&["dataset", "name"])),
+            ("dataset_location", at(&["dataset", "location"])),
+            ("dataset_samples", at(&["dataset", "samples"])),
+            ("limit", at(&["config", "limit"])),
+            ("message_limit", at(&["config", "message_limit"])),
+            ("token_limit", at(&["config", "token_limit"])),
+            ("time_limit", at(&["config", "time_limit"])),
+            ("tags", at(&["tags"])),
             ("status", Some(self.status().to_owned())),
-            ("revision", self.eval.revision.as_ref().map(Revision::shown)),
+            ("revision", revision),
         ];
         let values = values
             .into_iter()
             .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let packages = self.eval.at(["packages"]).as_object().into_iter().flatten();
         let packages = packages
-            .iter()
             .filter_map(|(name, version)| Some((format!("package.{name}"), shown(version)?)));
         values.chain(packages).collect()
     }
 }
 
-impl Revision {
-    fn shown(&self) -> String {
-        let changed = if self.dirty == Some(true) {
-            ", changed"
-        } else {
-            ""
-        };
-        format!("{}{changed}", self.commit)
+impl Eval {
+    /// The value at a path; null if there is none.
+    fn at<'k>(&self, path: impl IntoIterator<Item = &'k str>) -> &Value {
+        let mut path = path.into_iter();
+        let first = path.next().and_then(|key| self.others.get(key));
+        path.fold(first.unwrap_or(&Value::Null), |value, key| &value[key])
     }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 /// The models of roles, by name.

@@ -1,24 +1,28 @@
 //! The members of an archive and the samples of a JSON log, decompressed within limits.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::io;
+use std::io::{BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
 use rawzip::{ErrorKind, FileReader, ZipArchive, ZipArchiveEntryWayfinder};
+use serde_json::value::RawValue;
 
-use super::fields::Fields;
-use crate::import::error::{ImportError, Input};
+use crate::error::{FormatError, Input};
+use crate::import::text::{Unique, as_text, with_finite_numbers};
 
 /// The limits of the bytes of all members together: this number, or the archive's bytes times this ratio. Members that overlap and
 /// members that consist of one repeated byte exceed them.
 const MAX_BYTES: u64 = 256 << 20;
 const MAX_RATIO: u64 = 200;
 
+/// The most bytes of one member, and of a JSON log.
+pub(super) const MAX_MEMBER: u64 = 2 << 30;
+
 /// A member of an archive, or a sample of a JSON log.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Member {
     Entry(Entry),
-    Range { offset: u64, length: u64 },
+    Range { start: usize, length: usize },
 }
 
 /// A member of an archive.
@@ -41,18 +45,17 @@ pub(super) enum Compression {
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
     Archive(&'a ZipArchive<FileReader>),
-    Json(&'a File),
+    Json(&'a str),
 }
 
 /// The members of a log.
 pub(super) struct Members<'a> {
-    input: Input<'a>,
+    pub(super) input: Input<'a>,
     source: Source<'a>,
     /// The number of bytes of the file.
     size: u64,
     /// The number of bytes that were decompressed.
     read: u64,
-    block: Vec<u8>,
 }
 
 impl<'a> Members<'a> {
@@ -62,7 +65,6 @@ impl<'a> Members<'a> {
             source,
             size,
             read: 0,
-            block: vec![0; 1 << 16],
         }
     }
 
@@ -71,113 +73,74 @@ impl<'a> Members<'a> {
         self.read = 0;
     }
 
-    pub(super) fn input(&self) -> Input<'a> {
-        self.input
-    }
-
     /// Returns an object with these fields of a member. `place` names it.
     pub(super) fn fields(
         &mut self,
         member: Member,
         keep: &[&str],
         place: &str,
-    ) -> Result<Vec<u8>, ImportError> {
-        let mut fields = Fields::new(keep);
-        self.each_block(member, place, &mut |bytes| fields.feed(bytes))?;
-        fields
-            .finish()
-            .map_err(|reason| self.input.invalid(place, reason))
+    ) -> Result<String, FormatError> {
+        let input = self.input;
+        let invalid = |reason: String| input.invalid(place, reason);
+        let of_text = |text: &str| kept(&fields(text)?, keep);
+        match (self.source, member) {
+            (Source::Json(text), Member::Range { start, length }) => {
+                of_text(&text[start..start + length]).map_err(invalid)
+            }
+            (Source::Archive(archive), Member::Entry(entry)) => {
+                let bytes = self.content(archive, entry).map_err(invalid)?;
+                let text = as_text(&bytes).map_err(invalid)?;
+                of_text(&with_finite_numbers(text)).map_err(invalid)
+            }
+            _ => Err(invalid("not a member of this file".to_owned())),
+        }
     }
 
-    /// Calls a function with the content of a member, block by block.
-    fn each_block(
+    /// Returns the content of a member, whose length and checksum are those of the directory.
+    fn content(
         &mut self,
-        member: Member,
-        place: &str,
-        each: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<(), ImportError> {
-        let Self {
-            input,
-            source,
-            size,
-            read,
-            block,
-        } = self;
-        let mut content = content(*source, member).map_err(|reason| match reason {
-            Unreadable::File(error) => input.unreadable(error),
-            Unreadable::Member(reason) => input.invalid(place, reason),
-        })?;
-        let limit = MAX_BYTES.max(size.saturating_mul(MAX_RATIO));
-        loop {
-            let length = match content.read(block) {
-                Ok(0) => return Ok(()),
-                Ok(length) => length,
-                Err(error) => return Err(input.invalid(place, damage(&error))),
-            };
-            *read += length as u64;
-            if *read > limit {
-                return Err(input.invalid(
-                    place,
-                    format_args!(
-                        "the members so far have more than {limit} bytes in an archive of {size} bytes; expected at most {MAX_RATIO} times as many"
-                    ),
+        archive: &ZipArchive<FileReader>,
+        Entry { place, compression }: Entry,
+    ) -> Result<Vec<u8>, String> {
+        let entry = archive
+            .get_entry(place)
+            .map_err(|_| "no member at its offset; copy the file again")?;
+        let raw = BufReader::with_capacity(1 << 16, entry.reader());
+        let content: Box<dyn Read> = match compression {
+            Compression::Encrypted => {
+                return Err("encrypted; write the log without a password".to_owned());
+            }
+            Compression::Unsupported(method) => {
+                return Err(format!(
+                    "compressed with method {method}; expected stored (0), deflate (8) or Zstandard (93)"
                 ));
             }
-            each(&block[..length]).map_err(|reason| input.invalid(place, reason))?;
-        }
-    }
-}
-
-/// Why a member cannot be read.
-enum Unreadable {
-    File(io::Error),
-    Member(String),
-}
-
-impl From<io::Error> for Unreadable {
-    fn from(error: io::Error) -> Self {
-        Self::File(error)
-    }
-}
-
-/// Returns the content of a member. At its end, its length and checksum are compared with the directory.
-fn content(source: Source<'_>, member: Member) -> Result<Box<dyn Read + '_>, Unreadable> {
-    let invalid = |reason: String| Err(Unreadable::Member(reason));
-    let (archive, Entry { place, compression }) = match (source, member) {
-        (Source::Archive(archive), Member::Entry(entry)) => (archive, entry),
-        (Source::Json(file), Member::Range { offset, length }) => {
-            let mut file = file.try_clone()?;
-            file.seek(SeekFrom::Start(offset))?;
-            return Ok(Box::new(BufReader::with_capacity(
-                1 << 16,
-                file.take(length),
-            )));
-        }
-        _ => return invalid("not a member of this file".to_owned()),
-    };
-    match compression {
-        Compression::Encrypted => {
-            return invalid("encrypted; write the log without a password".to_owned());
-        }
-        Compression::Unsupported(method) => {
-            return invalid(format!(
-                "compressed with method {method}; expected stored (0), deflate (8) or Zstandard (93)"
+            Compression::Stored => Box::new(entry.verifying_reader(raw)),
+            Compression::Deflate => Box::new(entry.verifying_reader(DeflateDecoder::new(raw))),
+            Compression::Zstandard => {
+                let decoder = zstd::stream::read::Decoder::with_buffer(raw);
+                Box::new(entry.verifying_reader(decoder.map_err(|error| damage(&error))?))
+            }
+        };
+        let limit = MAX_BYTES.max(self.size.saturating_mul(MAX_RATIO));
+        let longest = MAX_MEMBER.min(limit - self.read);
+        let mut bytes = Vec::new();
+        content
+            .take(longest + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| damage(&error))?;
+        self.read += bytes.len() as u64;
+        if self.read > limit {
+            return Err(format!(
+                "the members so far have more than {limit} bytes in an archive of {} bytes; expected at most {MAX_RATIO} times as many",
+                self.size
             ));
         }
-        Compression::Stored | Compression::Deflate | Compression::Zstandard => {}
-    }
-    let no_member =
-        |_| Unreadable::Member("no member at its offset; copy the file again".to_owned());
-    let entry = archive.get_entry(place).map_err(no_member)?;
-    let raw = BufReader::with_capacity(1 << 16, entry.reader());
-    Ok(match compression {
-        Compression::Deflate => Box::new(entry.verifying_reader(DeflateDecoder::new(raw))),
-        Compression::Zstandard => {
-            let decoder = zstd::stream::read::Decoder::with_buffer(raw)?;
-            Box::new(entry.verifying_reader(decoder))
+        match bytes.len() as u64 > longest {
+            true => Err(format!("longer than {} MiB", MAX_MEMBER >> 20)),
+            false => Ok(bytes),
         }
-        _ => Box::new(entry.verifying_reader(raw)),
-    })
+    }
 }
 
 /// Describes an error while the content of a member is read.
@@ -196,5 +159,79 @@ fn damage(error: &io::Error) -> String {
             "damaged: its checksum differs; copy the file again".to_owned()
         }
         _ => format!("cannot be decompressed: {error}; copy the file again"),
+    }
+}
+
+/// The most bytes of the fields that are kept.
+const MAX_KEPT: usize = 64 << 20;
+
+/// The fields of an object, unread.
+pub(super) type Fields<'t> = Unique<&'t RawValue>;
+
+/// Returns the fields of the object that a text has.
+pub(super) fn fields(text: &str) -> Result<Fields<'_>, String> {
+    match text.trim_ascii_start() {
+        "" => return Err("empty".to_owned()),
+        object if !object.starts_with('{') => return Err("expected an object".to_owned()),
+        _ => {}
+    }
+    serde_json::from_str(text).map_err(|error| match error.is_eof() {
+        true => format!("the object does not end; {} bytes were read", text.len()),
+        false if error.to_string().starts_with("trailing characters") => {
+            "expected one object, found more after it".to_owned()
+        }
+        false => error.to_string(),
+    })
+}
+
+/// Returns an object with these fields of another one.
+pub(super) fn kept(fields: &Fields<'_>, keep: &[&str]) -> Result<String, String> {
+    let kept: Vec<String> = keep
+        .iter()
+        .filter_map(|name| Some(format!("\"{name}\":{}", fields.0.get(*name)?.get())))
+        .collect();
+    let kept = format!("{{{}}}", kept.join(","));
+    match kept.len() {
+        length if length > MAX_KEPT => {
+            Err(format!("longer than {MAX_KEPT} bytes without its events"))
+        }
+        _ => Ok(kept),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, keep: &[&str]) -> Result<String, String> {
+        kept(&fields(text)?, keep)
+    }
+
+    #[test]
+    fn only_the_named_fields_of_the_object_are_kept() {
+        let text = r#" {"id": 7, "events": [{"id": [1, {}]}], "score\u0073": {"a": "}"}, "x": "\"id\": 8"} "#;
+        assert_eq!(
+            of(text, &["id", "scores"]).unwrap(),
+            r#"{"id":7,"scores":{"a": "}"}}"#
+        );
+        assert_eq!(of("{}", &["id"]).unwrap(), "{}");
+        let deep = format!(
+            "{{\"id\":1,\"e\":{}1{}}}",
+            "[".repeat(200_000),
+            "]".repeat(200_000)
+        );
+        assert_eq!(of(&deep, &["id"]).unwrap(), r#"{"id":1}"#);
+    }
+
+    #[test]
+    fn what_is_not_one_object_is_an_error() {
+        for (text, expected) in [
+            ("", "empty"),
+            ("[1]", "expected an object"),
+            (r#"{"a": 1"#, "the object does not end; 7 bytes were read"),
+            ("{} {}", "expected one object, found more after it"),
+        ] {
+            assert_eq!(of(text, &["a"]).unwrap_err(), expected, "{text}");
+        }
     }
 }

@@ -1,17 +1,12 @@
 //! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
 //!
 //! Written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs` finds the members of an
-//! archive, `json_log.rs` the samples of a JSON log; `member.rs` reads one of either, and `fields.rs` takes from it what is read.
-//! `header.rs` has what was measured, `sample.rs` a sample, `messages.rs` its messages, `score.rs` its scores, and `rows.rs` makes rows
-//! of the samples. Names of members are never paths of files.
+//! archive; `member.rs` takes from one, or from a sample of a JSON log, the fields that are read. `header.rs` has what was measured,
+//! `sample.rs` a sample, `score.rs` its scores and messages, and `rows.rs` makes rows of the samples. Names of members are never paths of files.
 
 mod archive;
-mod fields;
 mod header;
-mod json_log;
-mod log;
 mod member;
-mod messages;
 mod rows;
 mod sample;
 mod score;
@@ -21,18 +16,36 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ZipArchive};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-use self::log::{EXPECTED, Log};
-use self::member::{Members, Source};
+use self::header::Header;
+use self::member::{MAX_MEMBER, Member, Members, Source};
+use self::member::{fields, kept};
 use self::rows::Rows;
+use self::sample::id_of;
+use super::Epochs;
 use super::detect::other_format;
-use super::error::{ImportError, Input};
-use super::format::Epochs;
+use super::places::Places;
+use super::text::{as_text, parse, with_finite_numbers};
+use crate::error::{FormatError, Input};
+
+/// What a file of this format is, in messages.
+const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
+
+/// The samples of a log, with the parts of its header.
+struct Log {
+    header: Header,
+    samples: Places<Member>,
+    /// The first member in the folder of samples whose name is not that of a sample.
+    unread: Option<String>,
+}
 
 /// The first bytes of an archive, and of one without members.
 const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, ImportError> {
+pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
     let mut opened = File::open(file).map_err(|error| input.unreadable(error))?;
     let size = opened
@@ -52,8 +65,19 @@ pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<Stri
         ));
     }
     if !ARCHIVE.contains(&&magic[..]) {
-        let mut members = Members::new(input, Source::Json(&opened), size);
-        let log = json_log::open(&mut members, &opened)?;
+        let mut bytes = Vec::new();
+        opened
+            .take(MAX_MEMBER + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| input.unreadable(error))?;
+        if bytes.len() as u64 > MAX_MEMBER {
+            let limit = MAX_MEMBER >> 20;
+            return Err(input.whole(format_args!("longer than {limit} MiB; write it as `.eval`")));
+        }
+        let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
+        let text = with_finite_numbers(text);
+        let log = json_log(input, &text)?;
+        let mut members = Members::new(input, Source::Json(&text), size);
         return convert(log, &mut members, out, epochs);
     }
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
@@ -69,14 +93,52 @@ fn convert(
     members: &mut Members<'_>,
     out: &Path,
     epochs: Epochs,
-) -> Result<Vec<String>, ImportError> {
+) -> Result<Vec<String>, FormatError> {
     if log.samples.len() == 0 {
         let status = log.header.status();
         let reason = format_args!("no sample in the log, whose status is `{status}`");
-        return Err(members.input().whole(reason));
+        return Err(members.input.whole(reason));
     }
     log.samples.sort();
     // Of a sample that was evaluated again, inspect_ai reads the last one too.
     log.samples.keep_last();
     Rows::new(log.header, epochs).write(members, &log.samples, log.unread, out)
+}
+
+/// Finds the samples and the header of a JSON log.
+fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
+    #[derive(Deserialize)]
+    struct Key {
+        id: Value,
+        epoch: u32,
+    }
+    let of_log =
+        fields(text).map_err(|reason| match reason.starts_with("the object does not") {
+            true => input.whole(format_args!(
+                "{reason}; the log is cut off, or is not a log of inspect_ai"
+            )),
+            false => other_format(input, EXPECTED, input.whole(reason)),
+        })?;
+    let header = kept(&of_log, &Header::FIELDS)
+        .and_then(|header| Header::parse(&header))
+        .map_err(|reason| other_format(input, EXPECTED, input.whole(reason)))?;
+    let written: Vec<&RawValue> = match of_log.0.get("samples") {
+        Some(samples) => serde_json::from_str(samples.get()).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let mut samples = Places::new();
+    for (number, sample) in written.into_iter().enumerate() {
+        let invalid = |reason| input.invalid(format_args!("sample {}", number + 1), reason);
+        let sample = sample.get();
+        let key: Key = parse(sample.as_bytes()).map_err(invalid)?;
+        let id = id_of(&key.id).map_err(invalid)?;
+        let start = sample.as_ptr().addr() - text.as_ptr().addr();
+        let length = sample.len();
+        samples.push(&id, key.epoch, Member::Range { start, length });
+    }
+    Ok(Log {
+        header,
+        samples,
+        unread: None,
+    })
 }

@@ -9,11 +9,11 @@ use super::header::Header;
 use super::member::{Member, Members};
 use super::sample::Sample;
 use crate::core::{Fields, Outcome};
-use crate::import::error::ImportError;
-use crate::import::format::Epochs;
-use crate::import::names::MetricNames;
+use crate::error::FormatError;
+use crate::import::Epochs;
 use crate::import::places::{Part, Places};
 use crate::import::scores::Completeness;
+use crate::import::scores::MetricNames;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 
@@ -49,8 +49,8 @@ impl Rows {
         samples: &Places<Member>,
         unread: Option<String>,
         out: &Path,
-    ) -> Result<Vec<String>, ImportError> {
-        let input = members.input();
+    ) -> Result<Vec<String>, FormatError> {
+        let input = members.input;
         let (rows, most_epochs) = loop {
             let pass = self.pass(members, samples, out)?;
             if self.complete.is_whole() {
@@ -95,15 +95,15 @@ impl Rows {
         members: &mut Members<'_>,
         samples: &Places<Member>,
         out: &Path,
-    ) -> Result<(ForeignRows, usize), ImportError> {
-        let input = members.input();
+    ) -> Result<(ForeignRows, usize), FormatError> {
+        let input = members.input;
         let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
         (self.failed, self.invalidated) = (0, 0);
         // A sample that failed has each metric of the log, and only the last sample may name the last metric.
         let (mut failed, mut most_epochs) = (Vec::new(), 1);
         for (number, parts) in self.each_row(samples).enumerate() {
             most_epochs = most_epochs.max(parts.len());
-            match self.row(members, samples, parts, false)? {
+            match self.row(members, parts, false)? {
                 Some(mut row) => {
                     if self.epochs == Epochs::Repeats {
                         self.complete.complete(&mut row);
@@ -121,7 +121,7 @@ impl Rows {
             }
         }
         for (number, parts) in failed {
-            if let Some(mut row) = self.row(members, samples, parts, true)? {
+            if let Some(mut row) = self.row(members, parts, true)? {
                 if self.epochs == Epochs::Repeats {
                     self.complete.complete(&mut row);
                 }
@@ -146,24 +146,19 @@ impl Rows {
     fn row(
         &mut self,
         members: &mut Members<'_>,
-        samples: &Places<Member>,
         parts: &[Part<Member>],
         are_all_known: bool,
-    ) -> Result<Option<ForeignRow>, ImportError> {
+    ) -> Result<Option<ForeignRow>, FormatError> {
         let mut row = ForeignRow::default();
         let (mut limits, mut invalidated) = (Vec::new(), Vec::new());
         let is_numbered = self.header.epochs() > 1 || parts.len() > 1;
         let mut failed = false;
         for part in parts {
-            let place = format!(
-                "sample {}, epoch {}",
-                escape::name(samples.id(part)),
-                part.number
-            );
+            let place = format!("sample {}, epoch {}", escape::name(&part.id), part.number);
             let text = members.fields(part.place, &Sample::FIELDS, &place)?;
             let parsed = Sample::parse(&text).and_then(|sample| Ok((sample.id()?, sample)));
             let (id, mut sample) =
-                parsed.map_err(|reason| members.input().invalid(&place, reason))?;
+                parsed.map_err(|reason| members.input.invalid(&place, reason))?;
             if row.attempts.is_empty() {
                 row.gold = sample.gold();
                 let metadata = sample.metadata();

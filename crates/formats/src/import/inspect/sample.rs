@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::messages::{Attachments, text_of, trajectory};
 use super::score::Score;
+use super::score::{Attachments, text_of, trajectory};
 use crate::core::ProgramRun;
 use crate::import::scores::program_run;
 use crate::import::text::{Unique, parse};
@@ -94,8 +94,8 @@ impl Sample {
         "limit",
     ];
 
-    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        let mut sample: Self = parse(text)?;
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut sample: Self = parse(text.as_bytes())?;
         if let Some(score) = sample.score.take() {
             let scores = sample.scores.get_or_insert_with(|| Unique(IndexMap::new()));
             scores.0.entry("score".to_owned()).or_insert(score);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::core::{Direction, MetricIdentity, MetricSpec};
-use crate::import::error::{ImportError, Input};
+use crate::error::{FormatError, Input};
 use crate::import::text::{ROW_LIMIT, parse};
 use crate::messages::escape;
 use crate::results::ForeignRun;
@@ -45,7 +45,7 @@ struct Results {
 
 impl Run {
     /// Reads the results of the same date, if the file has the name that lm-eval gives it.
-    pub(super) fn read(input: Input<'_>) -> Result<Self, ImportError> {
+    pub(super) fn read(input: Input<'_>) -> Result<Self, FormatError> {
         let name = input.file.file_name().unwrap_or_default().to_string_lossy();
         let Some((task, date)) = name
             .strip_prefix("samples_")

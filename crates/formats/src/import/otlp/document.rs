@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::import::error::ImportError;
+use crate::error::FormatError;
 use crate::json::describe::found;
 use crate::messages::escape;
 
@@ -110,8 +110,8 @@ impl Document {
     /// Calls a function with each span, or with why it is invalid.
     pub(super) fn each_span(
         self,
-        mut each: impl FnMut(Result<Span, String>) -> Result<(), ImportError>,
-    ) -> Result<(), ImportError> {
+        mut each: impl FnMut(Result<Span, String>) -> Result<(), FormatError>,
+    ) -> Result<(), FormatError> {
         for ResourceSpans {
             resource,
             scope_spans,

@@ -2,7 +2,7 @@
 //! `protobuf.rs` reads protobuf too.
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. Spans of a trace may be anywhere in the file: `document.rs`
-//! reads them, `spool.rs` joins them by trace, `tree.rs` finds the spans below each root, `conventions.rs` reads what each says,
+//! reads them, `spool.rs` joins them by trace and finds the spans below each root, `conventions.rs` reads what each says,
 //! `conversation.rs` makes a trajectory of it, and `row.rs` the row.
 
 mod conventions;
@@ -12,7 +12,6 @@ mod document;
 mod protobuf;
 mod row;
 mod spool;
-mod tree;
 
 use std::path::Path;
 
@@ -21,15 +20,15 @@ use indexmap::IndexMap;
 use self::document::Document;
 use self::row::Rows;
 use self::spool::Spool;
-use super::error::{ImportError, Input};
 use super::scores::Completeness;
 use super::text::each_document;
 use crate::core::{MetricIdentity, MetricSpec};
+use crate::error::{FormatError, Input};
 use crate::results::{ForeignRows, ForeignRun};
 
 const EXPECTED: &str = "spans of OpenTelemetry in JSON, which have `resourceSpans`";
 
-pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError> {
+pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
     let mut spool = Spool::create(input, &out.with_extension("spans"))?;
     let mut add = |place: &str, document: Document| {
@@ -55,7 +54,7 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
         let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
         let mut converter = Rows::new(complete);
         spool.each_trace(|trace, spans| {
-            let roots = tree::roots(spans);
+            let roots = spool::roots(spans);
             let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
             for row in converter
                 .of_trace(trace, roots.map_err(of_trace)?)

@@ -4,23 +4,18 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
-use opentelemetry_proto::tonic::common::v1::{AnyValue as Wrapped, KeyValue};
-use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, Span, TracesData};
+use opentelemetry_proto::tonic::trace::v1::TracesData;
 use prost::Message as _;
-use serde::Deserialize as _;
-use serde_json::{Value, json};
 
 use super::document::Document;
-use crate::import::error::{ImportError, Input};
+use crate::error::{FormatError, Input};
 use crate::import::text::MAX_DOCUMENT;
-use crate::messages::hash::hexadecimal;
 
 /// The bytes of the length before a message.
 const LENGTH: usize = 4;
 
 /// Returns the documents of a file; `None` if it is not protobuf.
-pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, ImportError> {
+pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, FormatError> {
     let mut bytes = Vec::new();
     let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
     let read = file.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut bytes);
@@ -36,7 +31,7 @@ pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, Impor
     }
     let documents = messages
         .into_iter()
-        .map(|message| Document::deserialize(json_of(message)));
+        .map(|message| serde_json::from_value::<Document>(serde_json::to_value(message)?));
     documents
         .collect::<Result<_, _>>()
         .map(Some)
@@ -67,65 +62,4 @@ fn decode(bytes: &[u8]) -> Option<TracesData> {
     spans
         .any(|span| span.trace_id.len() == 16)
         .then_some(message)
-}
-
-fn json_of(message: TracesData) -> Value {
-    let all: Vec<Value> = message
-        .resource_spans
-        .into_iter()
-        .map(resource_spans)
-        .collect();
-    json!({ "resourceSpans": all })
-}
-
-fn resource_spans(spans: ResourceSpans) -> Value {
-    let resource = spans.resource.map(|it| it.attributes).unwrap_or_default();
-    let scopes = spans.scope_spans.into_iter();
-    let scopes =
-        scopes.map(|it| json!({ "spans": it.spans.into_iter().map(span).collect::<Vec<_>>() }));
-    json!({ "resource": { "attributes": attributes(resource) }, "scopeSpans": scopes.collect::<Vec<_>>() })
-}
-
-fn span(span: Span) -> Value {
-    let events = span.events.into_iter();
-    let events =
-        events.map(|it| json!({ "name": it.name, "attributes": attributes(it.attributes) }));
-    let status = span.status.unwrap_or_default();
-    json!({
-        "traceId": hexadecimal(&span.trace_id),
-        "spanId": hexadecimal(&span.span_id),
-        "parentSpanId": hexadecimal(&span.parent_span_id),
-        "name": span.name,
-        "startTimeUnixNano": span.start_time_unix_nano.to_string(),
-        "endTimeUnixNano": span.end_time_unix_nano.to_string(),
-        "attributes": attributes(span.attributes),
-        "events": events.collect::<Vec<_>>(),
-        "status": { "code": status.code, "message": status.message },
-    })
-}
-
-fn attributes(pairs: Vec<KeyValue>) -> Vec<Value> {
-    pairs
-        .into_iter()
-        .map(|it| json!({ "key": it.key, "value": value(it.value) }))
-        .collect()
-}
-
-fn value(wrapped: Option<Wrapped>) -> Value {
-    match wrapped.and_then(|it| it.value) {
-        None => json!({}),
-        Some(AnyValue::StringValue(text)) => json!({ "stringValue": text }),
-        Some(AnyValue::BoolValue(value)) => json!({ "boolValue": value }),
-        Some(AnyValue::IntValue(number)) => json!({ "intValue": number.to_string() }),
-        Some(AnyValue::DoubleValue(number)) => json!({ "doubleValue": number }),
-        Some(AnyValue::ArrayValue(list)) => {
-            let values = list.values.into_iter().map(|it| value(Some(it)));
-            json!({ "arrayValue": { "values": values.collect::<Vec<_>>() } })
-        }
-        Some(AnyValue::KvlistValue(list)) => {
-            json!({ "kvlistValue": { "values": attributes(list.values) } })
-        }
-        Some(AnyValue::BytesValue(bytes)) => json!({ "bytesValue": hexadecimal(&bytes) }),
-        Some(_) => json!({}),
-    }
 }

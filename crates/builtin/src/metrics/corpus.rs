@@ -1,0 +1,398 @@
+//! Metrics over all rows: accuracy, F1, agreement, rank correlation, calibration.
+//!
+//! A row has no score of its own. It contributes to one score of all rows, which does not depend on their order or on how
+//! they are divided; see [`CorpusState`](dsrs_metrics_core::CorpusState). A score that the rows do not determine is reported as not
+//! defined, never as 0 or NaN: a correlation where all values are equal, for example.
+//!
+//! Rows that fail are not included: the headline shows how many rows the score is over, and how many failed. A prediction
+//! without a label counts as the empty label, so it is wrong; one without a number fails.
+//!
+//! The scores are defined as in scikit-learn 1.9 and the package `krippendorff` 0.9. In scikit-learn, an undefined
+//! Matthews correlation is 0.
+
+use crate::core::score::check::within;
+use crate::core::score::corpus::labels::LabelFormula;
+use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};
+use crate::{ParamGroup, metric};
+
+pub use crate::core::rows::field_types::{Label, Truth};
+pub use crate::core::score::corpus::labels::LabelScore;
+
+/// The parameters of all metrics of a gold and a predicted label.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct LabelComparison {
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    pub case_sensitive: bool,
+}
+
+impl LabelComparison {
+    fn score(&self, gold: &Label<'_>, predicted: &Label<'_>, formula: LabelFormula) -> LabelScore {
+        let (gold, predicted) = (gold.as_str(), predicted.as_str());
+        match self.case_sensitive {
+            true => LabelScore::of_pair(gold, predicted, formula),
+            false => LabelScore::of_pair(&gold.to_lowercase(), &predicted.to_lowercase(), formula),
+        }
+    }
+
+    /// Returns the labels as they are compared.
+    fn folded(&self, labels: &[String]) -> Vec<String> {
+        let folded = |label: &String| match self.case_sensitive {
+            true => label.trim().to_owned(),
+            false => label.trim().to_lowercase(),
+        };
+        labels.iter().map(folded).collect()
+    }
+}
+
+/// The share of rows with the right label, over all rows.
+///
+/// Labels are strings, numbers, or true and false. A prediction without a label is wrong.
+///
+/// ```
+/// use dsrs_metrics::metrics::Accuracy;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(Accuracy::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "accuracy  0.7500 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn accuracy(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    #[param(flatten)] comparison: &LabelComparison,
+) -> LabelScore {
+    comparison.score(&answer, &prediction, LabelFormula::Accuracy)
+}
+
+/// The mean F1 of the labels, each with the same weight, over all rows.
+///
+/// Without `labels`, those that are a gold or a predicted label. Not defined if no row has one of `labels`.
+///
+/// ```
+/// use dsrs_metrics::metrics::MacroF1;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(MacroF1::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "macro_f1  0.7333 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn macro_f1(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    #[param(flatten)] comparison: &LabelComparison,
+    /// The labels whose F1 counts; all labels without any.
+    #[param(default)]
+    labels: &[String],
+) -> LabelScore {
+    comparison.score(
+        &answer,
+        &prediction,
+        LabelFormula::MacroF1(comparison.folded(labels)),
+    )
+}
+
+/// The F1 of all labels together, over all rows.
+///
+/// With all labels it is the accuracy. With `labels` it leaves the others out, such as the label for "none".
+///
+/// ```
+/// use dsrs_metrics::metrics::MicroF1;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(MicroF1::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "micro_f1  0.7500 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn micro_f1(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    #[param(flatten)] comparison: &LabelComparison,
+    /// The labels whose F1 counts; all labels without any.
+    #[param(default)]
+    labels: &[String],
+) -> LabelScore {
+    comparison.score(
+        &answer,
+        &prediction,
+        LabelFormula::MicroF1(comparison.folded(labels)),
+    )
+}
+
+/// The mean share of right rows by gold label, over all rows.
+///
+/// Each gold label has the same weight, however many rows it has.
+///
+/// ```
+/// use dsrs_metrics::metrics::BalancedAccuracy;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(BalancedAccuracy::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "balanced_accuracy  0.8333 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn balanced_accuracy(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    #[param(flatten)] comparison: &LabelComparison,
+) -> LabelScore {
+    comparison.score(&answer, &prediction, LabelFormula::BalancedAccuracy)
+}
+
+/// The Matthews correlation of gold and predicted labels, over all rows.
+///
+/// For two or more labels. Not defined if all gold or all predicted labels are equal.
+///
+/// ```
+/// use dsrs_metrics::metrics::MatthewsCorrelation;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(MatthewsCorrelation::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "matthews_correlation  0.5774 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = -1.0..=1.0)]
+pub fn matthews_correlation(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    #[param(flatten)] comparison: &LabelComparison,
+) -> LabelScore {
+    comparison.score(&answer, &prediction, LabelFormula::Matthews)
+}
+
+/// Cohen's kappa of gold and predicted labels, over all rows.
+///
+/// Agreement beyond chance. Weighted, labels are sorted as numbers if all are numbers, as strings otherwise. Not defined
+/// if all labels are equal.
+///
+/// ```
+/// use dsrs_metrics::metrics::CohenKappa;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(CohenKappa::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "cohen_kappa  0.5000 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = -1.0..=1.0)]
+pub fn cohen_kappa(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    #[param(flatten)] comparison: &LabelComparison,
+    /// The weight of a disagreement: `unweighted`, `linear` or `quadratic`.
+    #[param(default = KappaWeights::Unweighted)]
+    weights: KappaWeights,
+) -> LabelScore {
+    comparison.score(&answer, &prediction, LabelFormula::Kappa(weights))
+}
+
+/// Krippendorff's alpha of gold and predicted labels as two coders, over all rows.
+///
+/// Not defined if all labels are equal. With `ordinal` and `interval`, labels are numbers.
+///
+/// ```
+/// use dsrs_metrics::metrics::KrippendorffAlpha;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(KrippendorffAlpha::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "krippendorff_alpha  0.5333 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = -1.0..=1.0)]
+pub fn krippendorff_alpha(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    #[param(flatten)] comparison: &LabelComparison,
+    /// The difference of two labels: `nominal`, `ordinal` or `interval`.
+    #[param(default = AlphaLevel::Nominal)]
+    level: AlphaLevel,
+) -> LabelScore {
+    comparison.score(&answer, &prediction, LabelFormula::Alpha(level))
+}
+
+/// Spearman's rank correlation of gold and predicted numbers, over all rows.
+///
+/// Ties have the mean of their ranks. Not defined if all numbers of one side are equal. Takes 16 bytes a row.
+///
+/// ```
+/// use dsrs_metrics::metrics::SpearmanCorrelation;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (u32, f64)| {
+///     Pair::new(gold.to_string(), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let evaluate = Evaluate::builder().metric(SpearmanCorrelation).build()?;
+/// let result = evaluate.score([(1, 0.1), (2, 0.4), (30, 0.3)].map(row)).await?;
+/// assert_eq!(result.score, Some(0.5));
+///
+/// let constant = evaluate.score([(1, 0.1), (2, 0.1)].map(row)).await?;
+/// let headline = "spearman_correlation  not defined: all predicted values are equal (over 2/2 rows, 0 failed)";
+/// assert_eq!((constant.score, constant.to_string()), (None, headline.to_owned()));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = -1.0..=1.0)]
+pub fn spearman_correlation(#[gold] answer: f64, #[pred("answer")] prediction: f64) -> ValuePairs {
+    let mut pairs = ValuePairs::default();
+    pairs.add(answer, prediction);
+    pairs
+}
+
+/// The area under the ROC curve: how well a predicted number separates true from false, over all rows.
+///
+/// The probability that a true row has a higher number than a false one; 0.5 is chance. `gold.answer` is true or false, 1
+/// or 0, and `pred.probability` any number. Not defined if all rows are true, or all false. Takes 8 bytes a row.
+///
+/// ```
+/// use dsrs_metrics::metrics::Auroc;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (bool, f64)| {
+///     Pair::new(pred.to_string(), example! { "answer" => gold }, prediction! { "probability" => pred })
+/// };
+/// let rows = [(true, 0.9), (false, 0.8), (true, 0.7), (false, 0.1)].map(row);
+/// assert_eq!(Evaluate::builder().metric(Auroc).score(rows).await?.score, Some(0.75));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn auroc(#[gold] answer: Truth, #[pred] probability: f64) -> ClassScores {
+    let mut scores = ClassScores::default();
+    scores.add(answer.0, probability);
+    scores
+}
+
+/// Checks a probability.
+///
+/// # Errors
+/// It is outside [0, 1].
+fn checked(probability: f64) -> Result<f64, String> {
+    within("pred.probability", probability, [0.0, 1.0]).map(|()| probability)
+}
+
+/// The Brier score: the mean squared error of predicted probabilities, over all rows; 0 is best.
+///
+/// `gold.answer` is true or false, 1 or 0, and `pred.probability` the probability of true, in [0, 1].
+///
+/// ```
+/// use dsrs_metrics::metrics::BrierScore;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (bool, f64)| {
+///     Pair::new(pred.to_string(), example! { "answer" => gold }, prediction! { "probability" => pred })
+/// };
+/// let rows = [(true, 0.75), (false, 0.25), (true, 1.0)].map(row);
+/// let result = Evaluate::builder().metric(BrierScore).score(rows).await?;
+/// assert_eq!(result.to_string(), "brier_score  0.0417 (over 3/3 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0, lower_is_better)]
+pub fn brier_score(#[gold] answer: Truth, #[pred] probability: f64) -> Result<Brier, String> {
+    Ok(Brier::of(answer.0, checked(probability)?))
+}
+
+/// The expected calibration error of predicted probabilities, over all rows; 0 is best.
+///
+/// Rows are divided by their probability into bins of equal width; the score is the mean difference between the mean
+/// probability of a bin and the share of its rows that are true (Guo et al. 2017). `gold.answer` is true or false, 1 or 0:
+/// for the confidence of an answer, whether the answer is right. `pred.probability` is in [0, 1].
+///
+/// ```
+/// use dsrs_metrics::metrics::ExpectedCalibrationError;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |(gold, pred): (bool, f64)| {
+///     Pair::new(pred.to_string(), example! { "answer" => gold }, prediction! { "probability" => pred })
+/// };
+/// let rows = [(true, 0.75), (false, 0.25), (true, 1.0)].map(row);
+/// let result = Evaluate::builder().metric(ExpectedCalibrationError::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "expected_calibration_error  0.1667 (over 3/3 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0, lower_is_better)]
+pub fn expected_calibration_error(
+    #[gold] answer: Truth,
+    #[pred] probability: f64,
+    /// The number of bins.
+    #[param(default = 10)]
+    bins: u32,
+) -> Result<Calibration, String> {
+    Ok(Calibration::of(answer.0, checked(probability)?, bins))
+}
+
+requires_valid! {
+    ExpectedCalibrationError: |metric| within("bins", metric.bins, [1, 1000]);
+}

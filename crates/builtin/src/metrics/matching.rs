@@ -1,0 +1,586 @@
+//! Metrics that search an output for reference answers, strings or patterns, under the names that
+//! users of `inspect_ai` and `promptfoo` know.
+//!
+//! | there | here |
+//! | --- | --- |
+//! | `inspect_ai`: `includes()`, `match()`, `pattern()`, `choice()` | `includes`, `matches`, `pattern`, `choice` |
+//! | `inspect_ai`: `ignore_case=False` | `case_sensitive = true` |
+//! | `inspect_ai`: `answer()` | `choice`, or `pattern` with `(?s).*ANSWER:\s*(\w+)`; `.*` finds the last one |
+//! | `inspect_ai`: `exact()`, `f1()` | `em`, `f1` |
+//! | `promptfoo`: `contains`, `icontains` | `contains_all` with one string, and `case_sensitive = true` for the former |
+//! | `promptfoo`: `contains-all`, `contains-any` and their `icontains-` forms | `contains_all`, `contains_any` |
+//! | `promptfoo`: `equals` | `one_of` with one string, or `diff` |
+//! | `promptfoo`: `starts-with` | `matches` with `location = begin` |
+//! | `promptfoo`: `is-json`, `regex` | `is_json`, `regex` |
+//! | `promptfoo`: `not-..` | `#[metric(invert(..))]` |
+//!
+//! `includes`, `matches`, `pattern` and `choice` compare with the reference answers of a row,
+//! `gold.answer`. `one_of`, `contains_all` and `contains_any` search for the parameter `values`, and
+//! without it for the strings of `gold.answer`. Strings are compared in a Unicode normal form (NFC)
+//! and, unless `case_sensitive` is set, after case folding. An empty reference answer is in every
+//! output, so it is an error of the data set, or of the configuration.
+//!
+//! Related metrics: `keyword` scores the share of the required keywords and rejects forbidden ones,
+//! `format` also checks for required JSON fields, `numeric_match` compares the last numbers within
+//! tolerances.
+//!
+//! # Differences from `inspect_ai`
+//!
+//! - `matches` compares whole words and numbers: "5" is not at the end of "25". `whole_words = false`
+//!   compares characters, as there.
+//! - Only punctuation of sentences, quotations, brackets and Markdown is ignored
+//!   ([`trim_punctuation`](crate::text::trim_punctuation)): "C" is not "C++", and "5" is not "-5". A
+//!   reference of punctuation alone is compared as it is; there it matches every output.
+//! - Numbers are compared exactly, not to 5 significant digits, and read as in `numeric_match`: 1/2 is
+//!   0.5, and 60% is 60.
+//! - Canonically equivalent strings are equal: composed and decomposed "é".
+//! - `choice` also reads outputs without `ANSWER:`, such as "B" or "(B) Paris", and answers that are the
+//!   text of a choice, by the rules of [`selected_choices`](crate::text::selected_choices).
+//! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
+//!   time. `pattern` ignores white space around groups, and what participates in the match.
+
+use crate::core::score::check::{Check, Unscored};
+use crate::json::describe::shown;
+use crate::messages::escape::quoted;
+use crate::metrics::answers::StrOrList;
+use crate::metrics::explained::{any_of, list};
+use crate::metrics::proxies::format;
+use crate::syntax::RegexPattern;
+use crate::text::{Location, MatchOptions, Searchable, selected_choices};
+use crate::{ParamGroup, metric};
+
+/// Checks the strings of a row, or of a configuration, that an output is searched for.
+///
+/// # Errors
+/// The list is empty, or contains an empty string.
+fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
+    match strings
+        .iter()
+        .any(|string| string.as_ref().trim().is_empty())
+    {
+        _ if strings.is_empty() => Err(format!("expected at least one string in {of}, found none")),
+        true => Err(format!(
+            "expected a string that is not empty in {of}, found {:?}",
+            ""
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Whether the output includes one of the reference answers.
+///
+/// inspect's `includes`, promptfoo's `icontains`. With `whole_words`, "5" is not included in "25".
+///
+/// ```
+/// use dsrs_metrics::metrics::Includes;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => ["Paris", "Paname"] };
+/// let pred = prediction! { "answer" => "It is PARIS, of course." };
+/// assert_eq!(Includes::default().score(&gold, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |answer, prediction, case_sensitive, whole_words, score| {
+    let output = Searchable::new(prediction, case_sensitive, whole_words);
+    match answer
+        .iter()
+        .find(|answer| score > 0.0 && output.contains(answer))
+    {
+        Some(found) => format!("the output includes {}", quoted(found)),
+        None => format!("expected {} in {}", any_of(&answer), quoted(prediction)),
+    }
+})]
+pub fn includes(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// Whether the comparison is case-sensitive.
+    #[param(default = false)]
+    case_sensitive: bool,
+    /// Whether a reference answer matches only whole words and numbers.
+    #[param(default = false)]
+    whole_words: bool,
+) -> Result<bool, String> {
+    searched(&answer, "`gold.answer`")?;
+    let output = Searchable::new(prediction, case_sensitive, whole_words);
+    Ok(answer.iter().any(|answer| output.contains(answer)))
+}
+
+/// Whether the output begins with, ends with, contains or is one of the reference answers.
+///
+/// inspect's `match`. White space and punctuation around both are ignored; see
+/// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a
+/// number is compared with the first number of the output (`location = begin`), the last (`end`), each
+/// (`any`), or the number that the output consists of (`exact`); `numeric_match` has tolerances.
+///
+/// ```
+/// use dsrs_metrics::metrics::Matches;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::text::Location;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => "5" }, prediction! { "answer" => "The answer is 25." });
+/// assert_eq!(Matches::default().score(&gold, &pred)?.value, 0.0);
+///
+/// let numeric = Matches::builder().numeric(true).location(Location::Any).build();
+/// let gold = example! { "answer" => "1300" };
+/// let pred = prediction! { "answer" => "She earns $1,300.00 in 4 days" };
+/// assert_eq!(numeric.score(&gold, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |answer, prediction, location, _, _, _, score| {
+    explain_matches(&answer, prediction, location, score)
+})]
+pub fn matches(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// Where the reference answer must be: `begin`, `end`, `any` or `exact`.
+    #[param(default = Location::End)]
+    location: Location,
+    /// Whether the comparison is case-sensitive.
+    #[param(default = false)]
+    case_sensitive: bool,
+    /// Whether a reference answer matches only whole words and numbers.
+    #[param(default = true)]
+    whole_words: bool,
+    /// Whether reference answers that are numbers are compared by value.
+    #[param(default = false)]
+    numeric: bool,
+) -> Result<bool, String> {
+    searched(&answer, "`gold.answer`")?;
+    let options = MatchOptions {
+        location,
+        case_sensitive,
+        whole_words,
+        numeric,
+    };
+    Ok(answer
+        .iter()
+        .any(|answer| options.matches(prediction, answer)))
+}
+
+/// Returns the strings to search for: the configured strings, or the strings of the gold row if none are configured.
+///
+/// # Errors
+/// The list is empty, or contains an empty string.
+pub(in crate::metrics) fn values_or<'a>(
+    values: &'a [String],
+    answer: &'a StrOrList<'_>,
+) -> Result<Vec<&'a str>, String> {
+    if values.is_empty() {
+        searched(answer, "the parameter `values` or in `gold.answer`")?;
+        return Ok(answer.iter().map(AsRef::as_ref).collect());
+    }
+    valid(values)?;
+    Ok(values.iter().map(String::as_str).collect())
+}
+
+fn valid(values: &[String]) -> Result<(), String> {
+    if values.is_empty() {
+        Ok(())
+    } else {
+        searched(values, "`values`")
+    }
+}
+
+/// Whether the output is one of the accepted strings, apart from white space around it.
+///
+/// For labels of a closed set. promptfoo's `equals` with one string. `answer_exact_match` and `em` also
+/// ignore articles and punctuation.
+///
+/// ```
+/// use dsrs_metrics::metrics::OneOf;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = OneOf::builder().values(["positive", "negative", "neutral"]).field("label").build();
+/// let score = |label: &str| metric.score(&example! {}, &prediction! { "label" => label });
+/// assert_eq!((score("Neutral\n")?.value, score("mixed")?.value), (1.0, 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |answer, text, values, _, _, score| {
+    let accepted = values_or(values, &answer).unwrap_or_default();
+    match score > 0.0 {
+        true => format!("{} is one of the accepted strings", quoted(text.trim())),
+        false => format!(
+            "expected {}, found {}",
+            any_of(&accepted),
+            quoted(text.trim())
+        ),
+    }
+})]
+pub fn one_of(
+    #[gold(default)] answer: StrOrList<'_>,
+    #[pred(named_by = field)] text: &str,
+    /// The accepted strings; if the list is empty, the strings of `gold.answer`.
+    #[param(default)]
+    values: &[String],
+    /// Whether the comparison is case-sensitive.
+    #[param(default = false)]
+    case_sensitive: bool,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<bool, String> {
+    let text = Searchable::new(text.trim(), case_sensitive, false);
+    Ok(values_or(values, &answer)?
+        .iter()
+        .any(|value| text.equals(value.trim())))
+}
+
+/// How the output is searched for strings.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct StringSearch {
+    /// Whether the comparison is case-sensitive.
+    #[param(default = false)]
+    pub case_sensitive: bool,
+    /// Whether a string matches only whole words and numbers.
+    #[param(default = false)]
+    pub whole_words: bool,
+}
+
+impl StringSearch {
+    pub(in crate::metrics) fn of<'a>(&self, text: &'a str) -> Searchable<'a> {
+        Searchable::new(text, self.case_sensitive, self.whole_words)
+    }
+}
+
+/// Whether the output contains all of the strings.
+///
+/// promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of
+/// them, and rejects forbidden ones.
+///
+/// ```
+/// use dsrs_metrics::metrics::ContainsAll;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => ["Paris", "Seine"] };
+/// let pred = prediction! { "answer" => "Paris lies on the Seine." };
+/// assert_eq!(ContainsAll::default().score(&gold, &pred)?.value, 1.0);
+/// let metric = ContainsAll::builder().values(["Paris", "Loire"]).build();
+/// assert_eq!(metric.score(&gold, &pred)?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = explain_contains_all)]
+pub fn contains_all(
+    #[gold(default)] answer: StrOrList<'_>,
+    #[pred(named_by = field)] text: &str,
+    /// The strings that the output must contain; if the list is empty, the strings of `gold.answer`.
+    #[param(default)]
+    values: &[String],
+    #[param(flatten)] search: &StringSearch,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<bool, String> {
+    let text = search.of(text);
+    Ok(values_or(values, &answer)?
+        .iter()
+        .all(|value| text.contains(value)))
+}
+
+/// Whether the output contains at least one of the strings.
+///
+/// promptfoo's `contains-any` (with `case_sensitive`) and `icontains-any`.
+///
+/// ```
+/// use dsrs_metrics::metrics::ContainsAny;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = ContainsAny::builder().values(["sorry", "cannot"]).whole_words(true).build();
+/// let pred = prediction! { "answer" => "Sorry, no." };
+/// assert_eq!(metric.score(&example! {}, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |answer, text, values, search, _, score| {
+    let found = search.of(text);
+    let searched = values_or(values, &answer).unwrap_or_default();
+    match searched
+        .iter()
+        .find(|value| score > 0.0 && found.contains(value))
+    {
+        Some(found) => format!("the output contains {}", quoted(found)),
+        None => format!("expected {} in {}", any_of(&searched), quoted(text)),
+    }
+})]
+pub fn contains_any(
+    #[gold(default)] answer: StrOrList<'_>,
+    #[pred(named_by = field)] text: &str,
+    /// The output must contain at least one of these strings; if the list is empty, one of the strings of `gold.answer`.
+    #[param(default)]
+    values: &[String],
+    #[param(flatten)] search: &StringSearch,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<bool, String> {
+    let text = search.of(text);
+    Ok(values_or(values, &answer)?
+        .iter()
+        .any(|value| text.contains(value)))
+}
+
+/// Whether the output is valid JSON.
+///
+/// promptfoo's `is-json` without a schema; the same as `format` with `require_valid_json`, which also
+/// checks for required fields. A value that is not a string is JSON already.
+///
+/// ```
+/// use dsrs_metrics::metrics::IsJson;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let score = |answer: &str| IsJson::default().score(&example! {}, &prediction! { "answer" => answer });
+/// assert_eq!((score("{\"a\": [1, 2]}")?.value, score("{'a': 1}")?.value), (1.0, 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |_, _, score| (score > 0.0).then_some("the output is valid JSON"))]
+pub fn is_json(
+    #[pred(named_by = field)] text: &str,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<Check, Unscored> {
+    format(text, true, true, &[], field)
+}
+
+requires_valid! {
+    OneOf: |metric| valid(&metric.values);
+    ContainsAll: |metric| valid(&metric.values);
+    ContainsAny: |metric| valid(&metric.values);
+}
+
+/// Whether a regular expression extracts a reference answer from the output.
+///
+/// inspect's `pattern`. The first match counts. One of the capture groups must be a reference answer, or
+/// with `match_all` each of them; the whole match if the expression has no groups. Groups that are not
+/// part of the match do not count. Expressions of the crate `regex` take linear time and have no
+/// look-around; `(?s).*ANSWER: (\w)` finds the last of several. An invalid one is an error before the
+/// first row; the rows themselves have no expressions.
+///
+/// ```
+/// use dsrs_metrics::metrics::Pattern;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Pattern::builder().pattern(r"ANSWER:\s*(\w+)").build();
+/// let gold = example! { "answer" => "yes" };
+/// assert_eq!(metric.score(&gold, &prediction! { "answer" => "I think so. Answer: YES." })?.value, 1.0);
+/// assert_eq!(metric.score(&gold, &prediction! { "answer" => "yes" })?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = explain_pattern)]
+pub fn pattern(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// The regular expression, with a capture group around the answer.
+    #[param(into)]
+    pattern: &RegexPattern,
+    /// Whether the expression and the comparison are case-sensitive.
+    #[param(default = false)]
+    case_sensitive: bool,
+    /// Whether all groups must be reference answers, instead of one.
+    #[param(default = false)]
+    match_all: bool,
+) -> Result<bool, String> {
+    searched(&answer, "`gold.answer`")?;
+    let is_answer = |group: &str| {
+        let group = Searchable::new(group.trim(), case_sensitive, false);
+        answer.iter().any(|answer| group.equals(answer.trim()))
+    };
+    let groups = pattern
+        .captures(prediction, case_sensitive)?
+        .unwrap_or_default();
+    let mut groups = groups.into_iter().flatten().peekable();
+    Ok(match match_all {
+        true => groups.peek().is_some() && groups.all(is_answer),
+        false => groups.any(is_answer),
+    })
+}
+
+/// Whether a regular expression matches anywhere in the output.
+///
+/// promptfoo's `regex`. `^` and `$` are the begin and end of the whole output, `(?i)` ignores case.
+/// Expressions of the crate `regex` take linear time and have no look-around. An invalid one is an error
+/// before the first row; the rows themselves have no expressions.
+///
+/// ```
+/// use dsrs_metrics::metrics::Regex;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Regex::builder().pattern(r"^\d{4}-\d{2}-\d{2}$").field("date").build();
+/// let score = |date: &str| metric.score(&example! {}, &prediction! { "date" => date });
+/// assert_eq!((score("2026-11-22")?.value, score("22 November")?.value), (1.0, 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |text, pattern, _, score| {
+    let does = if score > 0.0 { "matches" } else { "does not match" };
+    format!("{} {does} the pattern {}", quoted(text), quoted(pattern.as_str()))
+})]
+pub fn regex(
+    #[pred(named_by = field)] text: &str,
+    /// The regular expression.
+    #[param(into)]
+    pattern: &RegexPattern,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<bool, String> {
+    pattern.is_match(text, true)
+}
+
+requires_valid! {
+    Pattern: |metric| metric.pattern.validate();
+    Regex: |metric| metric.pattern.validate();
+}
+
+/// Whether the output selects the right choices of a multiple-choice question, and no others.
+///
+/// inspect's `choice`. Choices have the letters A, B and so on, or numbers. The output is read as
+/// described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris",
+/// "A and C". `gold.answer` has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the strings in
+/// `gold.choices`, answers may also be the text of a choice, as described at
+/// [`selected_choices`](crate::text::selected_choices): with the choices 3, 1, 4 and 2, "3" is choice A.
+/// Letters beyond the last one are errors in `gold.answer` and wrong in the output.
+///
+/// ```
+/// use dsrs_metrics::metrics::Choice;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "choices" => ["Rome", "Paris"], "answer" => "B" };
+/// let score = |answer: &str| Choice.score(&gold, &prediction! { "answer" => answer });
+/// assert_eq!((score("Well ...\nANSWER: B")?.value, score("Paris")?.value), (1.0, 1.0));
+/// assert_eq!((score("A")?.value, score("ANSWER: A, B")?.value), (0.0, 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = explain_choice)]
+pub fn choice(
+    #[gold] answer: StrOrList<'_>,
+    #[gold(default = &[])] choices: &[String],
+    #[pred("answer")] prediction: &str,
+) -> Result<bool, String> {
+    let expected = expected_labels(&answer, choices)?;
+    Ok(selected_choices(prediction, choices) == expected)
+}
+
+/// The labels of the right choices, sorted.
+///
+/// # Errors
+/// A gold answer that is not a choice.
+pub(in crate::metrics) fn expected_labels(
+    answer: &StrOrList<'_>,
+    choices: &[String],
+) -> Result<Vec<String>, String> {
+    let mut labels = Vec::new();
+    for answer in answer.iter() {
+        let selected = selected_choices(answer, choices);
+        if selected.is_empty() {
+            let known = match choices.len() {
+                0 => String::new(),
+                count => format!(" of the {count} in `gold.choices`"),
+            };
+            return Err(format!(
+                "expected a choice{known}, such as `B`, in `gold.answer`, found {}",
+                shown(answer)
+            ));
+        }
+        labels.extend(selected);
+    }
+    labels.sort();
+    labels.dedup();
+    match labels.is_empty() {
+        true => Err("expected a choice, such as `B`, in `gold.answer`, found none".to_owned()),
+        false => Ok(labels),
+    }
+}
+
+fn explain_matches(
+    answer: &StrOrList<'_>,
+    prediction: &str,
+    location: Location,
+    score: f64,
+) -> String {
+    let place = match location {
+        Location::Begin => "at the beginning of",
+        Location::End => "at the end of",
+        Location::Any => "in",
+        Location::Exact => "as the whole of",
+    };
+    let verb = if score > 0.0 { "found" } else { "expected" };
+    format!("{verb} {} {place} {}", any_of(answer), quoted(prediction))
+}
+
+fn explain_contains_all(
+    answer: StrOrList<'_>,
+    text: &str,
+    values: &[String],
+    search: &StringSearch,
+    _: &str,
+    score: f64,
+) -> String {
+    let text = search.of(text);
+    let searched = values_or(values, &answer).unwrap_or_default();
+    let missing: Vec<&str> = searched
+        .iter()
+        .copied()
+        .filter(|value| !text.contains(value))
+        .collect();
+    match score > 0.0 {
+        true => format!("the output contains {}", list(&searched)),
+        false => format!("missing: {}", list(&missing)),
+    }
+}
+
+fn explain_pattern(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    pattern: &RegexPattern,
+    case_sensitive: bool,
+    match_all: bool,
+    score: f64,
+) -> String {
+    let Ok(Some(groups)) = pattern.captures(prediction, case_sensitive) else {
+        return format!("the pattern does not match {}", quoted(prediction));
+    };
+    let extracted: Vec<&str> = groups.into_iter().flatten().collect();
+    let scope = if match_all { "each to be " } else { "" };
+    match (extracted.is_empty(), score > 0.0) {
+        (true, _) => "the pattern matches, but none of its groups does".to_owned(),
+        (_, true) => format!("extracted {}", list(&extracted)),
+        (_, false) => {
+            format!(
+                "extracted {}, expected {scope}{}",
+                list(&extracted),
+                any_of(&answer)
+            )
+        }
+    }
+}
+
+fn explain_choice(answer: StrOrList<'_>, choices: &[String], prediction: &str, _: f64) -> String {
+    let expected = expected_labels(&answer, choices)
+        .unwrap_or_default()
+        .join(", ");
+    match selected_choices(prediction, choices) {
+        none if none.is_empty() => {
+            format!(
+                "expected {expected}, found no choice in {}",
+                quoted(prediction)
+            )
+        }
+        found => format!("expected {expected}, found {}", found.join(", ")),
+    }
+}

@@ -1,0 +1,471 @@
+//! Cheap checks that need no gold answer: format, keywords, length and syntax. They are free and
+//! take microseconds.
+//!
+//! Each reads one field of the prediction, which the parameter `field` names (`answer` by default);
+//! `field = "*"` is the whole prediction as JSON. A value other than a string is converted to JSON,
+//! `null` to the empty string; a value nested deeper than 128 levels is an error. The spec of a
+//! configured metric names the field that it reads. Rows that derive `Record` are supported too,
+//! but whether they have the field is checked only at run time, since the parameter may name any
+//! field.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::de::IgnoredAny;
+
+use crate::core::declared::requirements::{Requirement, Requires};
+use crate::core::score::FeedbackMetric;
+use crate::core::score::check::{Check, Unscored};
+use crate::metric;
+use crate::metrics::language::LanguageSetting;
+use crate::syntax::{BalanceOptions, check_balance};
+use crate::text::{Searchable, count_tokens, count_words};
+
+/// Whether the output is not empty, is valid JSON, and has the required fields.
+///
+/// A pass or a failure; the feedback names the violation. Reads `pred.answer` as a string, or the
+/// field that `field` names (`*` for the whole prediction as JSON). White space alone counts as
+/// empty. JSON is defined by RFC 8259: no comments, no trailing commas, no surrounding code fence, any
+/// nesting depth.
+///
+/// ```
+/// use dsrs_metrics::metrics::Format;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Format::builder().require_non_empty(true).require_valid_json(true).field("answer").build();
+/// assert_eq!(metric.score(&example! {}, &prediction! { "answer" => "{\"a\": [1, 2]}" })?.value, 1.0);
+/// assert_eq!(metric.score(&example! {}, &prediction! { "answer" => "{\"a\": [1, 2}" })?.value, 0.0);
+///
+/// let metric = Format::builder().required_fields(["name", "age"]).build();
+/// assert_eq!(metric.score(&example! {}, &prediction! { "answer" => "{\"name\": \"Ada\"}" })?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = explain_format)]
+pub fn format(
+    #[pred(named_by = field)] text: &str,
+    /// Whether an empty output fails.
+    #[param(default = true)]
+    require_non_empty: bool,
+    /// Whether an output that is not valid JSON fails.
+    #[param(default = false)]
+    require_valid_json: bool,
+    /// Fields that the output must have, which must then be a JSON object.
+    #[param(default)]
+    required_fields: &[String],
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<Check, Unscored> {
+    let empty = text.trim().is_empty();
+    if empty && require_non_empty {
+        return Ok(Check::fail("the output is empty"));
+    }
+    let json = require_valid_json.then(|| json_error(text)).flatten();
+    Ok(Check::unless(
+        json.or_else(|| missing_fields(text, required_fields)),
+    ))
+}
+
+fn json_error(text: &str) -> Option<String> {
+    // Ignored values are parsed without recursion, so any nesting depth is supported.
+    let error = serde_json::from_str::<IgnoredAny>(text).err()?;
+    Some(format!("the output is not valid JSON: {error}"))
+}
+
+fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
+    if fields.is_empty() {
+        return None;
+    }
+    let object = match serde_json::from_str::<HashMap<Cow<'_, str>, IgnoredAny>>(text) {
+        Ok(object) => object,
+        Err(error) => return Some(format!("the output is not a JSON object: {error}")),
+    };
+    let missing: Vec<&str> = fields
+        .iter()
+        .map(String::as_str)
+        .filter(|field| !object.contains_key(*field))
+        .collect();
+    (!missing.is_empty()).then(|| format!("the output lacks the fields `{}`", missing.join("`, `")))
+}
+
+/// The share of the required keywords that the output contains; 0 if it contains a forbidden one.
+///
+/// In [0, 1]; 1 is a pass. Without `partial_credit` a score below 1 becomes 0. Reads `pred.answer`
+/// as a string, or the field that `field` names (`*` for the whole prediction as JSON). Strings are
+/// compared after Unicode normalization (NFC), and without `case_sensitive` after case folding, so
+/// "STRASSE" equals "straße". With `whole_words` a keyword does not match inside a longer word:
+/// "TODO" does not match "TODOS". A configuration without keywords, or with an empty keyword, is an
+/// error before the first row.
+///
+/// ```
+/// use dsrs_metrics::metrics::Keyword;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric =
+///     Keyword::builder().required(["function", "return"]).forbidden(["TODO", "FIXME"]).field("code").build();
+/// let score = |code: &str| metric.score(&example! {}, &prediction! { "code" => code });
+/// assert_eq!(score("function f() { return 1 }")?.value, 1.0);
+/// assert_eq!(score("function f() {}")?.value, 0.5);
+/// assert_eq!(score("function f() { return 1 } // TODO")?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, threshold = 1.0, missing = 0.0)]
+pub fn keyword(
+    #[pred(named_by = field)] text: &str,
+    /// Keywords that the output must contain.
+    #[param(default)]
+    required: &[String],
+    /// Keywords that the output must not contain.
+    #[param(default)]
+    forbidden: &[String],
+    /// Whether to score the share of required keywords instead of all or nothing.
+    #[param(default = true)]
+    partial_credit: bool,
+    /// Whether the comparison is case-sensitive.
+    #[param(default = false)]
+    case_sensitive: bool,
+    /// Whether a keyword matches only whole words.
+    #[param(default = false)]
+    whole_words: bool,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<FeedbackMetric, Unscored> {
+    validate(required, forbidden).map_err(Unscored::Because)?;
+    let text = Searchable::new(text, case_sensitive, whole_words);
+    let found: Vec<&String> = forbidden
+        .iter()
+        .filter(|word| text.contains(word))
+        .collect();
+    let missing: Vec<&String> = required
+        .iter()
+        .filter(|word| !text.contains(word))
+        .collect();
+    Ok(FeedbackMetric::new(
+        value(
+            required.len(),
+            missing.len(),
+            found.is_empty(),
+            partial_credit,
+        ),
+        feedback(&missing, &found),
+    ))
+}
+
+requires_valid! {
+    Keyword: |metric| validate(&metric.required, &metric.forbidden);
+}
+
+fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
+    if required.is_empty() && forbidden.is_empty() {
+        return Err("no keywords are configured; set `required`, `forbidden` or both".to_owned());
+    }
+    match required.iter().chain(forbidden).any(String::is_empty) {
+        true => Err("an empty keyword matches every output; remove it".to_owned()),
+        false => Ok(()),
+    }
+}
+
+// Lists of keywords are short.
+fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: bool) -> f64 {
+    match (none_forbidden, missing) {
+        (false, _) => 0.0,
+        (true, 0) => 1.0,
+        (true, _) if partial_credit => (required - missing) as f64 / required as f64,
+        (true, _) => 0.0,
+    }
+}
+
+fn feedback(missing: &[&String], forbidden: &[&String]) -> String {
+    let quoted = |words: &[&String]| {
+        words
+            .iter()
+            .map(|word| format!("{word:?}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match (missing.is_empty(), forbidden.is_empty()) {
+        (true, true) => "all required keywords are present and no forbidden one is".to_owned(),
+        (false, true) => format!("missing: {}", quoted(missing)),
+        (true, false) => format!("forbidden: {}", quoted(forbidden)),
+        (false, false) => format!(
+            "forbidden: {}; missing: {}",
+            quoted(forbidden),
+            quoted(missing)
+        ),
+    }
+}
+
+/// Whether the length of the output is within bounds, with partial credit outside them.
+///
+/// In [0, 1]: 1 within all bounds, which is a pass; `length / minimum` below a minimum, `maximum /
+/// length` above a maximum, and the lowest of these if several bounds are violated. Without
+/// `partial_credit` a score below 1 becomes 0. Characters are Unicode scalar values, as in Python's
+/// `len`, not bytes; words are counted by [`count_words`], tokens by [`count_tokens`], a
+/// documented approximation. Without any bound the minimum is one character: an empty output scores 0, and any other
+/// 1. Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). A
+/// minimum above its maximum is an error before the first row.
+///
+/// ```
+/// use dsrs_metrics::metrics::Length;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Length::builder().min_chars(4).max_chars(8).field("summary").build();
+/// let score = |text: &str| metric.score(&example! {}, &prediction! { "summary" => text });
+/// assert_eq!(score("東京都です")?.value, 1.0);
+/// assert_eq!(score("ja")?.value, 0.5);
+/// assert_eq!(score("sixteen letters!")?.value, 0.5);
+/// assert_eq!(Length::default().score(&example! {}, &prediction! { "answer" => "Paris" })?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, threshold = 1.0, missing = 0.0)]
+#[expect(clippy::too_many_arguments, reason = "two bounds per unit")]
+pub fn length(
+    #[pred(named_by = field)] text: &str,
+    /// The minimum number of characters.
+    #[param]
+    min_chars: Option<u64>,
+    /// The maximum number of characters.
+    #[param]
+    max_chars: Option<u64>,
+    /// The minimum number of words.
+    #[param]
+    min_words: Option<u64>,
+    /// The maximum number of words.
+    #[param]
+    max_words: Option<u64>,
+    /// The minimum number of tokens.
+    #[param]
+    min_tokens: Option<u64>,
+    /// The maximum number of tokens.
+    #[param]
+    max_tokens: Option<u64>,
+    /// Whether a length outside the bounds scores more than 0.
+    #[param(default = true)]
+    partial_credit: bool,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<FeedbackMetric, Unscored> {
+    let bounds = bounds(
+        [min_chars, max_chars],
+        [min_words, max_words],
+        [min_tokens, max_tokens],
+    );
+    validate_bounds(&bounds).map_err(Unscored::Because)?;
+    let scores = bounds
+        .iter()
+        .filter(|bounds| bounds.is_set())
+        .map(|bounds| bounds.score(text));
+    let (score, feedback) = scores
+        .reduce(|lowest, next| if next.0 < lowest.0 { next } else { lowest })
+        .unwrap_or((1.0, String::new()));
+    let score = if partial_credit || score >= 1.0 {
+        score
+    } else {
+        0.0
+    };
+    Ok(FeedbackMetric::new(score, feedback))
+}
+
+requires_valid! {
+    Length: |it| validate_bounds(&bounds(
+        [it.min_chars, it.max_chars],
+        [it.min_words, it.max_words],
+        [it.min_tokens, it.max_tokens],
+    ));
+}
+
+/// The minimum and maximum in each unit. Without any, the minimum is one character.
+fn bounds(
+    chars: [Option<u64>; 2],
+    words: [Option<u64>; 2],
+    tokens: [Option<u64>; 2],
+) -> [Bounds; 3] {
+    let unbounded = [chars, words, tokens].iter().flatten().all(Option::is_none);
+    let chars = if unbounded { [Some(1), None] } else { chars };
+    let bounds = |unit, count, [min, max]: [Option<u64>; 2]| Bounds {
+        unit,
+        count,
+        min,
+        max,
+    };
+    [
+        bounds("characters", count_chars as fn(&str) -> usize, chars),
+        bounds("words", count_words, words),
+        bounds("tokens", count_tokens, tokens),
+    ]
+}
+
+fn count_chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The bounds in one unit.
+struct Bounds {
+    unit: &'static str,
+    count: fn(&str) -> usize,
+    min: Option<u64>,
+    max: Option<u64>,
+}
+
+impl Bounds {
+    fn is_set(&self) -> bool {
+        self.min.is_some() || self.max.is_some()
+    }
+
+    /// The score in [0, 1] and the feedback.
+    // Lengths of strings are exact in a float.
+    fn score(&self, text: &str) -> (f64, String) {
+        let unit = self.unit;
+        let found = (self.count)(text) as u64;
+        match (self.min, self.max) {
+            (Some(min), _) if found < min => (
+                found as f64 / min as f64,
+                format!("expected at least {min} {unit}, found {found}"),
+            ),
+            (_, Some(max)) if found > max => (
+                max as f64 / found as f64,
+                format!("expected at most {max} {unit}, found {found}"),
+            ),
+            _ => (1.0, format!("{found} {unit}")),
+        }
+    }
+}
+
+fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
+    for Bounds { unit, min, max, .. } in bounds {
+        if let (Some(min), Some(max)) = (min, max)
+            && min > max
+        {
+            return Err(format!(
+                "the minimum of {min} {unit} exceeds the maximum of {max}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether brackets and quotes are balanced or, with a language, whether the code parses without
+/// error.
+///
+/// A pass or a failure; the feedback has the first error and its position. Without a language,
+/// brackets in strings and comments are ignored, for the string and comment syntax of common
+/// languages; see [`check_balance`]. With a language (`rust`, `python`, `javascript`, `typescript`,
+/// `json`, `sql`, `bash`) its parser decides. A language in a build without the feature `syntax`,
+/// and a configuration that checks nothing, are errors before the first row. Reads `pred.answer` as
+/// a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty
+/// string is balanced; to reject it, use [`Format`](crate::metrics::Format).
+///
+/// ```
+/// use dsrs_metrics::metrics::Syntax;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Syntax::builder().check_balanced_brackets(true).check_balanced_quotes(true).build();
+/// let score = |code: &str| metric.score(&example! {}, &prediction! { "answer" => code });
+/// assert_eq!(score("f(\"a)\") // :)")?.value, 1.0);
+/// assert_eq!(score("f(a]")?.value, 0.0);
+///
+/// let rust = Syntax::builder().language("rust").build();
+/// assert_eq!(rust.language.language(), Ok(Some(dsrs_metrics::syntax::Language::Rust)));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = explain_syntax)]
+pub fn syntax(
+    #[pred(named_by = field)] text: &str,
+    /// Whether to check that `()`, `[]` and `{}` match.
+    #[param(default = true)]
+    check_balanced_brackets: bool,
+    /// Whether to check that strings in `"` and `'` are closed.
+    #[param(default = true)]
+    check_balanced_quotes: bool,
+    /// The language whose parser checks the code, instead of brackets and quotes.
+    #[param(default, into)]
+    language: &LanguageSetting,
+    /// The field of the prediction to check, or `*` for the whole prediction.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<Check, Unscored> {
+    let error = match language.language().map_err(Unscored::Because)? {
+        Some(language) => language.first_error(text).map_err(Unscored::because)?,
+        None => {
+            let (brackets, quotes) = (check_balanced_brackets, check_balanced_quotes);
+            check_balance(text, BalanceOptions { brackets, quotes })
+        }
+    };
+    Ok(Check::unless(error.map(|error| error.to_string())))
+}
+
+impl Requires for Syntax {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let configured = match self.language.language() {
+            // Fails if this build has no parser for the language.
+            Ok(Some(language)) => language
+                .first_error("")
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
+            Err(unknown) => Err(unknown),
+            Ok(None) if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
+            Ok(None) => Err(NOTHING_TO_CHECK.to_owned()),
+        };
+        all.extend(Requirement::unless(Self::SPEC.name, configured));
+    }
+}
+
+const NOTHING_TO_CHECK: &str = "nothing to check, so every output would pass; set `check_balanced_brackets`, `check_balanced_quotes` or `language`";
+
+fn explain_format(
+    _: &str,
+    require_non_empty: bool,
+    require_valid_json: bool,
+    required_fields: &[String],
+    _: &str,
+    score: f64,
+) -> Option<String> {
+    let checks = [
+        (require_non_empty, "is not empty"),
+        (require_valid_json, "is valid JSON"),
+        (!required_fields.is_empty(), "has the required fields"),
+    ];
+    let checks: Vec<&str> = checks
+        .iter()
+        .filter(|(is_checked, _)| *is_checked)
+        .map(|(_, check)| *check)
+        .collect();
+    let checks = if checks.is_empty() {
+        "is not checked".to_owned()
+    } else {
+        checks.join(" and ")
+    };
+    (score > 0.0).then(|| format!("the output {checks}"))
+}
+
+fn explain_syntax(
+    _: &str,
+    check_balanced_brackets: bool,
+    check_balanced_quotes: bool,
+    language: &LanguageSetting,
+    _: &str,
+    score: f64,
+) -> Option<String> {
+    if score == 0.0 {
+        return None;
+    }
+    let balanced = match (check_balanced_brackets, check_balanced_quotes) {
+        (true, true) => "brackets and quotes",
+        (true, false) => "brackets",
+        (false, _) => "quotes",
+    };
+    Some(match language.language().ok().flatten() {
+        Some(language) => format!("the code parses as {language:?}"),
+        None => format!("{balanced} are balanced"),
+    })
+}

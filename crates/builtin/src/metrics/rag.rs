@@ -1,0 +1,602 @@
+//! Metrics of retrieval-augmented question answering: intents, entities, answers with sources, and
+//! their composites.
+//!
+//! They implement the metrics of the heritage document.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::core::score::check::{Check, within};
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::corpus::record::CountFormula;
+use crate::core::score::return_types::WithCorpus;
+use crate::messages::escape::quoted;
+use crate::metric;
+use crate::metrics::answers::StrOrList;
+use crate::metrics::explained::{counted, joined, labelled, number};
+use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
+#[cfg(feature = "sparql")]
+use crate::metrics::sparql::SparqlSyntaxValid;
+use crate::retrieval::{Relevant, Retrieved, average_precision};
+use crate::text::{EditDistance, EntityCounts, NormalForm};
+
+/// Returns the form in which labels are compared: NFC, lower case, without white space at the ends.
+fn label(text: &str) -> String {
+    let lower = NormalForm::Nfc.apply(text.trim()).to_lowercase();
+    NormalForm::Nfc.apply(&lower).into_owned()
+}
+
+/// Whether the predicted intent is the expected one, ignoring case and white space at the ends.
+///
+/// ```
+/// use dsrs_metrics::metrics::IntentAccuracy;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "expected_intent" => "temporal" };
+/// assert_eq!(IntentAccuracy.score(&gold, &prediction! { "intent" => " Temporal" })?.value, 1.0);
+/// assert_eq!(IntentAccuracy.score(&gold, &prediction! { "intent" => "relational" })?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(explain = |expected, found, _| explain_expected_and_found(expected, found))]
+pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &str) -> bool {
+    label(expected_intent) == label(intent)
+}
+
+/// The document's pairs of intents that are easily confused.
+fn related_intents() -> Vec<(String, String)> {
+    [
+        ("statistical", "exploration"),
+        ("entity_lookup", "relational"),
+        ("temporal", "entity_lookup"),
+    ]
+    .map(|(a, b)| (a.to_owned(), b.to_owned()))
+    .into()
+}
+
+/// Intent accuracy with partial credit for related intents.
+///
+/// 1 for the same intent, `credit` for a pair of `related` in either order, 0 otherwise. Intents
+/// are compared as in `intent_accuracy`.
+///
+/// ```
+/// use dsrs_metrics::metrics::IntentAccuracyWithFallback;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "expected_intent" => "statistical" };
+/// let pred = prediction! { "intent" => "Exploration" };
+/// assert_eq!(IntentAccuracyWithFallback::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |expected, found, _, _, score| {
+    let is_related = score > 0.0 && score < 1.0;
+    let related = is_related.then(|| format!(", a related intent: {}", number(score)));
+    explain_expected_and_found(expected, found) + &related.unwrap_or_default()
+})]
+pub fn intent_accuracy_with_fallback(
+    #[gold] expected_intent: &str,
+    #[pred(missing)] intent: &str,
+    /// Pairs of related intents, as in `[["temporal", "entity_lookup"]]`.
+    #[param(default = related_intents())]
+    related: Vec<(String, String)>,
+    /// The score of a related intent, in [0, 1].
+    #[param(default = 0.5)]
+    credit: f64,
+) -> f64 {
+    let (expected, intent) = (label(expected_intent), label(intent));
+    if expected == intent {
+        return 1.0;
+    }
+    let is_pair = |(a, b): &(String, String)| {
+        let (a, b) = (label(a), label(b));
+        (a == expected && b == intent) || (b == expected && a == intent)
+    };
+    if related.iter().any(is_pair) {
+        credit
+    } else {
+        0.0
+    }
+}
+
+requires_valid! {
+    IntentAccuracyWithFallback: |metric| within("credit", metric.credit, [0.0, 1.0]);
+}
+
+/// F1 of the predicted entities, matched one to one with similar expected entities.
+///
+/// `2 found / (expected + predicted)`, where `found` is the size of a maximum matching of entities
+/// whose similarity is at least `similarity`. This differs from the heritage document, which
+/// searches each expected entity separately, so that one prediction can count for several. The
+/// similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case, in NFC, without white
+/// space at their ends. The score is 1 if both lists are empty, 0 if one is. A string is a list
+/// separated by commas, and repetitions count once, as in the document; `distinct = false` compares lists, in which
+/// each repetition counts. The score of the corpus is the same formula over the sums of all rows
+/// (micro F1). A row with more than 16 million pairs of entities, such as 4,001 × 4,001, or more
+/// than 4,000 million pairs of their characters, is an error.
+///
+/// ```
+/// use dsrs_metrics::metrics::EntityF1;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "expected_entities" => ["Rijksmuseum", "Rijksmuseums"] };
+/// let pred = prediction! { "entities" => "rijksmuzeum" };
+/// let metric = EntityF1::builder().similarity(0.85).build();
+/// assert_eq!(metric.score(&gold, &pred)?.value, 2.0 / 3.0); // one found, of two and one
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, version = 2, explain = explain_entity_f1)]
+pub fn entity_f1(
+    #[gold] expected_entities: StrOrList<'_>,
+    #[pred(missing)] entities: StrOrList<'_>,
+    /// The lowest similarity, in [0, 1], of names of the same entity; 1 accepts equal names only.
+    #[param(default = 0.8)]
+    similarity: f64,
+    /// Whether repetitions of an entity within a list count once, as in the document, or each.
+    #[param(default = true)]
+    distinct: bool,
+) -> Result<WithCorpus<f64>, String> {
+    let (expected, predicted) = (listed(&expected_entities), listed(&entities));
+    let (ours, theirs) = (predicted.len(), expected.len());
+    bounded_comparisons("entities", ours, theirs, "provide fewer entities")?;
+    let characters = |side: &[&str]| side.iter().map(|entity| entity.chars().count()).sum();
+    let (ours, theirs) = (characters(&predicted), characters(&expected));
+    bounded_pairs(
+        "characters of entities",
+        ours,
+        theirs,
+        "provide fewer or shorter entities",
+    )?;
+    let counts = match distinct {
+        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
+        false => EntityCounts::of(&predicted, &expected, similarity),
+    };
+    let sums = [counts.found, counts.expected, counts.predicted];
+    Ok(WithCorpus::new(
+        counts.f1(),
+        CorpusCounts::new(sums, CountFormula::EntityF1),
+    ))
+}
+
+requires_valid! {
+    EntityF1: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
+}
+
+/// Splits a string at commas; a list is returned unchanged.
+pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
+    match entities.as_one() {
+        Some(text) => text.split(',').collect(),
+        None => entities.iter().map(|entity| &**entity).collect(),
+    }
+}
+
+/// Whether the entity's type is exactly the expected one.
+///
+/// A missing type is replaced by `missing`, which is `institution` in the document. If `missing` is
+/// empty, a row without a type is an error. A prediction without a type is counted.
+///
+/// ```
+/// use dsrs_metrics::metrics::EntityTypeAccuracy;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "expected_entity_type" => "person" };
+/// let metric = EntityTypeAccuracy::default();
+/// assert_eq!(metric.score(&gold, &prediction! { "entity_type" => "person" })?.value, 1.0);
+/// assert_eq!(metric.score(&gold, &prediction! {})?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(explain = |expected_entity_type, entity_type, missing, _| {
+    let of = |given: Option<&str>| match given {
+        Some(given) => quoted(given),
+        None => format!("{} (no type)", quoted(missing)),
+    };
+    format!(
+        "expected {}, found {}",
+        of(expected_entity_type),
+        of(entity_type)
+    )
+})]
+pub fn entity_type_accuracy(
+    #[gold] expected_entity_type: Option<&str>,
+    #[pred(missing)] entity_type: Option<&str>,
+    /// The type of an entity without one; empty if every entity must have a type.
+    #[param(default = "institution")]
+    missing: &str,
+) -> Result<bool, String> {
+    let or_missing = |given: Option<_>, field| match given {
+        Some(given) => Ok(given),
+        None if missing.is_empty() => Err(format!("`{field}` is missing, and `missing` is empty")),
+        None => Ok(missing),
+    };
+    let expected = or_missing(expected_entity_type, "gold.expected_entity_type")?;
+    Ok(expected == or_missing(entity_type, "pred.entity_type")?)
+}
+
+/// Share of the retrieved contexts that are relevant, by id.
+///
+/// Both fields are lists of ids, strings or numbers; repetitions of an id count once. 0 if nothing was retrieved. Abstains from a row
+/// without relevant contexts. `IDBasedContextPrecision` of ragas, where a row without retrieved contexts is NaN, and one without
+/// relevant contexts 0. `precision_at_k` counts ranks.
+///
+/// ```
+/// use dsrs_metrics::metrics::ContextPrecisionById;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "context_ids" => ["d1", "d2"] };
+/// let pred = prediction! { "context_ids" => ["d2", "d7", "d9", "d2"] };
+/// assert_eq!(ContextPrecisionById.score(&gold, &pred)?.value, 1.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explain_by_id(&relevant, &retrieved))]
+pub fn context_precision_by_id(
+    #[gold("context_ids")] relevant: Relevant<'_>,
+    #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
+) -> Option<f64> {
+    let (found, retrieved) = found(&relevant, &retrieved)?;
+    Some(share_of(found, retrieved))
+}
+
+/// Share of the relevant contexts that were retrieved, by id.
+///
+/// Fields as in `context_precision_by_id`. Abstains from a row without relevant contexts. `IDBasedContextRecall` of ragas.
+///
+/// ```
+/// use dsrs_metrics::metrics::ContextRecallById;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "context_ids" => [1, 2] };
+/// assert_eq!(ContextRecallById.score(&gold, &prediction! { "context_ids" => [2, 7, 9] })?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explain_by_id(&relevant, &retrieved))]
+pub fn context_recall_by_id(
+    #[gold("context_ids")] relevant: Relevant<'_>,
+    #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
+) -> Option<f64> {
+    let (found, _) = found(&relevant, &retrieved)?;
+    Some(share_of(found, relevant.relevant()))
+}
+
+/// Returns the numbers of retrieved contexts that are relevant, and of all; `None` without relevant contexts.
+fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, usize)> {
+    let distinct: HashSet<&str> = retrieved.iter().collect();
+    let found = distinct
+        .iter()
+        .filter(|id| relevant.grade(id) > 0.0)
+        .count();
+    (relevant.relevant() > 0).then_some((found, distinct.len()))
+}
+
+/// Average precision of the retrieved contexts. A retrieved context is relevant if it resembles a reference context.
+///
+/// The mean of the precisions at the ranks of the relevant contexts, 0 without relevant contexts. A context resembles a
+/// string of `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein distance relative to the longer text, in NFC. Abstains
+/// from a row without reference contexts. `NonLLMContextPrecisionWithReference` of ragas, which adds 1e-10 to the denominator.
+/// Fails if the contexts have more than 4,000 million pairs of characters.
+///
+/// ```
+/// use dsrs_metrics::metrics::ContextPrecisionByDistance;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "context" => ["Paris is the capital of France."] };
+/// let pred = prediction! { "context" => ["Bananas grow in the tropics.", "Paris is the capital of France!"] };
+/// assert_eq!(ContextPrecisionByDistance::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |reference, retrieved, similarity, _| {
+    let words = ["retrieved context", "relevant", "not relevant"];
+    by_distance([&retrieved, &reference], similarity, words)
+})]
+pub fn context_precision_by_distance(
+    #[gold("context")] reference: StrOrList<'_>,
+    #[pred("context", missing)] retrieved: StrOrList<'_>,
+    /// The lowest similarity, in [0, 1], of strings that are the same context.
+    #[param(default = 0.5)]
+    similarity: f64,
+) -> Result<Option<f64>, String> {
+    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
+    bounded(&retrieved, &reference)?;
+    let relevant = resembling(&retrieved, &reference, similarity);
+    Ok((!reference.is_empty()).then(|| average_precision(relevant)))
+}
+
+/// Share of the reference contexts that a retrieved context resembles.
+///
+/// Fields and similarity as in `context_precision_by_distance`; 0 if nothing was retrieved. `NonLLMContextRecall` of ragas, where a
+/// similarity of exactly 0.5 counts for precision, but not for recall.
+///
+/// ```
+/// use dsrs_metrics::metrics::ContextRecallByDistance;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "context" => ["Paris is the capital of France.", "The Louvre opened in 1793."] };
+/// let pred = prediction! { "context" => ["Paris is the capital of France!"] };
+/// assert_eq!(ContextRecallByDistance::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |reference, retrieved, similarity, _| {
+    by_distance(
+        [&reference, &retrieved],
+        similarity,
+        ["reference context", "retrieved", "not found"],
+    )
+})]
+pub fn context_recall_by_distance(
+    #[gold("context")] reference: StrOrList<'_>,
+    #[pred("context", missing)] retrieved: StrOrList<'_>,
+    /// The lowest similarity, in [0, 1], of strings that are the same context.
+    #[param(default = 0.5)]
+    similarity: f64,
+) -> Result<Option<f64>, String> {
+    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
+    bounded(&retrieved, &reference)?;
+    let found = resembling(&reference, &retrieved, similarity).filter(|is_found| *is_found);
+    Ok((!reference.is_empty()).then(|| share_of(found.count(), reference.len())))
+}
+
+requires_valid! {
+    ContextPrecisionByDistance: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
+    ContextRecallByDistance: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
+}
+
+/// Returns strings in the form in which they are compared.
+pub(in crate::metrics) fn texts<'a>(texts: &'a StrOrList<'_>) -> Vec<Cow<'a, str>> {
+    texts
+        .iter()
+        .map(|text| NormalForm::Nfc.apply(text))
+        .collect()
+}
+
+/// Returns for each text whether one of the others resembles it.
+pub(in crate::metrics) fn resembling<'a>(
+    texts: &'a [Cow<'a, str>],
+    others: &'a [Cow<'a, str>],
+    similarity: f64,
+) -> impl Iterator<Item = bool> {
+    let resembles = move |text: &str, other: &str| {
+        EditDistance::Levenshtein.similarity(text, other) >= similarity
+    };
+    texts
+        .iter()
+        .map(move |text| others.iter().any(|other| resembles(text, other)))
+}
+
+/// Fails if there are too many strings or characters to compare.
+fn bounded(retrieved: &[Cow<'_, str>], reference: &[Cow<'_, str>]) -> Result<(), String> {
+    let instead = "retrieve fewer contexts";
+    bounded_comparisons("contexts", retrieved.len(), reference.len(), instead)?;
+    let characters = |side: &[Cow<'_, str>]| side.iter().map(|text| text.chars().count()).sum();
+    let (ours, theirs) = (characters(retrieved), characters(reference));
+    bounded_pairs(
+        "characters of contexts",
+        ours,
+        theirs,
+        "retrieve fewer or shorter contexts",
+    )
+}
+
+/// Returns `count / of`, and 0 if `of` is 0.
+pub(crate) fn share_of(count: usize, of: usize) -> f64 {
+    if of == 0 {
+        0.0
+    } else {
+        count as f64 / of as f64
+    }
+}
+
+/// Whether there is an answer, right or wrong.
+///
+/// Passes unless `pred.answer` is missing, `null`, or a string or list of strings with nothing but
+/// white space. In the heritage document white space is an answer.
+///
+/// ```
+/// use dsrs_metrics::metrics::AnswerPresent;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let score = |answer: &str| AnswerPresent.score(&example! {}, &prediction! { "answer" => answer });
+/// assert_eq!((score("A")?.value, score(" \n")?.value), (1.0, 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(explain = |answer, score| {
+    let characters = answer?
+        .iter()
+        .map(|answer| answer.trim().chars().count())
+        .sum();
+    (score > 0.0).then(|| format!("the answer has {}", counted(characters, "character")))
+})]
+pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
+    check_not_blank("answer", answer)
+}
+
+/// Whether the reply names a source, a real one or not.
+///
+/// Passes unless `pred.sources_used` is missing, `null`, or a string or list of strings with
+/// nothing but white space. In the heritage document a list of empty strings is a source.
+///
+/// ```
+/// use dsrs_metrics::metrics::SourcesUsed;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let score = |pred| SourcesUsed.score(&example! {}, &pred);
+/// assert_eq!(score(prediction! { "sources_used" => ["h:louvre"] })?.value, 1.0);
+/// assert_eq!(score(prediction! { "sources_used" => [""] })?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(explain = |sources_used, score| {
+    let sources = sources_used?;
+    let named: Vec<_> = sources
+        .iter()
+        .filter(|source| !source.trim().is_empty())
+        .collect();
+    (score > 0.0).then(|| labelled("sources", &named))
+})]
+pub fn sources_used(#[pred(missing)] sources_used: Option<StrOrList<'_>>) -> Check {
+    check_not_blank("sources_used", sources_used)
+}
+
+fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
+    let Some(strings) = strings else {
+        return Check::fail(format!("`{field}` is missing"));
+    };
+    let has_text = strings.iter().any(|string| !string.trim().is_empty());
+    Check::unless((!has_text).then(|| format!("`{field}` is empty")))
+}
+
+/// A reply of a heritage question-answering system as a whole: intent and entities a quarter each,
+/// the query a fifth, answer and sources the rest.
+///
+/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15 sources_used`,
+/// in [0, 1], and a pass from 0.8 on: the document's `heritage_rag_metric`, whose
+/// verdict depends on whether there is a trace. The documentation of each component states how it
+/// differs from the document: the query is read by a parser, and one predicted entity counts for
+/// one expected entity. The feedback joins the feedback of the components, worst first. A component whose field the
+/// prediction lacks scores 0, or as its documentation states: `{intent, answer}` is 0.4.
+///
+/// ```
+/// use dsrs_metrics::metrics::HeritageRag;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "expected_intent" => "temporal", "expected_entities" => ["Louvre"] };
+/// let pred = prediction! {
+///     "intent" => "temporal", "entities" => ["Louvre"], "sparql_query" => "SELECT ?year {", "answer" => "1793", "sources_used" => ["h:louvre"],
+/// };
+/// assert_eq!(HeritageRag.score(&gold, &pred)?.value, 0.8); // all but the query
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "sparql")]
+#[metric(
+    weighted(
+        intent_accuracy = 0.25,
+        entity_f1 = 0.25,
+        sparql_syntax_valid = 0.20,
+        answer_present = 0.15,
+        sources_used = 0.15,
+    ),
+    threshold = 0.8
+)]
+pub struct HeritageRag;
+
+/// Whether a reply of a heritage question-answering system is good enough to learn from: right
+/// intent, entities with an F1 from 0.8 on, a valid query, and an answer.
+///
+/// Passes or fails: the document's `heritage_rag_strict`, with the components of `heritage_rag`
+/// except the sources.
+///
+/// ```
+/// use dsrs_metrics::metrics::HeritageRagStrict;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "expected_intent" => "temporal", "expected_entities" => ["Louvre"] };
+/// let pred = |query: &str| prediction! {
+///     "intent" => "temporal", "entities" => ["Louvre"], "sparql_query" => query, "answer" => "1793",
+/// };
+/// assert_eq!(HeritageRagStrict.score(&gold, &pred("SELECT ?year { ?louvre ?opened ?year }"))?.value, 1.0);
+/// assert_eq!(HeritageRagStrict.score(&gold, &pred("SELECT ?year {"))?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "sparql")]
+#[metric(all(
+    intent_accuracy >= 0.9,
+    entity_f1 >= 0.8,
+    sparql_syntax_valid >= 1.0,
+    answer_present,
+))]
+pub struct HeritageRagStrict;
+
+fn explain_expected_and_found(expected: &str, found: &str) -> String {
+    format!(
+        "expected {}, found {}",
+        quoted(expected.trim()),
+        quoted(found.trim())
+    )
+}
+
+fn explain_entity_f1(
+    expected_entities: StrOrList<'_>,
+    entities: StrOrList<'_>,
+    similarity: f64,
+    distinct: bool,
+    _: f64,
+) -> String {
+    let (expected, predicted) = (listed(&expected_entities), listed(&entities));
+    let counts = match distinct {
+        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
+        false => EntityCounts::of(&predicted, &expected, similarity),
+    };
+    let [missing, unexpected] =
+        EntityCounts::unmatched(&predicted, &expected, similarity, distinct);
+    let expected = usize::try_from(counts.expected).unwrap_or(usize::MAX);
+    let entities = if expected == 1 { "entity" } else { "entities" };
+    joined([
+        format!("{} of {expected} expected {entities} found", counts.found),
+        labelled("missing", &missing),
+        labelled("unexpected", &unexpected),
+    ])
+}
+
+/// Relevant contexts that were retrieved, and those that were not, by id.
+fn explain_by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
+    let distinct: HashSet<&str> = retrieved.iter().collect();
+    let ids = relevant.ids();
+    let (found, missing): (Vec<&str>, Vec<&str>) =
+        ids.iter().partition(|id| distinct.contains(*id));
+    joined([
+        format!(
+            "{} of {} among {} retrieved",
+            found.len(),
+            counted(ids.len(), "relevant context"),
+            distinct.len()
+        ),
+        labelled("not found", &missing),
+    ])
+}
+
+/// The number of contexts that resemble one of the others, and the contexts that do not.
+fn by_distance(
+    [contexts, others]: [&StrOrList<'_>; 2],
+    similarity: f64,
+    [noun, found, missing]: [&str; 3],
+) -> String {
+    let [contexts, others] = [texts(contexts), texts(others)];
+    let unlike = unlike(&contexts, &others, similarity);
+    let all = counted(contexts.len(), noun);
+    joined([
+        format!("{} of {all} {found}", contexts.len() - unlike.len()),
+        labelled(missing, &unlike),
+    ])
+}
+
+/// Returns the strings that do not resemble any of the others.
+fn unlike<'a>(
+    texts: &'a [Cow<'a, str>],
+    others: &'a [Cow<'a, str>],
+    similarity: f64,
+) -> Vec<&'a str> {
+    let pairs = texts.iter().zip(resembling(texts, others, similarity));
+    pairs
+        .filter(|(_, is_like)| !is_like)
+        .map(|(text, _)| &**text)
+        .collect()
+}

@@ -1,0 +1,540 @@
+//! Metrics of the trajectories of agents: `gold.trajectory` and `pred.trajectory`, in any form that
+//! [`Trajectory`](crate::trajectory::Trajectory) reads.
+//!
+//! Where their references differ from them, on 5,000 pairs of trajectories:
+//!
+//! | quirk of the reference that is not copied | here |
+//! | --- | --- |
+//! | all but pydantic-evals: arguments are compared as Python values, so that `True` equals 1 and 1.0 | `true` equals neither; 1 equals 1.0 |
+//! | agentevals: a greedy matching can miss that all calls have a partner | `trajectory_match`: a maximum matching |
+//! | agentevals: in `strict`, the calls of one message may be in any order | in the same order, so that a strict match is an ordered one |
+//! | agentevals: `subset` and `unordered` compare the arguments of the expected call as if it were the call | the call with the expected call, in each mode |
+//! | deepeval: a greedy assignment can miss a better one | `tool_correctness`: a best assignment |
+//! | deepeval: a call that is equal to an assigned one is not assigned | each call is assigned once |
+//! | ragas: sets lose repeated calls | `tool_call_f1`: multisets |
+//! | ragas: the F1 is rounded to four digits | not rounded |
+//! | ragas: the F1 is 0 if no call is expected and none is made | 1 |
+//! | pydantic-evals: calls that failed are left out by default | `trajectory_f1`: they count |
+//!
+//! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings. `tool_correctness` with `order=in_order` and `arguments=true` has credit for each expected call.
+
+use std::num::NonZeroUsize;
+
+use serde_json::Value;
+
+use crate::core::score::Scores;
+use crate::messages::escape::{name, names, truncate};
+use crate::metric;
+use crate::metrics::explained::{MAX_ITEMS, counted, joined, more};
+use crate::trajectory::{
+    ArgsRule, ArgsRules, CallCounts, CallLoop, CallOrder, ExpectedTrajectory, LoopLimits,
+    MatchMode, TooManyCalls, ToolCall, ToolCalls, ToolCorrectnessOptions, Trajectory,
+    TrajectoryDifference, UnmatchedCalls,
+};
+
+/// Whether the agent's tool calls match the expected ones, by one of five modes.
+///
+/// - `strict`: as many messages, of the same roles, and in each the same calls in the same order;
+/// - `ordered`: the same calls in the same order, however they are distributed over messages;
+/// - `unordered`: the same calls in any order;
+/// - `subset`: each call is expected;
+/// - `superset`: each expected call was made.
+///
+/// A call matches an expected one if the tool is the same and the arguments match by the rule of `args`: `exact`, `ignore`, `subset`
+/// (each argument is expected), `superset` (each expected argument is there), a list of paths whose values are equal, or an object from
+/// tool to rule, where `*` is the rule for the others. In code, a rule may be a function. The mode `subset` does not
+/// reverse the rules. Arguments are compared as JSON: 1 equals 1.0, and `true` is not 1. Texts and results do not count.
+///
+/// In the last three modes each call is the partner of at most one expected call, and as many as possible have a partner: a maximum
+/// matching. The modes and rules are those of [agentevals](https://github.com/langchain-ai/agentevals) (`ordered` is not in it), whose
+/// greedy matching can miss a match; the other differences are listed at the module.
+///
+/// ```
+/// use dsrs_metrics::metrics::TrajectoryMatch;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::trajectory::{ArgsRule, MatchMode};
+/// use serde_json::json;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "trajectory" => [json!({"name": "book", "args": {"city": "Rome"}})] };
+/// let pred = prediction! { "trajectory" => [
+///     json!({"name": "search", "args": {}}),
+///     json!({"name": "book", "args": {"city": "Rome", "nights": 2}}),
+/// ] };
+/// let superset = || TrajectoryMatch::builder().mode(MatchMode::Superset);
+/// let scored = superset().build().score(&gold, &pred)?;
+/// let details = r#"missing: `book({"city":"Rome"})`; extra: `book({"city":"Rome","nights":2})`"#;
+/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some(details)));
+/// assert_eq!(superset().args(ArgsRule::Superset).build().score(&gold, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |called, expected, mode, args, _| {
+    let difference = mode.difference(called, expected, args).ok().flatten();
+    let difference = difference.map(|difference| explain_difference(&difference));
+    explain_with_malformed_args(called, difference)
+})]
+pub fn trajectory_match(
+    #[pred] trajectory: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
+    /// How the calls match: `strict`, `ordered`, `unordered`, `subset` or `superset`.
+    #[param(default = MatchMode::Strict)]
+    mode: MatchMode,
+    /// How arguments match: `exact`, `ignore`, `subset`, `superset`, a list of paths, or an object from tool to one of these.
+    #[param(default, into)]
+    args: &ArgsRules,
+) -> Result<bool, TooManyCalls> {
+    Ok(mode.difference(trajectory, expected, args)?.is_none())
+}
+
+/// F1 of the tool calls, by name and arguments, in any order; in [0, 1], with precision and recall.
+///
+/// With the number of calls in common, each counted as often as it is on both sides: precision = common / called, recall = common /
+/// expected, F1 = 2 common / (called + expected). Without any call on both sides all three are 1. Arguments are compared as JSON.
+///
+/// The definition is `ToolCallF1` of [ragas](https://github.com/vibrantlabsai/ragas) over multisets: ragas compares sets, so that
+/// repeated calls do not count, rounds to four digits, and scores 0 if there are no calls.
+///
+/// ```
+/// use dsrs_metrics::metrics::ToolCallF1;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let weather = |city: &str| json!({"name": "weather", "args": {"city": city}});
+/// let gold = example! { "trajectory" => [weather("Rome"), weather("Oslo")] };
+/// let pred = prediction! { "trajectory" => [weather("Rome"), weather("Rome")] };
+/// assert_eq!(ToolCallF1.score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, _| {
+    explain_with_malformed_args(called, Some(explain_tool_call_f1(called, expected)))
+})]
+pub fn tool_call_f1(
+    #[pred] trajectory: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
+) -> Scores {
+    scores(CallCounts::in_any_order(
+        &trajectory.tool_calls(),
+        &expected.tool_calls(),
+        true,
+    ))
+}
+
+/// F1 of the names of the called tools, in [0, 1], with precision and recall.
+///
+/// F1 = 2 common / (called + expected). In the order `in_order`, the calls in common are a longest common subsequence; in `any`, the overlap
+/// of multisets; `exact` is 1 for the same names in the same order and 0 otherwise. Without any call on both sides the score is 1. The
+/// definition is `TrajectoryMatch` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), which leaves out calls that
+/// failed.
+///
+/// ```
+/// use dsrs_metrics::metrics::TrajectoryF1;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "trajectory" => ["search", "book", "pay"] };
+/// let pred = prediction! { "trajectory" => ["search", "pay", "book"].map(ToolCall::new) };
+/// assert_eq!(TrajectoryF1.score(&gold, &pred)?.value, 2.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, _| {
+    let counts = ordered_counts(called, expected, order).ok();
+    let counts = counts.map(|counts| explain_trajectory_f1(counts, called, expected));
+    explain_with_malformed_args(called, counts)
+})]
+pub fn trajectory_f1(
+    #[pred] trajectory: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
+    /// The order of the calls in common: `in_order`, `any` or `exact`.
+    #[param(default = CallOrder::InOrder)]
+    order: CallOrder,
+) -> Result<Scores, TooManyCalls> {
+    ordered_counts(trajectory, expected, order).map(scores)
+}
+
+/// How well each expected call was made, in [0, 1]; calls beyond the expected ones cost nothing.
+///
+/// Each expected call is assigned at most one call of the same tool, such that the sum of their weights is largest, and the score is the
+/// sum divided by the number of expected calls. The weight of a pair is 1; with `arguments`, it is the share of the arguments that
+/// are equal, over the keys of both, where objects are compared key by key; with `outputs`, it is 0 if the results differ. In the order
+/// `in_order`, the assigned calls are in the order of the expected ones (a heaviest common subsequence); `exact` is 1 if all calls are equal
+/// in the same order, and otherwise 0. Without expected calls the score is 1 if the trajectory has no calls, and 0 if it has some.
+///
+/// The definition is `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval) without its judge of available
+/// tools. deepeval assigns greedily, and a call that is equal to an assigned one is not assigned.
+///
+/// ```
+/// use dsrs_metrics::metrics::ToolCorrectness;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "trajectory" => [json!({"name": "book", "args": {"city": "Rome", "nights": 2}})] };
+/// let pred = prediction! { "trajectory" => [json!({"name": "book", "args": {"city": "Rome", "nights": 3}}), json!({"name": "pay"})] };
+/// assert_eq!(ToolCorrectness.score(&gold, &pred)?.value, 1.0);
+/// assert_eq!(ToolCorrectness::builder().arguments(true).build().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, arguments, outputs, score| {
+    let options = ToolCorrectnessOptions { order, arguments, outputs };
+    let difference = (score < 1.0).then(|| explain_tool_correctness(called, expected, options));
+    explain_with_malformed_args(called, difference)
+})]
+pub fn tool_correctness(
+    #[pred] trajectory: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
+    /// The order of the calls: `any`, `in_order` or `exact`.
+    #[param(default = CallOrder::Any)]
+    order: CallOrder,
+    /// Whether arguments are compared.
+    #[param(default = false)]
+    arguments: bool,
+    /// Whether results are compared.
+    #[param(default = false)]
+    outputs: bool,
+) -> Result<f64, TooManyCalls> {
+    ToolCorrectnessOptions {
+        order,
+        arguments,
+        outputs,
+    }
+    .score(trajectory, expected)
+}
+
+fn scores(counts: CallCounts) -> Scores {
+    Scores::new("f1", counts.f1())
+        .with("precision", counts.precision())
+        .with("recall", counts.recall())
+}
+
+fn ordered_counts(
+    called: &Trajectory,
+    expected: &Trajectory,
+    order: CallOrder,
+) -> Result<CallCounts, TooManyCalls> {
+    let (called, expected) = (called.tool_calls(), expected.tool_calls());
+    match order {
+        CallOrder::Any => Ok(CallCounts::in_any_order(&called, &expected, false)),
+        CallOrder::InOrder => CallCounts::in_order(&called, &expected),
+        _ => {
+            let is_same = called.names() == expected.names();
+            let common = if is_same { called.len() } else { 0 };
+            Ok(CallCounts {
+                common,
+                called: called.len(),
+                expected: expected.len(),
+            })
+        }
+    }
+}
+
+/// Whether the agent made no loop: no call more than `max_same` times, and no cycle of several calls more than `max_cycles` times in a row.
+///
+/// Calls are the same if tool and arguments are, compared as JSON. A cycle has 2 to 100 calls that follow each other in the same order,
+/// which is found even where many equal calls are allowed. The tools of `allowed`, such as one that waits, do not count. The limits are those of
+/// `AgentLoopDetectionMetric` of [deepeval](https://github.com/confident-ai/deepeval), which counts the third equal call as a loop. It
+/// compares arguments as Python's strings (1 is "1"), knows no cycles of calls, and mixes a score of 0, 0.5 or 1 with scores of strings and
+/// of nested agents.
+///
+/// ```
+/// use dsrs_metrics::metrics::NoLoops;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! { "trajectory" => ["read", "test", "read", "test", "read", "test"].map(ToolCall::new) };
+/// let scored = NoLoops::default().score(&example! {}, &pred)?;
+/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 times in a row from call 1 on: `read()`, `test()`")));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |trajectory, max_same, max_cycles, allowed, _| {
+    let limits = LoopLimits { max_same, max_cycles };
+    let found = limits.find(&counted_calls(trajectory, allowed));
+    explain_with_malformed_args(trajectory, found.map(|found| explain_call_loop(&found)))
+})]
+pub fn no_loops(
+    #[pred] trajectory: &Trajectory,
+    /// How often the same call may be made.
+    #[param(default = LoopLimits::default().max_same)]
+    max_same: NonZeroUsize,
+    /// How often a cycle of two or more calls may be made in a row.
+    #[param(default = LoopLimits::default().max_cycles)]
+    max_cycles: NonZeroUsize,
+    /// Tools whose calls do not count.
+    #[param(default = &[])]
+    allowed: &[String],
+) -> bool {
+    LoopLimits {
+        max_same,
+        max_cycles,
+    }
+    .find(&counted_calls(trajectory, allowed))
+    .is_none()
+}
+
+fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCalls<'t> {
+    let is_counted = |call: &&ToolCall| !allowed.contains(&call.name);
+    trajectory.tool_calls().iter().filter(is_counted).collect()
+}
+
+/// Whether the agent took at most `max` steps: messages of the agent, or calls of a trace or a list.
+///
+/// As `MaxModelRequests` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and `steps_within` of mira.
+///
+/// ```
+/// use dsrs_metrics::metrics::WithinSteps;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! { "trajectory" => ["search", "book", "pay"].map(ToolCall::new) };
+/// let scored = WithinSteps::builder().max(2).build().score(&example! {}, &pred)?;
+/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 steps, at most 2 allowed")));
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.steps() as u64), "step", max))]
+pub fn within_steps(
+    #[pred] trajectory: &Trajectory,
+    /// The largest number of steps.
+    #[param]
+    max: u64,
+) -> bool {
+    trajectory.steps() as u64 <= max
+}
+
+/// Whether the agent made at most `max` tool calls, failed ones included.
+///
+/// As `MaxToolCalls` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
+///
+/// ```
+/// use dsrs_metrics::metrics::WithinToolCalls;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! { "trajectory" => ["search", "book", "pay"].map(ToolCall::new) };
+/// assert_eq!(WithinToolCalls::builder().max(3).build().score(&example! {}, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.tool_calls().len() as u64), "tool call", max))]
+pub fn within_tool_calls(
+    #[pred] trajectory: &Trajectory,
+    /// The largest number of tool calls.
+    #[param]
+    max: u64,
+) -> bool {
+    trajectory.tool_calls().len() as u64 <= max
+}
+
+/// Whether the agent's model used at most `max` tokens, of prompts and replies together.
+///
+/// The tokens are those of [`Trajectory::tokens`]: `final_metrics` of ATIF, or the sum of `usage` or `metrics` over the messages. A
+/// trajectory without them fails the row. The metric `tokens` reads the usage of the program's run instead.
+///
+/// ```
+/// use dsrs_metrics::metrics::WithinTokens;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let reply = json!({"role": "assistant", "content": "Paris", "usage": {"prompt_tokens": 120, "completion_tokens": 8}});
+/// let metric = WithinTokens::builder().max(100).build();
+/// let scored = metric.score(&example! {}, &prediction! { "trajectory" => [reply] })?;
+/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("128 tokens, at most 100 allowed")));
+///
+/// let error = metric.score(&example! {}, &prediction! { "trajectory" => [ToolCall::new("search")] }).unwrap_err().to_string();
+/// assert_eq!(error, "metric `within_tokens`: the trajectory has no tokens; add `usage` to its messages, or use the metric `tokens`");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, trajectory.tokens(), "token", max))]
+pub fn within_tokens(
+    #[pred] trajectory: &Trajectory,
+    /// The largest number of tokens.
+    #[param]
+    max: u64,
+) -> Result<bool, &'static str> {
+    let tokens = trajectory.tokens().ok_or(
+        "the trajectory has no tokens; add `usage` to its messages, or use the metric `tokens`",
+    )?;
+    Ok(tokens <= max)
+}
+
+fn spent(trajectory: &Trajectory, count: Option<u64>, noun: &str, max: u64) -> Option<String> {
+    let spent = count.map(|count| {
+        let nouns = if count == 1 { "" } else { "s" };
+        format!("{count} {noun}{nouns}, at most {max} allowed")
+    });
+    explain_with_malformed_args(trajectory, spent)
+}
+
+/// The largest length of an explanation in bytes.
+const MAX_BYTES: usize = 2000;
+
+fn bounded(mut text: String) -> String {
+    truncate(&mut text, MAX_BYTES);
+    text
+}
+
+/// Adds to an explanation the calls whose arguments the model wrote wrongly.
+fn explain_with_malformed_args(called: &Trajectory, explanation: Option<String>) -> Option<String> {
+    let malformed: Vec<String> = called.malformed_args().collect();
+    let shown = more(
+        malformed[..malformed.len().min(MAX_ITEMS)].join("; "),
+        malformed.len(),
+    );
+    Some(joined([explanation.unwrap_or_default(), shown])).filter(|it| !it.is_empty())
+}
+
+/// Describes why a trajectory does not match.
+fn explain_difference(difference: &TrajectoryDifference<'_>) -> String {
+    match difference {
+        TrajectoryDifference::Messages { called, expected } => {
+            format!("{}, expected {expected}", counted(*called, "message"))
+        }
+        TrajectoryDifference::Role {
+            message,
+            called,
+            expected,
+        } => {
+            let [expected, called] = [expected, called].map(|role| role.as_str());
+            format!("message {message}: expected the role `{expected}`, found `{called}`")
+        }
+        TrajectoryDifference::Call {
+            message,
+            call,
+            called,
+            expected,
+        } => {
+            let place = match message {
+                Some(message) => format!("call {call} of message {message}"),
+                None => format!("call {call}"),
+            };
+            let [expected, called] =
+                [expected, called].map(|call| call.map_or_else(|| "no call".to_owned(), written));
+            bounded(format!("{place}: expected {expected}, found {called}"))
+        }
+        TrajectoryDifference::Unmatched(calls) => unmatched(calls),
+        _ => String::new(),
+    }
+}
+
+/// Describes calls without a partner.
+fn unmatched(calls: &UnmatchedCalls<'_>) -> String {
+    let list = |label: &str, calls: &[&ToolCall]| match calls {
+        [] => String::new(),
+        calls => format!("{label}: {}", listed(calls)),
+    };
+    bounded(joined([
+        list("missing", &calls.missing),
+        list("extra", &calls.extra),
+    ]))
+}
+
+fn listed(calls: &[&ToolCall]) -> String {
+    let shown: Vec<String> = calls.iter().take(MAX_ITEMS).map(|it| written(it)).collect();
+    more(shown.join(", "), calls.len())
+}
+
+/// Writes a call with its arguments: `` `book({"city":"Rome"})` ``.
+fn written(call: &ToolCall) -> String {
+    let args = match &call.args {
+        Value::Object(args) if args.is_empty() => String::new(),
+        args => {
+            let mut args = args.clone();
+            // Otherwise their order depends on how the library was built.
+            args.sort_all_objects();
+            args.to_string()
+        }
+    };
+    format!("`{}({})`", name(&call.name), name(&args))
+}
+
+fn explain_tool_call_f1(called: &Trajectory, expected: &Trajectory) -> String {
+    let (called, expected) = (called.tool_calls(), expected.tool_calls());
+    let counts = CallCounts::in_any_order(&called, &expected, true);
+    let calls = UnmatchedCalls::new(&called, &expected, &ArgsRules::default()).unwrap_or_default();
+    joined([in_common(counts), unmatched(&calls)])
+}
+
+fn explain_trajectory_f1(counts: CallCounts, called: &Trajectory, expected: &Trajectory) -> String {
+    let is_best = counts.common == counts.called && counts.common == counts.expected;
+    let order = if is_best {
+        String::new()
+    } else {
+        expected_and_found(called, expected)
+    };
+    bounded(joined([in_common(counts), order]))
+}
+
+fn explain_tool_correctness(
+    called: &Trajectory,
+    expected: &Trajectory,
+    options: ToolCorrectnessOptions,
+) -> String {
+    let rules = if options.arguments {
+        ArgsRule::Exact
+    } else {
+        ArgsRule::Ignore
+    }
+    .into();
+    let calls = UnmatchedCalls::new(&called.tool_calls(), &expected.tool_calls(), &rules);
+    let mut calls = calls.unwrap_or_default();
+    if options.order != CallOrder::Exact && !expected.tool_calls().is_empty() {
+        // Extra calls cost nothing.
+        calls = calls.of_missing();
+    }
+    let described = unmatched(&calls);
+    match described.is_empty() {
+        false => described,
+        true if options.order == CallOrder::Any => "the results differ".to_owned(),
+        true => bounded(expected_and_found(called, expected)),
+    }
+}
+
+fn in_common(counts: CallCounts) -> String {
+    let CallCounts {
+        common,
+        called,
+        expected,
+    } = counts;
+    format!(
+        "{} expected, {called} made, {common} in common",
+        counted(expected, "call")
+    )
+}
+
+fn expected_and_found(called: &Trajectory, expected: &Trajectory) -> String {
+    let [expected, called] = [expected, called].map(|trajectory| {
+        let tools = trajectory.tool_calls().names();
+        if tools.is_empty() {
+            "no call".to_owned()
+        } else {
+            names(tools.into_iter())
+        }
+    });
+    format!("expected {expected}; found {called}")
+}
+
+/// Describes a loop.
+fn explain_call_loop(found: &CallLoop<'_>) -> String {
+    let CallLoop {
+        calls,
+        times,
+        first,
+    } = found;
+    match &calls[..] {
+        [call] => format!(
+            "{times} times, the first as call {first}: {}",
+            written(call)
+        ),
+        calls => bounded(format!(
+            "{times} times in a row from call {first} on: {}",
+            listed(calls)
+        )),
+    }
+}

@@ -1,0 +1,85 @@
+//! The error of a conversion. Each message is one line: where, what was found, what to do.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+use crate::results::ResultsError;
+
+#[cfg(not(feature = "inspect"))]
+pub(crate) const NO_INSPECT: &str = "this program was built without it; build it with `cargo install dsrs-metrics --features cli,inspect`, \
+     or enable the feature `inspect` of the dependency `dsrs-metrics`";
+
+/// Why a file cannot be converted from or to the format of another program.
+#[derive(thiserror::Error)]
+#[error("{message}")]
+pub struct FormatError {
+    message: String,
+    /// The error of the writer that the caller passed.
+    output: Option<io::Error>,
+}
+
+dsrs_metrics_values::debug_as_display!(FormatError);
+
+impl FormatError {
+    pub(crate) fn new(message: impl Display) -> Self {
+        Self {
+            message: message.to_string(),
+            output: None,
+        }
+    }
+
+    /// Names the file.
+    pub(crate) fn at(file: &Path, reason: impl Display) -> Self {
+        Self::new(format_args!("{}: {reason}", file.display()))
+    }
+
+    /// Returns the error of the writer, if it failed.
+    #[doc(hidden)]
+    pub fn into_output(self) -> Result<io::Error, Self> {
+        match self.output {
+            Some(output) => Ok(output),
+            None => Err(self),
+        }
+    }
+}
+
+impl From<ResultsError> for FormatError {
+    fn from(error: ResultsError) -> Self {
+        Self::new(error)
+    }
+}
+
+impl From<io::Error> for FormatError {
+    fn from(error: io::Error) -> Self {
+        Self {
+            message: format!("the exported rows cannot be written: {error}"),
+            output: Some(error),
+        }
+    }
+}
+
+/// The file that is imported, for errors.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    pub(crate) file: &'a Path,
+}
+
+impl Input<'_> {
+    pub(crate) fn unreadable(self, reason: io::Error) -> FormatError {
+        FormatError::at(self.file, reason)
+    }
+
+    pub(crate) fn whole(self, reason: impl Display) -> FormatError {
+        FormatError::at(self.file, reason)
+    }
+
+    pub(crate) fn invalid(self, place: impl Display, reason: impl Display) -> FormatError {
+        FormatError::at(self.file, format_args!("{place}: {reason}"))
+    }
+
+    pub(crate) fn output(self, reason: impl Display) -> FormatError {
+        let reason = format_args!("the converted rows cannot be written: {reason}");
+        FormatError::at(self.file, reason)
+    }
+}

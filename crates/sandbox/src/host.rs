@@ -1,0 +1,269 @@
+//! What the host provides: a version of bubblewrap, ids of users for sandboxes, and space for temporary files, in which killed
+//! processes leave files of theirs.
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Once, OnceLock};
+
+use rustix::process::{Pid, test_kill_process};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::{Limits, SandboxError};
+
+/// The oldest supported version. Since 0.8, bubblewrap can disable nested user namespaces
+/// (`--disable-userns`) and limit the size of a tmpfs (`--size`).
+const MIN_VERSION: (u32, u32) = (0, 8);
+
+const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblewrap`, `dnf install bubblewrap`, \
+                       `apk add bubblewrap`)";
+
+/// Checks that the program exists and is recent enough.
+pub(super) fn check_version(program: &Path) -> Result<(), SandboxError> {
+    let program_name = program.display();
+    let unusable = |why: String| SandboxError::NoIsolation(format!("{why}; {INSTALL}"));
+    let output = Command::new(program)
+        .arg("--version")
+        .output()
+        .map_err(|error| unusable(format!("cannot start `{program_name}` ({error})")))?;
+    let reported = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let version = reported.rsplit(' ').next().unwrap_or_default();
+    let mut numbers = version
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) if (major, minor) >= MIN_VERSION => Ok(()),
+        _ => Err(unusable(format!(
+            "`{program_name}` reports its version as {reported:?}"
+        ))),
+    }
+}
+
+/// The user and group id of `nobody`.
+const NOBODY: u32 = 65534;
+
+/// The first of the user ids for sandboxes. The range that follows is not used by systemd, and is
+/// larger than the largest thread id (2^22).
+const FIRST: u32 = 0x7000_0000;
+
+/// Returns the user and group id of the sandbox that the current thread supervises, or `None` if
+/// the current process is not root and a sandbox runs as the same user.
+///
+/// The kernel limits some objects per user (descriptors that are sent over sockets, `inotify`,
+/// memory of pipes), so sandboxes of one user could disturb each other. As long as the thread runs,
+/// no other thread has its id, so concurrent sandboxes have different users. In a container whose
+/// user namespace lacks these ids, all run as `nobody`.
+pub(super) fn user_of_this_thread() -> Option<u32> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let thread = rustix::thread::gettid()
+        .as_raw_nonzero()
+        .get()
+        .unsigned_abs();
+    let id = FIRST.saturating_add(thread);
+    let is_mapped = |file| {
+        let map = fs::read_to_string(file).unwrap_or_default();
+        mapped(&map).any(|ids| ids.contains(&u64::from(id)))
+    };
+    let are_mapped = is_mapped("/proc/self/uid_map") && is_mapped("/proc/self/gid_map");
+    Some(if are_mapped { id } else { NOBODY })
+}
+
+/// The ids that exist in a user namespace, from the text of its `uid_map`.
+fn mapped(map: &str) -> impl Iterator<Item = Range<u64>> {
+    map.lines().filter_map(|line| {
+        let mut numbers = line
+            .split_whitespace()
+            .map_while(|it| it.parse::<u64>().ok());
+        let (first, _, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        Some(first..first.saturating_add(count))
+    })
+}
+
+/// The free space that is shared by all rows of this process, in MiB.
+struct TempSpace {
+    free: Semaphore,
+    total: u32,
+}
+
+impl TempSpace {
+    fn new(mib: u64) -> Self {
+        let total = u32::try_from(mib).unwrap_or(u32::MAX).max(1);
+        Self {
+            free: Semaphore::new(total as usize),
+            total,
+        }
+    }
+
+    fn of(folder: &Path) -> Self {
+        let free = rustix::fs::statvfs(folder);
+        // Where the space is unknown, it does not limit the rows.
+        Self::new(free.map_or(u64::MAX, |found| {
+            found.f_bavail.saturating_mul(found.f_frsize) >> 20
+        }))
+    }
+
+    /// Reserves the space for an archive of the files and for their copy. A row that needs more than there is waits for
+    /// all of it: few programs leave as much as they may.
+    async fn reserve(&self, limits: &Limits) -> Option<SemaphorePermit<'_>> {
+        let needed = u32::try_from(limits.file_mb.saturating_mul(2)).unwrap_or(u32::MAX);
+        self.free.acquire_many(needed.min(self.total)).await.ok()
+    }
+}
+
+/// Waits until the files of a program may take twice `file_mb` in the temporary folder. The space is free again when the
+/// permit is dropped.
+pub async fn reserve_temp_space(limits: &Limits) -> Option<SemaphorePermit<'static>> {
+    static SPACE: OnceLock<TempSpace> = OnceLock::new();
+    SPACE
+        .get_or_init(|| TempSpace::of(&std::env::temp_dir()))
+        .reserve(limits)
+        .await
+}
+
+/// The start of each name, followed by the id of the process, and something that is unique in it.
+pub(super) const TEMP_PREFIX: &str = "dsrs-sandbox-";
+
+/// Returns the prefix of the names of this process's temporary files and directories. The first call
+/// removes the files and directories of killed processes.
+pub(super) fn temp_prefix() -> String {
+    static LEFTOVERS: Once = Once::new();
+    LEFTOVERS.call_once(|| remove(&std::env::temp_dir()));
+    format!("{TEMP_PREFIX}{}-", std::process::id())
+}
+
+/// Removes the entries of processes that are dead, and of this one: it has none yet, and process ids
+/// repeat in containers. This is a best effort: an entry of another user stays.
+fn remove(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let own = rustix::process::getpid();
+        if !owner(&entry).is_some_and(|process| process == own || is_dead(process)) {
+            continue;
+        }
+        // Neither of these follows a symbolic link.
+        let _ = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
+            _ => fs::remove_file(entry.path()),
+        };
+    }
+}
+
+/// The process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
+pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
+    let name = entry.file_name();
+    let (process, _) = name.to_str()?.strip_prefix(TEMP_PREFIX)?.split_once('-')?;
+    process
+        .parse()
+        .ok()
+        .filter(|process| *process > 0)
+        .and_then(Pid::from_raw)
+}
+
+pub(super) fn is_dead(process: Pid) -> bool {
+    test_kill_process(process) == Err(rustix::io::Errno::SRCH)
+}
+
+#[cfg(test)]
+mod user_ids {
+    use super::*;
+
+    #[test]
+    fn ids_of_a_namespace_are_read() {
+        assert!(mapped("         0          0 4294967295\n").eq(std::iter::once(0..4_294_967_295)));
+        let container: Vec<_> = mapped("0 1000 1\n1 100000 65536\n").collect();
+        assert_eq!(container, [0..1, 1..65_537]);
+        assert!(!container.iter().any(|ids| ids.contains(&u64::from(FIRST))));
+        assert_eq!(mapped("nonsense\n").count(), 0);
+    }
+
+    #[test]
+    fn threads_have_different_users() {
+        let other = std::thread::spawn(user_of_this_thread).join().unwrap();
+        let own = user_of_this_thread();
+        let is_root = rustix::process::geteuid().is_root();
+        assert_eq!((own.is_some(), other.is_some()), (is_root, is_root));
+        assert!(
+            own != other || own.is_none_or(|id| id == NOBODY),
+            "{own:?} {other:?}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod temp_space {
+    use futures_util::FutureExt;
+
+    use super::{Limits, SemaphorePermit, TempSpace};
+
+    #[test]
+    fn trap_39_rows_wait_for_space_that_other_rows_may_take() {
+        let limits = |file_mb| Limits {
+            file_mb,
+            ..Limits::default()
+        };
+        let space = TempSpace::new(40);
+        let reserve = |file_mb| space.reserve(&limits(file_mb)).now_or_never().flatten();
+        let (first, second) = (reserve(8), reserve(8));
+        let mib = |permit: Option<&SemaphorePermit<'_>>| permit.map(SemaphorePermit::num_permits);
+        assert_eq!(
+            [mib(first.as_ref()), mib(second.as_ref())],
+            [Some(16), Some(16)]
+        );
+        assert!(reserve(8).is_none(), "8 MiB are left");
+        assert_eq!(mib(reserve(4).as_ref()), Some(8));
+        drop(first);
+        assert_eq!(mib(reserve(8).as_ref()), Some(16));
+        assert!(reserve(1000).is_none());
+        drop(second);
+        // A row that needs more than there is runs alone.
+        assert_eq!(mib(reserve(1000).as_ref()), Some(40));
+    }
+}
+
+#[cfg(test)]
+mod leftovers {
+    use std::fs;
+    use std::process::Command;
+
+    use super::remove;
+
+    #[test]
+    fn only_entries_of_dead_processes_are_removed() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let dead = child.id();
+        child.wait().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let leftover = path(&format!("dsrs-sandbox-{dead}-a"));
+        fs::create_dir_all(leftover.join("inner")).unwrap();
+        fs::write(leftover.join("inner/main.py"), "secret").unwrap();
+        fs::write(path(&format!("dsrs-sandbox-{dead}-b")), "filter").unwrap();
+        std::os::unix::fs::symlink(path("kept"), path(&format!("dsrs-sandbox-{dead}-c"))).unwrap();
+        // Process 1 is alive.
+        let kept = [
+            "dsrs-sandbox-1-x",
+            "dsrs-sandbox-x",
+            "dsrs-sandbox--1-x",
+            "kept",
+        ];
+        kept.iter()
+            .for_each(|name| fs::create_dir(path(name)).unwrap());
+
+        remove(folder.path());
+
+        let names = fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(
+            names,
+            [
+                "dsrs-sandbox--1-x",
+                "dsrs-sandbox-1-x",
+                "dsrs-sandbox-x",
+                "kept"
+            ]
+        );
+    }
+}
