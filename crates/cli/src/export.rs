@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use dsrs_metrics_formats::{Export, ExportFormat};
 
-use super::error::{Result, err};
+use super::error::{CliError, Result, err};
 use super::files::{Files, unwritable};
 use super::otlp::{Otlp, OtlpArguments};
 use super::stdio::{print, print_error};

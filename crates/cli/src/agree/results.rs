@@ -39,11 +39,7 @@ pub(super) struct Results {
 
 /// Reads the ratings by these metrics, or by all if the list is empty, and the labels in this
 /// field.
-pub(super) fn read(
-    file: NamedFile<'_>,
-    metrics: &[String],
-    label: &str,
-) -> Result<Results> {
+pub(super) fn read(file: NamedFile<'_>, metrics: &[String], label: &str) -> Result<Results> {
     let mut results = Results::new(file.name);
     let names = metrics.iter().map(|name| (name.clone(), Vec::new()));
     results.ratings.extend(names);

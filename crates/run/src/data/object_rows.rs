@@ -111,7 +111,9 @@ pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
         if !is_read(row.at.line) {
             return Ok(None);
         }
-        let made = row.json().and_then(|line| of_line(line, &|| row.at.clone()));
+        let made = row
+            .json()
+            .and_then(|line| of_line(line, &|| row.at.clone()));
         match made {
             Some(made) => Ok(Some(made)),
             None => of_object(ObjectRow::read(row)?).map(Some),
@@ -119,7 +121,11 @@ pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
     };
     in_order(
         |batch: Batch| batch.decode(read),
-        |rows| rows.into_iter().filter_map(Result::transpose).try_for_each(&mut each),
+        |rows| {
+            rows.into_iter()
+                .filter_map(Result::transpose)
+                .try_for_each(&mut each)
+        },
         |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
     )
 }

@@ -6,8 +6,8 @@ use super::attempt::Failure;
 use super::kept::KeptRepeat;
 use super::plan::Plan;
 use crate::core::program::Program;
-use crate::core::program_run::{ProgramOutput, ProgramRun};
 use crate::core::program::ProgramRunError;
+use crate::core::program_run::{ProgramOutput, ProgramRun};
 
 /// The prediction of a program with the record of its run, or the reason why it returned no prediction.
 pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
