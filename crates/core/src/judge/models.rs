@@ -10,11 +10,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::JudgeError;
 use crate::lm::{
-    Embedder, EmbeddingModel, JudgeModel, LanguageModel, Ledger, LmError, LmErrorKind,
-    static_embedder,
+    Embedder, EmbeddingModel, JudgeModel, LanguageModel, Ledger, LmError, static_embedder,
 };
 #[cfg(feature = "lm")]
-use crate::lm::{Lm, LmBuilder, LmReply, LmRequest, ProviderEmbedder, replay};
+use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest, ProviderEmbedder, replay};
 use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
 
