@@ -4,48 +4,19 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 
-use crate::accept::AcceptArguments;
 use crate::agreement::LabelSample;
-use crate::compare::CompareArguments;
 use crate::data::{Format, Mapping};
-use crate::export::ExportArguments;
 use crate::from::FromArgument;
-use crate::generate::GenerateArguments;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::otlp::OtlpArguments;
-use crate::rejudge::RejudgeArguments;
-use crate::report::ReportArguments;
 use crate::stats::ErrorRates;
 use crate::stdio::print_error;
 use crate::value_parsers::{
     duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
 };
-
-/// Scores the predictions of programs built on language models.
-#[derive(Debug, Parser)]
-#[command(name = "dsrs-metrics", version, arg_required_else_help = true)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    pub(super) command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    List(ListArguments),
-    Score(Box<ScoreArguments>),
-    Rejudge(Box<RejudgeArguments>),
-    Agree(AgreeArguments),
-    Compare(CompareArguments),
-    Report(ReportArguments),
-    Export(ExportArguments),
-    Accept(AcceptArguments),
-    Generate(GenerateArguments),
-    #[cfg(feature = "lm")]
-    Store(crate::store::StoreCommand),
-}
 
 /// List the metrics: one line each, or of named metrics the fields, the score and the parameters
 #[derive(Debug, Args)]

@@ -245,9 +245,9 @@ fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
     for metric in comparison.worse() {
         let line = format!("B is worse: {}", metric.sentence());
         if args.github {
-            annotate("compare", &line)
+            annotate("compare", &line);
         } else {
-            print_error(line)
+            print_error(line);
         }
     }
     let mut untested = comparison

@@ -144,7 +144,7 @@ mod tests {
     use clap::{CommandFactory, Parser};
 
     use super::{message, of_metric, one_line};
-    use crate::args::Arguments;
+    use crate::Arguments;
     use crate::metrics::CreateError;
 
     fn error(arguments: &[&str]) -> String {

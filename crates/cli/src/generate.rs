@@ -5,11 +5,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, Command, CommandFactory as _, Subcommand};
+use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::args::Arguments;
 use super::error::{self, Result};
 use super::stdio::print_generated;
 
@@ -41,15 +40,13 @@ enum Generated {
 }
 
 /// Prints what the arguments name, for the program that was started under this name.
-pub(super) fn run(program: &OsStr, args: &GenerateArguments) -> Result<ExitCode> {
+pub(super) fn run(command: Command, program: &OsStr, args: &GenerateArguments) -> Result<ExitCode> {
     let name = Path::new(program)
         .file_stem()
         .and_then(OsStr::to_str)
         .filter(is_plain);
     let name = name.unwrap_or("dsrs-metrics").to_owned();
-    let mut command = Arguments::command()
-        .display_name(name.clone())
-        .bin_name(name.clone());
+    let mut command = command.display_name(name.clone()).bin_name(name.clone());
     let shell = match &args.generated {
         Generated::CompleteBash => Shell::Bash,
         Generated::CompleteElvish => Shell::Elvish,

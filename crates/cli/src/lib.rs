@@ -37,13 +37,36 @@ use std::panic;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
-use args::{Arguments, Command};
+use args::{AgreeArguments, ListArguments, ScoreArguments};
 use error::fail;
 use stdio::print_error;
 
 pub use crate::metrics::{Registry, RegistryError};
+
+/// Scores the predictions of programs built on language models.
+#[derive(Debug, Parser)]
+#[command(name = "dsrs-metrics", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(ListArguments),
+    Score(Box<ScoreArguments>),
+    Rejudge(Box<rejudge::RejudgeArguments>),
+    Agree(AgreeArguments),
+    Compare(compare::CompareArguments),
+    Report(report::ReportArguments),
+    Export(export::ExportArguments),
+    Accept(accept::AcceptArguments),
+    Generate(generate::GenerateArguments),
+    #[cfg(feature = "lm")]
+    Store(store::StoreCommand),
+}
 
 /// Runs the command in the arguments of the process, with the built-in metrics and the metrics that `add`
 /// adds. This is what `dsrs_metrics::main!` expands to.
@@ -126,7 +149,7 @@ pub fn run<A: Into<OsString> + Clone>(
         #[cfg(feature = "lm")]
         Command::Store(args) => store::run(&args),
         Command::Accept(args) => accept::run(&args),
-        Command::Generate(args) => generate::run(&program, &args),
+        Command::Generate(args) => generate::run(Arguments::command(), &program, &args),
         Command::Report(args) => report::run(registry, &args),
     };
     ran.unwrap_or_else(|error| fail(&error))

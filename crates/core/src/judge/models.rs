@@ -11,11 +11,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::error::JudgeError;
 use crate::declared::requirements::Requirement;
 use crate::lm::{
-    Embedder, EmbeddingModel, Embeddings, JudgeModel, LanguageModel, Ledger, LmError, LmErrorKind,
+    Embedder, EmbeddingModel, Embeddings, JudgeModel, LanguageModel, Ledger, LmError,
     static_embedder,
 };
 #[cfg(feature = "lm")]
-use crate::lm::{Lm, LmBuilder, LmReply, LmRequest, ProviderEmbedder, replay};
+use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest, ProviderEmbedder, replay};
 use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
 
@@ -400,7 +400,7 @@ impl fmt::Debug for Models {
 ///
 /// # Errors
 /// [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting), if no model is configured; otherwise the error of the call, or
-/// [`LmErrorKind::InvalidReply`], if the model returns fewer or more vectors than strings.
+/// [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply), if the model returns fewer or more vectors than strings.
 pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, LmError> {
     let mut distinct: Vec<&str> = Vec::with_capacity(texts.len());
     let mut positions = Vec::with_capacity(texts.len());

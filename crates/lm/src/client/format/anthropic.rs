@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::super::super::{LmError, LmErrorKind, LmReply, Role, Usage};
 use super::super::http::Call;
+use super::parts::{Question, insert, string, tokens};
 use super::schema::{Dialect, adapt};
-use super::{Question, insert, string, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question {

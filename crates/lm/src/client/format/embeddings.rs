@@ -9,7 +9,7 @@ use super::super::errors;
 use super::super::http::{Call, Received};
 use super::super::provider::Format;
 use super::super::target::Target;
-use super::{Question, sanitized, string, tokens};
+use super::parts::{Question, sanitized, string, tokens};
 
 /// The numbers of a vector up to which the response is read. The longest vectors of common models have some thousand.
 pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;

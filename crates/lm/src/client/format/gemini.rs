@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::super::{LmError, LmReply, Role, TokenLogprobs, Usage};
 use super::super::http::Call;
-use super::{Question, Token, insert, string, token_logprobs, tokens};
+use super::parts::{Question, Token, insert, string, token_logprobs, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question {

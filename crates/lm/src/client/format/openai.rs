@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::super::super::{LmError, LmReply, Role, StopReason, TokenLogprobs, Usage};
 use super::super::http::Call;
 use super::super::target::Target;
+use super::parts::{Question, Token, insert, string, token_logprobs, tokens};
 use super::schema::{Dialect, adapt};
-use super::{Question, Token, insert, string, token_logprobs, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question {

@@ -1,0 +1,205 @@
+//! What the formats have in common: the request that they send, and the parts of a reply that they read.
+
+use reqwest::Url;
+use secrecy::ExposeSecret as _;
+use serde_json::Value;
+
+use super::super::super::{
+    LmError, LmErrorKind, LmReply, LmRequest, Role, StopReason, TokenLogprob, TokenLogprobs,
+    reported,
+};
+use super::super::errors;
+use super::super::target::Target;
+
+/// A request, and the settings that its format depends on.
+pub(in super::super) struct Question<'a> {
+    pub(in super::super) target: &'a Target,
+    pub(in super::super) request: &'a LmRequest,
+    /// Whether the schema is sent as an instruction, because the model supports no schemas.
+    pub(in super::super) json_mode: bool,
+}
+
+impl Question<'_> {
+    /// The key; servers at a configured address may need none.
+    pub(super) fn key(&self) -> &str {
+        self.target
+            .key
+            .as_ref()
+            .map_or("none", |key| key.expose_secret())
+    }
+
+    /// The base URL with these segments appended to its path.
+    pub(super) fn url<'s>(
+        &self,
+        segments: impl IntoIterator<Item = &'s str>,
+    ) -> Result<Url, LmError> {
+        let invalid = |reason: String| {
+            LmError::new(
+                &*self.target.id,
+                LmErrorKind::Other {
+                    reason: format!("invalid base URL: {reason}"),
+                },
+            )
+        };
+        let mut url =
+            Url::parse(&self.target.base_url).map_err(|error| invalid(error.to_string()))?;
+        match url.path_segments_mut() {
+            Ok(mut path) => path.pop_if_empty().extend(segments),
+            Err(()) => return Err(invalid("it has no path".to_owned())),
+        };
+        Ok(url)
+    }
+
+    /// The instruction that replaces a schema in JSON mode.
+    pub(super) fn schema_as_text(&self) -> Option<String> {
+        let schema = &self
+            .request
+            .schema
+            .as_ref()
+            .filter(|_| self.json_mode)?
+            .schema;
+        Some(format!(
+            "Reply with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
+        ))
+    }
+
+    /// The system messages, in one.
+    pub(super) fn system(&self) -> Option<String> {
+        let own = self.request.messages.iter();
+        let own = own.filter(|message| message.role == Role::System);
+        let own = own.map(|message| message.content.to_string());
+        let all: Vec<String> = self.schema_as_text().into_iter().chain(own).collect();
+        (!all.is_empty()).then(|| all.join("\n\n"))
+    }
+}
+
+/// Inserts a value if there is one.
+pub(super) fn insert(body: &mut Value, key: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        body[key] = value.into();
+    }
+}
+
+/// The string at a JSON pointer.
+pub(super) fn string(body: &Value, pointer: &str) -> Option<String> {
+    Some(body.pointer(pointer)?.as_str()?.to_owned())
+}
+
+/// The number of tokens at a JSON pointer.
+pub(super) fn tokens(body: &Value, pointer: &str) -> Option<u64> {
+    body.pointer(pointer)?.as_u64()
+}
+
+/// A token with the logarithm of its probability. Its bytes may be a part of a character.
+pub(super) struct Token {
+    bytes: Vec<u8>,
+    logprob: f64,
+}
+
+impl Token {
+    /// Reads a token, whose `bytes` are its text where the provider sends them.
+    pub(super) fn of(value: &Value, logprob: &str) -> Option<Self> {
+        let byte = |byte: &Value| u8::try_from(byte.as_u64()?).ok();
+        let bytes = value["bytes"]
+            .as_array()
+            .and_then(|all| all.iter().map(byte).collect());
+        let bytes = match bytes {
+            Some(bytes) => bytes,
+            None => value["token"].as_str()?.as_bytes().to_vec(),
+        };
+        Some(Self {
+            bytes,
+            logprob: value[logprob].as_f64()?,
+        })
+    }
+}
+
+/// Converts tokens with their alternatives. Tokens that are parts of one character become one without alternatives.
+pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> Vec<TokenLogprobs> {
+    let mut converted = Vec::new();
+    let mut part = Token {
+        bytes: Vec::new(),
+        logprob: 0.0,
+    };
+    for (Token { bytes, logprob }, top) in all {
+        let is_part = !part.bytes.is_empty();
+        part.bytes.extend(bytes);
+        part.logprob += logprob;
+        let token = match str::from_utf8(&part.bytes) {
+            Ok(token) => token.to_owned(),
+            // The next token ends the character.
+            Err(error) if error.error_len().is_none() && part.bytes.len() < 256 => continue,
+            Err(_) => String::from_utf8_lossy(&part.bytes).into_owned(),
+        };
+        let alternative = |Token { bytes, logprob }| {
+            Some(TokenLogprob {
+                token: String::from_utf8(bytes).ok()?,
+                logprob,
+            })
+        };
+        let top = if is_part { Vec::new() } else { top };
+        let top = top.into_iter().filter_map(alternative).collect();
+        converted.push(TokenLogprobs {
+            token,
+            logprob: part.logprob,
+            top,
+        });
+        part = Token {
+            bytes: Vec::new(),
+            logprob: 0.0,
+        };
+    }
+    converted
+}
+
+/// The reply with `***` for an API key that the provider repeats, and with names of limited length. A refusal is shown in
+/// messages, so everything in it that looks like a key is replaced.
+pub(super) fn sanitized(mut reply: LmReply, target: &Target) -> LmReply {
+    let name = |name: String| reported(&errors::without_key(name, target)).into_owned();
+    reply.text = errors::without_key(reply.text, target);
+    reply.model = name(reply.model);
+    reply.fingerprint = reply.fingerprint.map(name).filter(|it| !it.is_empty());
+    reply.stop_reason = match reply.stop_reason {
+        StopReason::Refusal(message) => StopReason::Refusal(errors::sanitize(&message, target)),
+        StopReason::Other(reason) => StopReason::Other(errors::without_key(reason, target)),
+        other => other,
+    };
+    reply
+}
+
+/// The meaning of a stop reason as any of the formats writes it.
+pub(super) fn stop_reason(reason: String, text: &str) -> StopReason {
+    match reason.as_str() {
+        "stop" | "end_turn" | "stop_sequence" | "STOP" | "STOP_SEQUENCE" | "COMPLETE"
+        | "completed" => StopReason::End,
+        "length"
+        | "max_tokens"
+        | "model_length"
+        | "model_context_window_exceeded"
+        | "MAX_TOKENS"
+        | "incomplete" => StopReason::Length,
+        "refusal" => StopReason::Refusal(text.to_owned()),
+        "content_filter"
+        | "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "LANGUAGE"
+        | "ERROR_TOXIC" => StopReason::Filtered,
+        _ => StopReason::Other(reason),
+    }
+}
+
+pub(super) fn empty(target: &Target) -> LmError {
+    let reason = "JSON with neither a text nor a stop reason; check that the base URL is the address of the provider's API";
+    LmError::new(
+        &*target.id,
+        LmErrorKind::InvalidReply {
+            reason: reason.to_owned(),
+        },
+    )
+}
