@@ -33,12 +33,14 @@ fuzz_target!(|data: &[u8]| {
     }
     let complete = read(&reader, bytes);
     let selected = read(&reader.with_selected_fields(&FIELDS), bytes);
-    assert_eq!(complete.len(), selected.len());
+    // The complete rows end at a row that is invalid only in a field that is not selected.
+    assert!(complete.len() <= selected.len());
     for rows in complete.iter().zip(&selected) {
         match rows {
             (Ok(complete), Ok(selected)) => compare(complete, selected),
             (Err(complete), Err(selected)) => assert_eq!(reason(complete), reason(selected)),
-            (complete, selected) => assert_eq!(complete, selected),
+            (Err(_), Ok(_)) => {}
+            (Ok(_), Err(selected)) => panic!("{selected}"),
         }
     }
 });

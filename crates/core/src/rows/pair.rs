@@ -36,9 +36,6 @@ pub struct Pair<G = Example, P = Prediction> {
     pub run: Option<Box<ProgramRun>>,
 }
 
-/// Rows whose memory can be used for other rows.
-pub type SpareRows<G = Example, P = Prediction> = Vec<Box<Pair<G, P>>>;
-
 impl<G, P> Pair<G, P> {
     /// Creates a pair without attributes.
     ///

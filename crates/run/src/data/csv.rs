@@ -113,7 +113,7 @@ impl CsvFile {
             let are_of_results = are_of_results(&names);
             // Some rows of a result file may have fields, and others another value.
             if !are_of_results {
-                check_sides(names.iter().map(String::as_str), &at)?;
+                check_sides(&names, &at)?;
             }
             file.header = Arc::new(Header::new(names, has_escapes || are_of_results, pairing));
         }

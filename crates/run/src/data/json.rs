@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::error::DataError;
+use super::error::{DataError, DataErrorKind};
 use super::row::{Row, RowObject};
 use super::selection::FieldSelection;
 use crate::core::rows::named_values::Fields;
@@ -129,7 +129,7 @@ fn check_numbers(text: &str, start: Start<'_>) -> Result<(), DataError> {
             let (at, column) = start.position_of(text.as_bytes(), number.offset);
             return Err(DataError::at(
                 &at,
-                super::error::DataErrorKind::Invalid,
+                DataErrorKind::Invalid,
                 format_args!(
                     ":{column}: expected an integer of at most 64 bits, found a longer one; write it as a string"
                 ),

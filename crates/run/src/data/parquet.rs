@@ -132,7 +132,7 @@ impl ParquetFile {
         // Some rows of a result file may have fields, and others another value.
         let are_of_results = are_of_results(&names);
         if !are_of_results {
-            check_sides(names.iter().map(String::as_str), &at)?;
+            check_sides(&names, &at)?;
         }
         let selection = pairing.as_ref().and_then(|pairing| pairing.selection());
         let columns = match selection {

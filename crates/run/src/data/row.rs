@@ -38,13 +38,10 @@ pub(super) struct RowObject {
 /// Checks that no side is both an object and keys or columns of its fields, as `gold` and `gold.answer` are: one of them
 /// would be ignored.
 #[cfg(feature = "csv")]
-pub(super) fn check_sides<'n>(
-    names: impl Iterator<Item = &'n str> + Clone,
-    at: &Origin,
-) -> Result<(), DataError> {
+pub(super) fn check_sides(names: &[String], at: &Origin) -> Result<(), DataError> {
     [Side::Gold, Side::Pred].into_iter().try_for_each(|side| {
-        match names.clone().any(|name| name == side.to_string()) {
-            true => check_fields(side, names.clone(), at),
+        match names.contains(&side.to_string()) {
+            true => check_fields(side, names.iter().map(String::as_str), at),
             false => Ok(()),
         }
     })

@@ -57,6 +57,10 @@ enum Content {
 }
 
 /// How a file is read.
+#[cfg_attr(
+    not(feature = "csv"),
+    allow(dead_code, reason = "only columns are selected and have escapes")
+)]
 pub(super) struct Reading<'p> {
     pub(super) row_limit: usize,
     /// Whether an apostrophe before a formula in a CSV file is an escape, since the file is derived from a result file. In

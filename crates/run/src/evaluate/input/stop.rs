@@ -18,13 +18,8 @@ enum Level {
 }
 
 /// The stop of a run.
+#[derive(Default)]
 pub(crate) struct Stop(watch::Sender<Level>);
-
-impl Default for Stop {
-    fn default() -> Self {
-        Self(watch::Sender::default())
-    }
-}
 
 impl Stop {
     fn raise(&self, to: Level) {
