@@ -64,22 +64,21 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
                 .to_owned(),
         );
     }
-    let message = Message {
+    let is_pushed = content.results.is_empty() || !content.text.is_empty();
+    let mut message = Some(Message {
         tool_calls,
         usage,
         ..Message::new(role, content.text)
-    };
+    });
     // Anthropic has results in messages of the user, before the text.
-    let is_first = role == Role::Assistant;
-    let is_pushed = content.results.is_empty() || !message.text.is_empty();
-    if is_first {
-        to.push(message.clone());
+    if role == Role::Assistant {
+        message.take().into_iter().for_each(|first| to.push(first));
     }
     content
         .results
         .into_iter()
         .try_for_each(|result| to.add(result))?;
-    if !is_first && is_pushed {
+    if let Some(message) = message.filter(|_| is_pushed) {
         to.push(message);
     }
     Ok(())
