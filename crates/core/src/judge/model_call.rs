@@ -159,7 +159,7 @@ impl Question {
                     self.ignored_keys += ignored_keys;
                     return Ok(answer);
                 }
-                Err(flaw) if is_repair => return Err(unreadable(lm, &reply, flaw)),
+                Err(flaw) if is_repair => return Err(unreadable(lm, &reply, &flaw)),
                 Err(flaw) => flaw,
             };
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
@@ -382,7 +382,7 @@ fn largest_repair(request: LmRequest) -> LmRequest {
 }
 
 /// Returns the error for a second reply that is not a verdict.
-fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: Flaw) -> JudgeError {
+fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: &Flaw) -> JudgeError {
     let beginning = beginning(&reply.text);
     if flaw.is_cut {
         return JudgeError::cut_short(lm.id());
