@@ -163,7 +163,6 @@ pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
 ///
 /// # Errors
 /// The answer's error.
-#[inline]
 pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
     Ok(answer?.into().scored()?.into_score())
 }

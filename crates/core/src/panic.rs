@@ -12,10 +12,8 @@ use std::task::{Context, Poll};
 
 /// A caught panic.
 pub struct Panic {
-    #[doc(hidden)]
     pub message: String,
     /// The location and backtrace, if requested.
-    #[doc(hidden)]
     pub traceback: Option<String>,
 }
 
@@ -49,7 +47,6 @@ pub fn catch_async<F: Future>(traceback: bool, future: F) -> Caught<F> {
 
 pin_project_lite::pin_project! {
     /// The future of [`catch_async`]. An `async fn` would store its argument twice.
-    #[doc(hidden)]
     pub struct Caught<F> {
         traceback: bool,
         #[pin]

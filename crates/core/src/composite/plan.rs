@@ -93,7 +93,6 @@ impl Plan {
     }
 
     /// Evaluates the composite on one row. Components that have to be awaited are awaited concurrently.
-    #[inline]
     pub fn answer<'a, G: Sync, P: Sync>(
         &'a self,
         leaves: &[&'a dyn Metric<G, P>],

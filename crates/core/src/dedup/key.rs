@@ -8,7 +8,6 @@ use crate::spec::instance_settings::InstanceSettings;
 
 /// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
 #[derive(Clone)]
-#[doc(hidden)]
 pub struct Key(Kind);
 
 #[derive(Clone)]
@@ -40,7 +39,6 @@ impl Key {
         Self(Kind::Configured(Arc::new(metric.clone())))
     }
 
-    #[doc(hidden)]
     pub fn of_instance(metric: Self, settings: InstanceSettings) -> Self {
         Self(Kind::Instance(Arc::new(metric), settings))
     }
@@ -95,7 +93,6 @@ impl fmt::Debug for Key {
 }
 
 /// A metric whose parameters can be compared.
-#[doc(hidden)]
 pub trait Configured: Send + Sync + 'static {
     /// Returns whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
     fn has_same_parameters(&self, other: &Self) -> bool;

@@ -18,7 +18,6 @@ pub struct Sharing(Arc<[Key]>);
 
 impl Sharing {
     /// Returns the keys that occur more than once, or `None` if there are none.
-    #[doc(hidden)]
     pub fn among(all: &[Key]) -> Option<Self> {
         let mut shared: Vec<Key> = Vec::new();
         for (position, key) in all.iter().enumerate() {
@@ -31,7 +30,6 @@ impl Sharing {
 
     /// Creates a memo for one call.
     #[cold]
-    #[doc(hidden)]
     pub fn memo(&self, of: Address) -> Memo {
         let answers = self.0.iter().map(|_| OnceCell::new()).collect();
         Memo {

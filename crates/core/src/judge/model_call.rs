@@ -151,7 +151,7 @@ impl Question {
                     self.ignored_keys += ignored_keys;
                     return Ok(answer);
                 }
-                Err(flaw) if is_repair => return Err(unreadable(lm, &reply, flaw)),
+                Err(flaw) if is_repair => return Err(unreadable(lm, &reply, &flaw)),
                 Err(flaw) => flaw,
             };
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
@@ -360,7 +360,7 @@ fn repair(flaw: &Flaw) -> String {
 }
 
 /// Returns the error for a second reply that is not a verdict.
-fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: Flaw) -> JudgeError {
+fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: &Flaw) -> JudgeError {
     let beginning = beginning(&reply.text);
     if flaw.is_cut {
         return JudgeError::cut_short(lm.id());

@@ -227,7 +227,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
 
     /// Returns the spec to validate the score against, as [`spec`](Self::spec), of a metric whose declaration is a constant.
     #[doc(hidden)]
-    #[inline]
     pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
         self.spec(const { &<M as Declared>::SPEC })
     }
@@ -293,7 +292,6 @@ type FieldOr<T> = std::result::Result<T, Result<RowAnswer>>;
 ///
 /// # Errors
 /// The answer of the metric, if the field is missing or has another type.
-#[inline]
 pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,
@@ -308,7 +306,6 @@ pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
 ///
 /// # Errors
 /// The answer of the metric, if the field is missing or has another type.
-#[inline]
 pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,

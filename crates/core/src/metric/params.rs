@@ -253,7 +253,6 @@ pub trait Configure: Sized {
 
 /// A builder in this library that creates the metric `M` from parameters. Other builders are generated with their metric,
 /// which then implements [`Configure`] itself.
-#[doc(hidden)]
 pub trait Configures<M> {
     /// As [`Configure::configure`], with the spec of the metric. The names of the parameters are valid.
     fn configure(self, params: &Params, spec: &MetricSpec<'static>) -> Result<M, ParamError>;
@@ -291,7 +290,6 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
 ///
 /// # Errors
 /// [`ParamError::Missing`] and [`ParamError::WrongType`].
-#[doc(hidden)]
 pub fn read_param<T: DeserializeOwned>(
     params: &Params,
     spec: &MetricSpec<'static>,

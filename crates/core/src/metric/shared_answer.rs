@@ -12,7 +12,6 @@ use crate::score::outcome::RowAnswer;
 
 /// Returns the metric's answer, or the answer that an equal metric already returned for this call. Only the first evaluation
 /// is charged.
-#[inline]
 pub fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     metric: &'a M,
     key: Option<&Key>,

@@ -332,7 +332,6 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
 ///
 /// # Errors
 /// [`FieldError`] if the field is missing or has another type.
-#[inline]
 pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
@@ -353,7 +352,6 @@ pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
 ///
 /// # Errors
 /// [`FieldError`] if the field has another type.
-#[inline]
 pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
@@ -367,7 +365,6 @@ pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r
     Ok(held)
 }
 
-#[inline]
 fn read_value<'r, W: ReadValue<'r>>(
     value: &'r Value,
     textual: bool,

@@ -19,10 +19,8 @@ pub struct MissingFields {
 /// One field that a prediction lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingField {
-    #[doc(hidden)]
     pub name: Cow<'static, str>,
     /// Whether the prediction has the field, without a value: `null`, or an empty cell of a CSV file.
-    #[doc(hidden)]
     pub is_null: bool,
     /// Whether the function of the metric gets `None`, so that it can explain the score itself.
     is_visible: bool,
@@ -78,7 +76,6 @@ impl MissingFields {
         Ok(Self { fields, present })
     }
 
-    #[doc(hidden)]
     pub fn iter(&self) -> impl Iterator<Item = &MissingField> {
         self.fields.iter()
     }
@@ -121,7 +118,6 @@ impl MissingFields {
     }
 
     /// Returns the names of the fields that the prediction has.
-    #[doc(hidden)]
     pub fn present(&self) -> &[String] {
         &self.present
     }
@@ -147,7 +143,6 @@ impl Absent {
 }
 
 /// Returns whether a metric that scores predictions without the field can score the row.
-#[doc(hidden)]
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,

@@ -165,7 +165,6 @@ impl Absent {
     ///
     /// # Errors
     /// The error of the call.
-    #[inline]
     pub fn mark<T: Into<RowAnswer>>(self, result: Result<T>) -> Result<RowAnswer> {
         match self.0 {
             None => row_answer(result),

@@ -309,7 +309,6 @@ impl From<Scored> for RowAnswer {
 }
 
 #[doc(hidden)]
-#[inline]
 pub fn row_answer<T: Into<RowAnswer>>(result: Result<T>) -> Result<RowAnswer> {
     result.map(T::into)
 }

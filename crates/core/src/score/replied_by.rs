@@ -18,10 +18,8 @@ const REPLIED_BY: &str = "replied_by";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LostJudges {
     /// Whether the panel sets a quorum, which allows the others to fail.
-    #[doc(hidden)]
     pub is_allowed: bool,
     /// The error of the first of them.
-    #[doc(hidden)]
     pub first_error: Box<str>,
 }
 

@@ -5,7 +5,6 @@ use serde::Serializer;
 use super::MetricSpec;
 
 /// Returns the fingerprint of a composite: of its expression, and of the code and version of each component.
-#[doc(hidden)]
 pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
     let mut hash = added(0xcbf2_9ce4_8422_2325, &expression.to_le_bytes());
     let mut index = 0;

@@ -40,7 +40,6 @@ impl InstanceSettings {
     ///
     /// # Errors
     /// A setting that a metric with this spec does not support.
-    #[doc(hidden)]
     pub fn apply<'a>(
         &self,
         mut spec: MetricSpec<'a>,
@@ -72,7 +71,6 @@ impl InstanceSettings {
     }
 
     /// Returns the spec with these settings, or unchanged if a setting is invalid.
-    #[doc(hidden)]
     pub fn shown<'a>(&self, spec: MetricSpec<'a>) -> MetricSpec<'a> {
         self.apply(spec).unwrap_or(spec)
     }

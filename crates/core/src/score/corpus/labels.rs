@@ -28,7 +28,6 @@ pub enum LabelFormula {
 }
 
 impl LabelScore {
-    #[doc(hidden)]
     pub fn of_pair(gold: &str, predicted: &str, formula: LabelFormula) -> Self {
         let mut pairs = LabelPairs::default();
         pairs.add(gold, predicted);
