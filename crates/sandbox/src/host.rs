@@ -1,13 +1,11 @@
-//! What the host provides: a version of bubblewrap, ids of users for sandboxes, and space for temporary files, in which killed
-//! processes leave files of theirs.
+//! What the host provides: a version of bubblewrap, ids of users for sandboxes, and space for temporary files.
 
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
 
-use rustix::process::{Pid, test_kill_process};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{Limits, SandboxError};
@@ -123,48 +121,6 @@ pub async fn reserve_temp_space(limits: &Limits) -> Option<SemaphorePermit<'stat
         .await
 }
 
-/// The start of each name, followed by the id of the process, and something that is unique in it.
-pub(super) const TEMP_PREFIX: &str = "dsrs-sandbox-";
-
-/// Returns the prefix of the names of this process's temporary files and directories. The first call
-/// removes the files and directories of killed processes.
-pub(super) fn temp_prefix() -> String {
-    static LEFTOVERS: Once = Once::new();
-    LEFTOVERS.call_once(|| remove(&std::env::temp_dir()));
-    format!("{TEMP_PREFIX}{}-", std::process::id())
-}
-
-/// Removes the entries of processes that are dead, and of this one: it has none yet, and process ids
-/// repeat in containers. This is a best effort: an entry of another user stays.
-fn remove(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let own = rustix::process::getpid();
-        if !owner(&entry).is_some_and(|process| process == own || is_dead(process)) {
-            continue;
-        }
-        // Neither of these follows a symbolic link.
-        let _ = match entry.file_type() {
-            Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
-            _ => fs::remove_file(entry.path()),
-        };
-    }
-}
-
-/// The process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
-pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
-    let name = entry.file_name();
-    let (process, _) = name.to_str()?.strip_prefix(TEMP_PREFIX)?.split_once('-')?;
-    process
-        .parse()
-        .ok()
-        .filter(|process| *process > 0)
-        .and_then(Pid::from_raw)
-}
-
-pub(super) fn is_dead(process: Pid) -> bool {
-    test_kill_process(process) == Err(rustix::io::Errno::SRCH)
-}
-
 #[cfg(test)]
 mod user_ids {
     use super::*;
@@ -219,51 +175,5 @@ mod temp_space {
         drop(second);
         // A row that needs more than there is runs alone.
         assert_eq!(mib(reserve(1000).as_ref()), Some(40));
-    }
-}
-
-#[cfg(test)]
-mod leftovers {
-    use std::fs;
-    use std::process::Command;
-
-    use super::remove;
-
-    #[test]
-    fn only_entries_of_dead_processes_are_removed() {
-        let mut child = Command::new("true").spawn().unwrap();
-        let dead = child.id();
-        child.wait().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let leftover = path(&format!("dsrs-sandbox-{dead}-a"));
-        fs::create_dir_all(leftover.join("inner")).unwrap();
-        fs::write(leftover.join("inner/main.py"), "secret").unwrap();
-        fs::write(path(&format!("dsrs-sandbox-{dead}-b")), "filter").unwrap();
-        std::os::unix::fs::symlink(path("kept"), path(&format!("dsrs-sandbox-{dead}-c"))).unwrap();
-        // Process 1 is alive.
-        let kept = [
-            "dsrs-sandbox-1-x",
-            "dsrs-sandbox-x",
-            "dsrs-sandbox--1-x",
-            "kept",
-        ];
-        kept.iter()
-            .for_each(|name| fs::create_dir(path(name)).unwrap());
-
-        remove(folder.path());
-
-        let names = fs::read_dir(folder.path()).unwrap();
-        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        assert_eq!(
-            names,
-            [
-                "dsrs-sandbox--1-x",
-                "dsrs-sandbox-1-x",
-                "dsrs-sandbox-x",
-                "kept"
-            ]
-        );
     }
 }

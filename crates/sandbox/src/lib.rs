@@ -22,6 +22,7 @@ mod limits;
 mod process_tree;
 mod programs;
 mod seccomp;
+mod stale_files;
 mod supervise;
 mod unconfined;
 mod work_dir;

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use tempfile::{TempDir, TempPath};
 
-use super::{Job, Limits, SandboxError, host};
+use super::{Job, Limits, SandboxError, stale_files};
 
 /// The unit in which a file takes space in memory, in bytes.
 const PAGE_BYTES: u64 = 4096;
@@ -24,7 +24,7 @@ const MIB: u64 = 1024 * 1024;
 /// dropped.
 pub(super) fn archive() -> Result<TempPath, SandboxError> {
     let created = tempfile::Builder::new()
-        .prefix(&host::temp_prefix())
+        .prefix(&stale_files::prefix())
         .suffix(".tar")
         .tempfile();
     let file = created.map_err(|error| SandboxError::io("creating the archive", error))?;
@@ -46,7 +46,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     // Other users must not read the expected results.
     let private = fs::Permissions::from_mode(0o700);
     let created = tempfile::Builder::new()
-        .prefix(&host::temp_prefix())
+        .prefix(&stale_files::prefix())
         .permissions(private)
         .tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;

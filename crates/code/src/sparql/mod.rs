@@ -15,6 +15,5 @@ mod metered;
 mod query;
 mod store;
 
-pub use execute::{QueryLimits, QueryResults, SparqlError};
-pub use query::{MAX_BYTES, MAX_DEPTH, check_query};
+pub use query::{MAX_BYTES, MAX_DEPTH, QueryLimits, QueryResults, SparqlError, check_query};
 pub use store::SparqlStore;

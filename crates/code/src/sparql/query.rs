@@ -1,11 +1,10 @@
-//! Parsing of SPARQL queries, within limits on size and nesting.
+//! Parsing of SPARQL queries, within limits on size and nesting; their limits, results and errors.
 
 use std::fmt;
 use std::time::Duration;
 
 use spargebra::{Query, SparqlParser, SparqlSyntaxError};
 
-use super::execute::SparqlError;
 use crate::deadline;
 use crate::syntax::Diagnostic;
 use dsrs_metrics_values::messages::escape;
@@ -18,6 +17,73 @@ const PARSE_TIME: Duration = Duration::from_secs(60);
 
 /// The maximum nesting depth of brackets and negations.
 pub const MAX_DEPTH: usize = 100;
+
+/// Limits on the execution of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueryLimits {
+    /// The time after which the execution is stopped.
+    pub timeout: Duration,
+    /// The number of solutions or triples after which reading stops; the rest is discarded.
+    pub max_results: usize,
+}
+
+/// The results of a query, as counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryResults {
+    /// The number of solutions of a `SELECT`.
+    Solutions(usize),
+    /// The value of an `ASK`.
+    Boolean(bool),
+    /// The number of triples of a `CONSTRUCT` or `DESCRIBE`.
+    Triples(usize),
+}
+
+impl QueryResults {
+    /// Whether there is at least one solution or triple. The value of an `ASK` counts as a result,
+    /// also if it is `false`; so does the single solution of a `SELECT (COUNT(*) ..)` that counts
+    /// 0.
+    pub const fn has_results(self) -> bool {
+        match self {
+            Self::Solutions(count) | Self::Triples(count) => count > 0,
+            Self::Boolean(_) => true,
+        }
+    }
+}
+
+/// Why data was not loaded, or why a query is invalid or returned no results.
+#[derive(thiserror::Error)]
+#[error("{message}")]
+pub struct SparqlError {
+    message: String,
+    is_query_error: bool,
+}
+
+dsrs_metrics_values::debug_as_display!(SparqlError);
+
+impl SparqlError {
+    /// An error that the query caused.
+    pub(super) fn of_query(message: impl fmt::Display) -> Self {
+        Self {
+            message: message.to_string(),
+            is_query_error: true,
+        }
+    }
+
+    /// Any other error.
+    pub(super) fn new(message: impl fmt::Display) -> Self {
+        Self {
+            message: message.to_string(),
+            is_query_error: false,
+        }
+    }
+
+    /// Returns `true` if the query caused the error: it is invalid, or its evaluation failed or
+    /// exceeded a limit. Any other error allows no conclusion about the query.
+    pub const fn is_query_error(&self) -> bool {
+        self.is_query_error
+    }
+}
 
 /// Checks that a string is a query by the grammar of SPARQL 1.1, without executing it.
 ///

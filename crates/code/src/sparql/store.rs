@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sparql-http")]
 use super::endpoint::Endpoint;
-use super::execute::SparqlError;
+use super::query::SparqlError;
 use dsrs_metrics_values::messages::hash;
 
 /// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an

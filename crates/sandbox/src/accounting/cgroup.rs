@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::{Limits, host};
+use crate::{Limits, stale_files};
 
 /// The processes of a sandbox that do not belong to the command: `bwrap` outside and inside, and the shell
 /// that starts the command.
@@ -34,7 +34,7 @@ impl Cgroup {
     pub(super) fn create(parent: &Path, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}{}-{number}", host::TEMP_PREFIX, std::process::id());
+        let name = format!("{}{}-{number}", stale_files::PREFIX, std::process::id());
         let dir = parent.join(&name);
         fs::create_dir(&dir)?;
         // Dropped on an error, so the directory is removed.
@@ -98,7 +98,8 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
 /// contains a process stays.
 pub(super) fn remove_leftovers(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| host::owner(entry).is_some_and(host::is_dead)) {
+    for entry in entries.filter(|entry| stale_files::owner(entry).is_some_and(stale_files::is_dead))
+    {
         // An error means that it is in use, or was removed by another process.
         let _ = fs::remove_dir(entry.path());
     }

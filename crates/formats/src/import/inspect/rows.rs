@@ -10,7 +10,7 @@ use super::member::{Member, Members};
 use super::sample::Sample;
 use crate::core::{Fields, Outcome};
 use crate::error::FormatError;
-use crate::import::Epochs;
+use crate::import::format::Epochs;
 use crate::import::places::{Part, Places};
 use crate::import::scores::Completeness;
 use crate::import::scores::MetricNames;
