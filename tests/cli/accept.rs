@@ -23,7 +23,8 @@ fn baseline_of(metrics: &[&str], eval: &str, scores: &[u8]) -> String {
             .iter()
             .map(|name| ((*name).to_owned(), score.clone()))
             .collect();
-        let row = json!({ "id": row.to_string(), "gold_hash": "0000000000000000", "scores": scores });
+        let row =
+            json!({ "id": row.to_string(), "gold_hash": "0000000000000000", "scores": scores });
         writeln!(rows, "{row}").unwrap();
     }
     let run = json!({
