@@ -301,7 +301,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 .collect(),
             ..self.manifest.run.clone()
         };
-        self.manifest.finish(run, costs, elapsed)
+        self.manifest.finish(run, &costs, elapsed)
     }
 
     /// Borrows the run, since a worker that could not be cancelled may still use it.

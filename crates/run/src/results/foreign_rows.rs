@@ -140,7 +140,7 @@ impl ForeignRows {
         // The duration of the other program is not known.
         let manifest = self
             .started
-            .finish(run, RunCosts::default(), Duration::ZERO);
+            .finish(run, &RunCosts::default(), Duration::ZERO);
         self.files.finish(&manifest)
     }
 }

@@ -30,7 +30,7 @@ impl StartedManifest {
         }
     }
 
-    pub(crate) fn finish(&self, run: RunManifest, costs: RunCosts, elapsed: Duration) -> Manifest {
+    pub(crate) fn finish(&self, run: RunManifest, costs: &RunCosts, elapsed: Duration) -> Manifest {
         let calls = self.ledger.as_ref().map(Ledger::total);
         let process = ProcessManifest {
             started: humantime::format_rfc3339_seconds(self.started).to_string(),
@@ -39,7 +39,7 @@ impl StartedManifest {
             program: self.commit.as_ref().and_then(|_| program::hash()),
             totals: RunCosts {
                 language_models: calls.filter(|it| it.calls + it.refused > 0),
-                ..costs
+                ..costs.clone()
             },
         };
         Manifest {

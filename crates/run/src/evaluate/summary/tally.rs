@@ -163,7 +163,7 @@ impl Tally {
     fn record_counted(&mut self, row: u64, counted: &Counted) {
         self.counts.scored += 1;
         self.missing.record(row, |each| {
-            counted.missing.as_deref().into_iter().for_each(each)
+            counted.missing.as_deref().into_iter().for_each(each);
         });
         match &mut self.counted {
             Some(all) => all.merge(counted),
