@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 explained
                     .answer(black_box(call.without_explanation()))
                     .ready(),
-            ))
+            ));
         },
         &|| drop(black_box(explained.answer(black_box(call)).ready())),
     ]);

@@ -35,7 +35,7 @@ pub(crate) fn per_second(
 ) -> f64 {
     let mut round = || {
         rows.iter()
-            .for_each(|(gold, pred)| once(black_box(gold), black_box(pred)))
+            .for_each(|(gold, pred)| once(black_box(gold), black_box(pred)));
     };
     round();
     let (started, mut rounds) = (Instant::now(), 0_u64);

@@ -224,7 +224,7 @@ fn of_more_rows_the_table_states_which_it_has() {
 }
 
 #[test]
-fn trap_33_strings_of_rows_are_text() {
+fn strings_of_rows_are_text() {
     check("hostile", fixtures::hostile);
 }
 

@@ -35,7 +35,7 @@ fn a_corpus_metric_has_one_score_in_headline_json_and_files() {
 }
 
 #[test]
-fn trap_03_a_score_that_is_not_defined_never_reaches_its_limit() {
+fn a_score_that_is_not_defined_never_reaches_its_limit() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\nyes,yes\nyes,no\n");
     let run = |limit| {
         let ran = folder.run(&format!(

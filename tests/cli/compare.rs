@@ -139,7 +139,7 @@ fn fail_if_worse_is_an_exit_code() {
 }
 
 #[test]
-fn trap_03_fail_if_worse_never_passes_without_a_test() {
+fn fail_if_worse_never_passes_without_a_test() {
     let folder = Folder::new();
     folder.write_run("old.jsonl", &results(&[1.0; 5]));
     folder.write_run("new.jsonl", &results(&[0.0; 5]));

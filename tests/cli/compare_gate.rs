@@ -53,7 +53,7 @@ fn a_corpus_metric_has_both_scores_and_a_test() {
 }
 
 #[test]
-fn trap_45_a_gate_reports_what_is_worse_before_what_cannot_be_tested() {
+fn a_gate_reports_what_is_worse_before_what_cannot_be_tested() {
     let folder = scored("em,matthews_correlation", &rows(12, 0), &rows(12, 8), "");
     // In the second run all labels are equal, so the correlation is not defined.
     let constant = rows(12, 0).replace(",y\n", ",x\n");

@@ -121,7 +121,7 @@ fn kept(ran: &Ran, file: &str) -> (String, String) {
 }
 
 #[test]
-fn trap_22_a_file_size_limit_keeps_the_rows_so_far() {
+fn a_file_size_limit_keeps_the_rows_so_far() {
     let folder = rows();
     // 64 blocks of 512 or 1,024 bytes; without the trap the signal SIGXFSZ ends the process.
     let script =
@@ -150,7 +150,7 @@ fn trap_22_a_file_size_limit_keeps_the_rows_so_far() {
 }
 
 #[test]
-fn trap_22_a_full_file_system_keeps_the_rows_so_far() {
+fn a_full_file_system_keeps_the_rows_so_far() {
     if !can_isolate() {
         return;
     }
@@ -177,7 +177,7 @@ fn trap_22_a_full_file_system_keeps_the_rows_so_far() {
 }
 
 #[test]
-fn trap_22_a_closed_pipe_as_result_file_keeps_the_rows() {
+fn a_closed_pipe_as_result_file_keeps_the_rows() {
     let folder = rows();
     let script = "mkfifo scores.jsonl
         head -c 1 < scores.jsonl > /dev/null &

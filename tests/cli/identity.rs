@@ -390,10 +390,10 @@ async fn answers(name: &str, setup: Setup) -> [String; 5] {
     if let Some(change) = setup.edit {
         // A program that is built without optimizations may end before it is hashed.
         edit(&folder, "a.jsonl", |it| {
-            it["process"]["program"] = PROGRAM.into()
+            it["process"]["program"] = PROGRAM.into();
         });
         edit(&folder, "b.jsonl", |it| {
-            it["process"]["program"] = PROGRAM.into()
+            it["process"]["program"] = PROGRAM.into();
         });
         edit(&folder, "b.jsonl", change);
     }

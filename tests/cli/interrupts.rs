@@ -176,7 +176,7 @@ fn a_second_ctrl_c_abandons_rows_in_progress() {
 }
 
 #[test]
-fn trap_17_rows_that_hang_are_abandoned_when_the_grace_period_is_over() {
+fn rows_that_hang_are_abandoned_when_the_grace_period_is_over() {
     for metric in ["sleeps", "blocks"] {
         let rows = "{\"pred\": {\"seconds\": 0}}\n{\"pred\": {\"seconds\": 6000}}\n";
         let folder = Folder::with("rows.jsonl", rows);
@@ -308,7 +308,7 @@ fn the_files_of_a_killed_run_are_removed_by_the_next() {
 }
 
 #[test]
-fn trap_55_a_second_run_that_writes_the_same_file_is_refused_before_its_first_row() {
+fn a_second_run_that_writes_the_same_file_is_refused_before_its_first_row() {
     let row = "{\"gold\": {}, \"pred\": {\"answer\": \"1\"}}\n";
     let folder = Folder::with("rows.jsonl", row);
     folder.printed("score rows.jsonl -m obeys --with-rows --out o.jsonl");

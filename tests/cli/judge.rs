@@ -25,7 +25,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn trap_43_a_judge_without_a_model_is_an_error_before_the_first_row() {
+fn a_judge_without_a_model_is_an_error_before_the_first_row() {
     let expected = |metric: &str| {
         format!(
             "metric `{metric}`: no language model is configured; {SET_MODEL}; to score by token overlap instead, write `--offline` (in code `.offline()`)"

@@ -49,7 +49,7 @@ fn refused(folder: &Folder, args: &str, message: &str) {
 }
 
 #[test]
-fn trap_38_no_output_of_any_command_is_an_input() {
+fn no_output_of_any_command_is_an_input() {
     let folder = results();
     symlink("a.jsonl", folder.path("link.html")).unwrap();
     fs::hard_link(folder.path("b.jsonl"), folder.path("hard.md")).unwrap();
@@ -130,7 +130,7 @@ fn trap_38_no_output_of_any_command_is_an_input() {
 }
 
 #[test]
-fn trap_38_no_output_is_another_output() {
+fn no_output_is_another_output() {
     let folder = rows();
     fs::create_dir(folder.path("sub")).unwrap();
     symlink("sub", folder.path("also")).unwrap();
@@ -163,7 +163,7 @@ fn trap_38_no_output_is_another_output() {
 }
 
 #[test]
-fn trap_38_no_output_is_a_redirected_stream() {
+fn no_output_is_a_redirected_stream() {
     let folder = rows();
     let redirected = |options: &str, stdout: Stdio, stderr: Stdio| {
         let args = format!("score in.jsonl -m same_text {options}");
@@ -261,7 +261,7 @@ fn junit_on_standard_output_is_the_file_without_characters_that_a_terminal_obeys
 }
 
 #[test]
-fn trap_38_files_for_ci_appear_when_they_are_complete() {
+fn files_for_ci_appear_when_they_are_complete() {
     let folder = Folder::new();
     let outputs = ["r.xml", "s.md", "t.csv"];
     for name in outputs {

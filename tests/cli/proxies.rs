@@ -234,7 +234,7 @@ fn rejected(metric: &str, params: &[&str]) -> String {
 }
 
 #[test]
-fn trap_09_a_configuration_that_fails_every_row_is_an_error_before_the_first() {
+fn a_configuration_that_fails_every_row_is_an_error_before_the_first() {
     for (metric, params, message) in [
         (
             "keyword",

@@ -151,7 +151,7 @@ fn the_guide_shows_the_output_of_its_commands() {
 }
 
 #[test]
-fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
+fn a_wrong_configuration_is_an_error_before_the_first_row() {
     if !can_isolate() {
         return;
     }
@@ -201,7 +201,7 @@ fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
 
 /// A program cannot make its row a failure, which `mean_scored` leaves out, or hang the run.
 #[test]
-fn trap_31_output_of_a_program_neither_fails_its_row_nor_stops_the_run() {
+fn output_of_a_program_neither_fails_its_row_nor_stops_the_run() {
     if !can_isolate() {
         return;
     }
@@ -259,7 +259,7 @@ export TMPDIR="$2"; shift 2; exec "$@""#;
 }
 
 #[test]
-fn trap_39_a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
+fn a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut command) = with_small_temporary_folder("12m", folder.path()) else {
         return;
@@ -320,7 +320,7 @@ fn trap_39_a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
 
 /// The files of one program and their archive take 14 MB of 20.
 #[test]
-fn trap_39_rows_wait_for_space_in_the_temporary_folder() {
+fn rows_wait_for_space_in_the_temporary_folder() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut command) = with_small_temporary_folder("20m", folder.path()) else {
         return;

@@ -36,7 +36,7 @@ fn error(rows: &[Value], args: &[&str]) -> String {
 }
 
 #[test]
-fn trap_33_errors_quote_rows_escaped() {
+fn errors_quote_rows_escaped() {
     let good = json!({"id": HOSTILE, "gold": {"answer": "x"}, "pred": {"answer": "x"}});
     let duplicate = error(&[good.clone(), good], &["-m", "same_text"]);
     assert!(
@@ -61,7 +61,7 @@ fn trap_33_errors_quote_rows_escaped() {
 }
 
 #[test]
-fn trap_33_errors_quote_files_and_arguments_escaped() {
+fn errors_quote_files_and_arguments_escaped() {
     let quoted = HOSTILE.replace('"', "\"\"");
     for csv in [
         format!("pred.a,\"{quoted}\",\"{quoted}\"\nx,x,x\n"),
@@ -88,7 +88,7 @@ fn trap_33_errors_quote_files_and_arguments_escaped() {
 }
 
 #[test]
-fn trap_33_names_of_scores_cannot_forge_a_headline() {
+fn names_of_scores_cannot_forge_a_headline() {
     let row = json!({"gold": {"answer": {HOSTILE: 1}}, "pred": {"answer": {HOSTILE: 1}}});
     let folder = Folder::with("rows.jsonl", row.to_string());
     let args = ["score", "rows.jsonl", "-m", "json_field_accuracy"];
@@ -110,7 +110,7 @@ fn trap_33_names_of_scores_cannot_forge_a_headline() {
 }
 
 #[test]
-fn trap_33_labels_and_metrics_of_a_result_file_are_escaped() {
+fn labels_and_metrics_of_a_result_file_are_escaped() {
     let score = json!({"outcome": "scored", "value": 1.0, "passed": null});
     let row = |id: usize, outcome: &str, label: &str| {
         let mut score = score.clone();
@@ -212,7 +212,7 @@ fn hostile_row(id: usize) -> Value {
 }
 
 #[test]
-fn trap_33_no_channel_of_score_passes_control_characters() {
+fn no_channel_of_score_passes_control_characters() {
     let rows: String = (0..8).map(|id| format!("{}\n", hostile_row(id))).collect();
     let name = format!("rows{}.jsonl", HOSTILE.replace('/', ""));
     let folder = Folder::with(&name, &rows);
@@ -290,7 +290,7 @@ fn hostile_results(rows: usize, value: f64, broken: bool) -> String {
 }
 
 #[test]
-fn trap_33_no_channel_of_result_files_passes_control_characters() {
+fn no_channel_of_result_files_passes_control_characters() {
     let name = format!("a{}.jsonl", HOSTILE.replace('/', ""));
     let folder = Folder::with(&name, hostile_results(30, 1.0, false));
     folder.write("b.jsonl", hostile_results(30, 2.0, false));

@@ -66,7 +66,7 @@ fn a_limit_is_a_number_or_a_percentage() {
 }
 
 #[test]
-fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
+fn a_threshold_that_no_score_reaches_is_refused() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let error = |limit| {
         folder.score_error(&format!(

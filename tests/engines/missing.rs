@@ -207,7 +207,7 @@ fn heritage_metrics_use_the_defaults_of_their_document() {
 }
 
 #[tokio::test]
-async fn trap_14_a_reply_with_intent_and_answer_only_is_0_4_under_heritage_rag() {
+async fn a_reply_with_intent_and_answer_only_is_0_4_under_heritage_rag() {
     let gold = example! { "expected_intent" => "temporal", "expected_entities" => ["Louvre"] };
     let pred = prediction! { "intent" => "temporal", "answer" => "1793" };
     assert_eq!(HeritageRag.score(&gold, &pred).unwrap().value, 0.4);

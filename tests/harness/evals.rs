@@ -92,7 +92,7 @@ fn run(scores: &[f64], groups: Option<&[u32]>) -> EvaluationResult {
 }
 
 #[test]
-fn trap_45_gates_decide_by_the_intervals_of_scipy() {
+fn gates_decide_by_the_intervals_of_scipy() {
     let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else {
         return;
     };

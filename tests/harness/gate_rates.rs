@@ -117,7 +117,7 @@ fn probability(
 }
 
 #[test]
-fn trap_no_worse_passes_a_loss_of_the_margin_in_at_most_2_5_percent() {
+fn no_worse_passes_a_loss_of_the_margin_in_at_most_2_5_percent() {
     for by in [0.02, 0.05] {
         let mut tables: Vec<_> = [5, 10, 20, 40]
             .map(|rows| (rows, no_worse(rows, by)))
@@ -154,7 +154,7 @@ fn trap_no_worse_passes_a_loss_of_the_margin_in_at_most_2_5_percent() {
 }
 
 #[test]
-fn trap_more_rows_fail_less_often_inside_the_margin() {
+fn more_rows_fail_less_often_inside_the_margin() {
     let by = 0.05;
     for (win, loss) in [(0.05, 0.05), (0.04, 0.07), (0.0, 0.03)] {
         let red = [20, 50, 100, 200].map(|rows| {
@@ -208,7 +208,7 @@ fn the_default_rule_is_between_the_two_others() {
 }
 
 #[test]
-fn trap_five_gates_that_want_a_gain_are_red_in_at_most_2_5_percent_of_runs_without_a_change() {
+fn five_gates_that_want_a_gain_are_red_in_at_most_2_5_percent_of_runs_without_a_change() {
     const STUDIES: u64 = 4_000;
     for rows in [50, 200] {
         let mut red = 0;
@@ -260,7 +260,7 @@ fn better_fails_only_where_the_program_is_worse_at_the_adjusted_level() {
 
 /// Rows that lost their score are no rows that did not change.
 #[test]
-fn trap_abstentions_make_a_gate_undecided_and_are_named_first() {
+fn abstentions_make_a_gate_undecided_and_are_named_first() {
     let gate = [(
         "same.no_worse(by = 0.02)",
         Condition::no_worse("same", 0.02),

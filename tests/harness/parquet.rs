@@ -94,7 +94,7 @@ async fn a_result_file_is_read_back() {
 }
 
 #[tokio::test]
-async fn trap_40_rows_have_the_same_scores_after_they_were_written_as_parquet() {
+async fn rows_have_the_same_scores_after_they_were_written_as_parquet() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.parquet");
     let texts = [
@@ -155,7 +155,7 @@ async fn trap_40_rows_have_the_same_scores_after_they_were_written_as_parquet() 
 }
 
 #[tokio::test]
-async fn trap_22_an_export_of_many_row_groups_has_every_row_in_order() {
+async fn an_export_of_many_row_groups_has_every_row_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.parquet");
     let row = |n: u32| Pair::new(n.to_string(), example! {}, prediction! { "n" => n });

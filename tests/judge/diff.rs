@@ -35,7 +35,7 @@ fn rows() -> (Example, Prediction) {
 const DIFF: &str = "--- expected\n+++ answer\n-six\n+6\n of one";
 
 #[tokio::test]
-async fn trap_10_the_model_decides_and_the_diff_stays() {
+async fn the_model_decides_and_the_diff_stays() {
     let (gold, pred) = rows();
     for equivalent in [true, false] {
         let lm = says(equivalent);
@@ -141,7 +141,7 @@ async fn what_must_be_awaited_says_so_and_costs_what_a_judge_does() {
 }
 
 #[tokio::test]
-async fn trap_10_offline_token_overlap_answers_and_says_so() {
+async fn offline_token_overlap_answers_and_says_so() {
     let (gold, pred) = rows();
     let scored = semantic()
         .offline()
@@ -186,7 +186,7 @@ async fn trap_10_offline_token_overlap_answers_and_says_so() {
 }
 
 #[tokio::test]
-async fn trap_14_a_model_that_fails_is_a_failure_and_no_difference() {
+async fn a_model_that_fails_is_a_failure_and_no_difference() {
     let (gold, pred) = rows();
     let timeout = LmErrorKind::Timeout {
         limit: std::time::Duration::from_secs(1),

@@ -203,7 +203,7 @@ async fn a_judge_makes_one_call_and_its_score_has_reasoning_and_cost() {
 }
 
 #[tokio::test]
-async fn trap_24_a_judge_calls_at_temperature_0_with_a_fixed_seed() {
+async fn a_judge_calls_at_temperature_0_with_a_fixed_seed() {
     let lm = Arc::new(says(polite(true)));
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
     let (gold, pred) = rows();

@@ -50,7 +50,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn trap_25_row_content_is_parsed_back_from_the_prompt(
+    fn row_content_is_parsed_back_from_the_prompt(
         texts in [nearly_a_prompt(), nearly_a_prompt(), nearly_a_prompt()],
     ) {
         let [question, truth, response] = texts.clone();
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn trap_02_any_reply_is_a_grade_of_the_scale_or_a_failure(reply in nearly_a_reply()) {
+    fn any_reply_is_a_grade_of_the_scale_or_a_failure(reply in nearly_a_reply()) {
         let judge = Grade5Judge::default().with_lm(ScriptedLm::new().cost(7).otherwise(reply));
         let pred = prediction! { "answer" => "a" };
         match judge.evaluate(&example! {}, &pred).now_or_never().unwrap() {
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn trap_02_a_verdict_with_surrounding_text_is_rejected(
+    fn a_verdict_with_surrounding_text_is_rejected(
         before in prop_oneof!["\\s*", "[^`{]*"],
         after in prop_oneof!["\\s*".boxed(), any::<String>().boxed()],
     ) {

@@ -49,7 +49,7 @@ fn yes() -> Arc<ScriptedLm> {
 }
 
 #[tokio::test]
-async fn trap_43_a_run_with_a_judge_without_a_model_ends_before_its_first_row() {
+async fn a_run_with_a_judge_without_a_model_ends_before_its_first_row() {
     let dir = tempfile::tempdir().unwrap();
     let gated = gate(
         [component(Em::default())],
@@ -96,7 +96,7 @@ async fn trap_43_a_run_with_a_judge_without_a_model_ends_before_its_first_row() 
 }
 
 #[tokio::test]
-async fn trap_43_a_scorer_with_a_judge_without_a_model_ends_before_its_first_row() {
+async fn a_scorer_with_a_judge_without_a_model_ends_before_its_first_row() {
     let scorer = || {
         ScorerBuilder::new()
             .with_default_proxy_metrics()
@@ -141,7 +141,7 @@ async fn trap_43_a_scorer_with_a_judge_without_a_model_ends_before_its_first_row
 }
 
 #[tokio::test]
-async fn trap_43_a_single_call_without_a_model_is_an_error() {
+async fn a_single_call_without_a_model_is_an_error() {
     let Pair { gold, pred, .. } = &pairs()[0];
     let judge = SemanticEquivalence::default();
     let expected = format!("metric `semantic_equivalence`: {}", no_model());
@@ -157,7 +157,7 @@ async fn trap_43_a_single_call_without_a_model_is_an_error() {
 
 /// The judge has no stand-in.
 #[tokio::test]
-async fn trap_43_what_a_judge_cannot_do_offline_is_an_error() {
+async fn what_a_judge_cannot_do_offline_is_an_error() {
     let Pair { gold, pred, .. } = &pairs()[0];
     let expected = format!("metric `polite`: no language model is configured; {SET_MODEL}");
     let judge = PoliteJudge::default();

@@ -78,7 +78,7 @@ async fn grades_are_aggregated_by_median_average_or_majority() {
 
 /// 3 and -2 lie outside 0..=1, and their mean does not.
 #[tokio::test]
-async fn trap_04_a_judge_out_of_range_is_not_hidden_by_another() {
+async fn a_judge_out_of_range_is_not_hidden_by_another() {
     /// Say how much better it got.
     #[judge(score = gain, range = 0.0..=1.0, aggregation = average, reasoning = false)]
     struct Gain {
@@ -160,7 +160,7 @@ async fn a_failed_judge_is_counted_and_lowers_the_confidence() {
 
 /// On a scale whose ends are -1 and 1 the other order is the other sign.
 #[tokio::test]
-async fn trap_26_a_margin_is_mirrored_on_its_own_scale() {
+async fn a_margin_is_mirrored_on_its_own_scale() {
     /// Say by how much the first is better.
     #[judge(pairwise(ours, theirs), score = margin, reasoning = false)]
     struct Margin {
@@ -190,7 +190,7 @@ async fn trap_26_a_margin_is_mirrored_on_its_own_scale() {
 
 /// Contradicting orders halve the confidence, also among judges that agree.
 #[tokio::test]
-async fn trap_26_position_bias_lowers_the_confidence_of_the_panel() {
+async fn position_bias_lowers_the_confidence_of_the_panel() {
     let torn = || named("a:torn", json!({ "better": "first" }));
     let judge = BetterOfTwoJudge::builder()
         .models([torn(), torn(), down()])
@@ -203,7 +203,7 @@ async fn trap_26_position_bias_lowers_the_confidence_of_the_panel() {
 
 /// A tie is neither a yes nor a no.
 #[tokio::test]
-async fn trap_02_a_tied_vote_is_not_a_verdict() {
+async fn a_tied_vote_is_not_a_verdict() {
     let (gold, pred) = rows();
     let votes = |votes: &[bool]| {
         votes
@@ -277,7 +277,7 @@ async fn without_a_quorum_there_is_no_score() {
 }
 
 #[tokio::test]
-async fn trap_28_a_scorer_counts_the_rows_that_a_part_of_the_panel_judged() {
+async fn a_scorer_counts_the_rows_that_a_part_of_the_panel_judged() {
     let models = [
         named("a:1", polite(true)),
         named("a:2", polite(true)),
@@ -408,7 +408,7 @@ fn prefers(choose: impl Fn(&str) -> &'static str + Send + Sync + 'static) -> Scr
 }
 
 #[tokio::test]
-async fn trap_26_a_pairwise_judge_sees_both_orders() {
+async fn a_pairwise_judge_sees_both_orders() {
     let (gold, pred) = rows();
     let lm = Arc::new(prefers(
         |first| if first == "Paris" { "first" } else { "second" },
@@ -429,7 +429,7 @@ async fn trap_26_a_pairwise_judge_sees_both_orders() {
 }
 
 #[tokio::test]
-async fn trap_26_position_bias_is_a_tie() {
+async fn position_bias_is_a_tie() {
     let (gold, pred) = rows();
     for place in ["first", "second"] {
         let judge = BetterJudge::default().with_lm(prefers(move |_| place));
@@ -462,7 +462,7 @@ async fn a_pair_fails_if_one_order_fails() {
 
 /// The other judges would decide alone, on the rows that the budget happens not to cover.
 #[tokio::test]
-async fn trap_28_a_judge_over_budget_skips_the_row_whatever_the_quorum() {
+async fn a_judge_over_budget_skips_the_row_whatever_the_quorum() {
     let (gold, pred) = rows();
     let exceeded = LmErrorKind::BudgetExceeded {
         needed_msats: 90,
@@ -497,7 +497,7 @@ async fn trap_28_a_judge_over_budget_skips_the_row_whatever_the_quorum() {
 
 /// Nor does a composite go on without it.
 #[tokio::test]
-async fn trap_28_a_component_over_budget_skips_the_row_whatever_is_missing() {
+async fn a_component_over_budget_skips_the_row_whatever_is_missing() {
     let (gold, pred) = rows();
     let exceeded = LmErrorKind::BudgetExceeded {
         needed_msats: 90,

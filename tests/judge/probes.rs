@@ -184,7 +184,7 @@ fn over_budget() -> LmError {
 }
 
 #[tokio::test]
-async fn trap_23_a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_cost_until_then() {
+async fn a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_cost_until_then() {
     // The first row is judged; the second has no verdict, and no money for a repair; then none is left.
     let lm = ScriptedLm::new().cost(7).replies([
         Ok(LmReply::new(polite(true).to_string())),

@@ -37,7 +37,7 @@ async fn json_may_stand_alone_or_in_a_code_block() {
 
 /// An object that a judge quotes, contradicts or declines to return is not its verdict.
 #[tokio::test]
-async fn trap_02_a_verdict_within_prose_is_rejected() {
+async fn a_verdict_within_prose_is_rejected() {
     let (gold, pred) = rows();
     let block = "```json\n{\"reasoning\": \"\", \"polite\": true}\n```";
     for reply in [
@@ -56,7 +56,7 @@ async fn trap_02_a_verdict_within_prose_is_rejected() {
 }
 
 #[tokio::test]
-async fn trap_02_duplicate_keys_within_an_output_are_rejected() {
+async fn duplicate_keys_within_an_output_are_rejected() {
     #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
     #[schemars(crate = "schemars")]
     struct Claim {
@@ -78,7 +78,7 @@ async fn trap_02_duplicate_keys_within_an_output_are_rejected() {
 }
 
 #[tokio::test]
-async fn trap_25_a_repair_quotes_little_of_a_reply() {
+async fn a_repair_quotes_little_of_a_reply() {
     #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
     #[schemars(crate = "schemars")]
     enum Tone {
@@ -112,7 +112,7 @@ async fn trap_25_a_repair_quotes_little_of_a_reply() {
 }
 
 #[tokio::test]
-async fn trap_04_five_on_a_scale_of_one_to_five_stays_five() {
+async fn five_on_a_scale_of_one_to_five_stays_five() {
     let lm = Arc::new(ScriptedLm::new().otherwise(grade(5)));
     assert_eq!(graded(&lm).await.unwrap().value, 5.0);
 }
@@ -130,7 +130,7 @@ async fn an_integer_may_be_written_with_a_zero_fraction() {
 }
 
 #[tokio::test]
-async fn trap_04_a_grade_out_of_range_is_repaired_and_never_scored() {
+async fn a_grade_out_of_range_is_repaired_and_never_scored() {
     for wrong in [
         "0", "6", "6.0", "-0.0", "9.2e124", "-1", "4.5", "\"5\"", "null", "true", "[5]",
     ] {
@@ -181,7 +181,7 @@ async fn the_repair_message_lists_all_flaws() {
 }
 
 #[tokio::test]
-async fn trap_02_a_missing_verdict_is_neither_a_pass_nor_a_zero() {
+async fn a_missing_verdict_is_neither_a_pass_nor_a_zero() {
     let (gold, pred) = rows();
     for reply in [
         "",
@@ -303,7 +303,7 @@ async fn a_truncated_reply_is_not_a_verdict() {
 }
 
 #[tokio::test]
-async fn trap_14_a_provider_failure_is_not_a_verdict_on_the_answer() {
+async fn a_provider_failure_is_not_a_verdict_on_the_answer() {
     let down = LmErrorKind::Status {
         status: 503,
         retry_after: None,

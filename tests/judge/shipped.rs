@@ -174,7 +174,7 @@ async fn relevance_groundedness_and_equivalence_are_yes_or_no() {
 }
 
 #[tokio::test]
-async fn trap_04_a_g_eval_grade_is_normalized_by_its_scale() {
+async fn a_g_eval_grade_is_normalized_by_its_scale() {
     let (gold, pred) = rows();
     for (grade, value) in [(1, 0.0), (2, 0.25), (3, 0.5), (4, 0.75), (5, 1.0)] {
         let judge =
@@ -188,7 +188,7 @@ async fn trap_04_a_g_eval_grade_is_normalized_by_its_scale() {
 }
 
 #[tokio::test]
-async fn trap_26_the_shipped_pairwise_judge_asks_both_orders() {
+async fn the_shipped_pairwise_judge_asks_both_orders() {
     let (gold, pred) = rows();
     let lm = Arc::new(says(json!({ "reasoning": "", "preferred": "first" })));
     let judge = PairwisePreference::default().with_lm(Arc::clone(&lm));
@@ -197,7 +197,7 @@ async fn trap_26_the_shipped_pairwise_judge_asks_both_orders() {
 }
 
 #[tokio::test]
-async fn trap_26_a_judge_with_position_bias_passes_nothing() {
+async fn a_judge_with_position_bias_passes_nothing() {
     let (gold, pred) = rows();
     let says = |orders: [&str; 2]| {
         let replies = orders.map(|preferred| json!({ "reasoning": "", "preferred": preferred }));

@@ -195,7 +195,7 @@ async fn a_conversation_ends_when_the_user_gives_up_or_by_its_limit_or_by_a_rule
 }
 
 #[tokio::test]
-async fn trap_36_neither_the_user_nor_the_assistant_sees_the_answer() {
+async fn neither_the_user_nor_the_assistant_sees_the_answer() {
     let lm = Arc::new(
         ScriptedLm::new().replies([says("continue", "How many?"), says("goal_reached", "Fine.")]),
     );
@@ -239,7 +239,7 @@ const HOSTILE: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn trap_25_an_assistant_cannot_end_the_conversation_or_change_the_prompt() {
+async fn an_assistant_cannot_end_the_conversation_or_change_the_prompt() {
     for hostile in HOSTILE {
         // The second time with the fence code of the first prompt that showed the reply.
         let mut text = hostile.to_owned();

@@ -32,7 +32,7 @@ async fn judged(judge: &dyn Metric, pred: &Prediction) -> Scored {
 }
 
 #[tokio::test]
-async fn trap_02_an_empty_answer_is_not_relevant_and_no_model_is_called() {
+async fn an_empty_answer_is_not_relevant_and_no_model_is_called() {
     let lm = generous();
     let judge = AnswerRelevance::default().with_lm(Arc::clone(&lm));
     let words = Some("`answer` is empty; no model was called");

@@ -75,7 +75,7 @@ fn command(dir: &Path, url: &str, budget: u64) -> Command {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_41_a_budget_holds_over_kills() {
+async fn a_budget_holds_over_kills() {
     let dir = tempfile::tempdir().unwrap();
     let row = |id: u64| {
         let pred = json!({ "response": format!("answer {id}") });

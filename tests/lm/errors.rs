@@ -324,7 +324,7 @@ async fn json_is_a_reply_whatever_its_content_type_and_with_a_byte_order_mark() 
 }
 
 #[tokio::test]
-async fn trap_14_an_invalid_response_is_never_a_reply() {
+async fn an_invalid_response_is_never_a_reply() {
     let html = failure(Answer::html(
         200,
         "<html><body>Sign in to WiFi</body></html>",

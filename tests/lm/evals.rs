@@ -174,7 +174,7 @@ async fn evals_in_processes_of_their_own_pay_for_no_stored_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_41_the_budget_of_a_run_of_tests_holds_over_its_processes() {
+async fn the_budget_of_a_run_of_tests_holds_over_its_processes() {
     let (folder, server) = (folder(), server().await);
     let prices = folder.path().join("prices.json");
     // A reply of the server has few tokens, at 1,000 msat each.
@@ -285,7 +285,7 @@ fn killed(reply: &str) -> Prediction {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_22_an_eval_that_was_killed_continues_from_its_store() {
+async fn an_eval_that_was_killed_continues_from_its_store() {
     let (folder, server) = (folder(), server().await);
     let calls_file = folder.path().join("calls");
     let run = |dies: bool| {

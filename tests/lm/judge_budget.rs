@@ -136,7 +136,7 @@ proptest! {
 
     /// The judges, the concurrency and the budget are arbitrary; the models charge at most the declared cost.
     #[test]
-    fn trap_28_a_scorer_never_overruns_its_budget(
+    fn a_scorer_never_overruns_its_budget(
         seed in any::<u64>(),
         judges in 1_usize..=10,
         concurrency in prop::sample::select(vec![1_usize, 2, 7, 32, 128, 512]),
@@ -153,7 +153,7 @@ proptest! {
 
     /// Each draw may be repaired, and each costs at most its share of the declared cost.
     #[test]
-    fn trap_28_draws_never_overrun_a_budget(
+    fn draws_never_overrun_a_budget(
         seed in any::<u64>(),
         judges in 1_usize..=3,
         concurrency in 1_usize..=512,

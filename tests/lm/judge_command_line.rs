@@ -107,7 +107,7 @@ pub(crate) fn refused(ran: &Ran, expected: &str) {
 pub(crate) const MODEL: &str = "openai:gpt-6-luna";
 
 #[tokio::test]
-async fn trap_38_no_output_is_the_store_or_the_price_file() {
+async fn no_output_is_the_store_or_the_price_file() {
     let variables = [("DSRS_STORE", "store"), ("DSRS_PRICES", "prices.json")];
     for (output, file) in [
         ("store/store.sqlite", "the store store/store.sqlite"),
@@ -217,7 +217,7 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
 }
 
 #[tokio::test]
-async fn trap_43_no_model_and_no_word_of_offline_is_an_error() {
+async fn no_model_and_no_word_of_offline_is_an_error() {
     let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
     for variables in [&[][..], &[("DSRS_LM", "")], &[("DSRS_LM", " ")]] {
         let args = [
@@ -396,7 +396,7 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
 }
 
 #[tokio::test]
-async fn trap_23_a_model_without_a_price_is_rejected_under_a_budget_unless_allowed() {
+async fn a_model_without_a_price_is_rejected_under_a_budget_unless_allowed() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];

@@ -33,7 +33,7 @@ fn check(row: usize, outcome: &Outcome, attempts: [u32; 2]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_14_five_thousand_judged_rows_with_every_kind_of_fault() {
+async fn five_thousand_judged_rows_with_every_kind_of_fault() {
     let seen: Arc<Seen> = Arc::default();
     let shared = Arc::clone(&seen);
     let server = Server::without_recording(move |received| answer(&shared, received)).await;

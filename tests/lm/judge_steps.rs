@@ -92,7 +92,7 @@ proptest! {
 
     /// Calls fail, are retried and repaired; none costs more than declared.
     #[test]
-    fn trap_28_judges_of_three_calls_never_overrun_their_budget(
+    fn judges_of_three_calls_never_overrun_their_budget(
         seed in any::<u64>(),
         concurrency in 1_usize..=512,
         rows in 1_usize..=80,

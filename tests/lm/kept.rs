@@ -77,7 +77,7 @@ fn variants() -> Vec<LmRequest> {
 /// With the real client: the request body that a server receives decides, except for the limit that a
 /// budget adds.
 #[tokio::test]
-async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal() {
+async fn requests_have_equal_keys_if_and_only_if_their_bodies_are_equal() {
     let server = Server::start(|_| Answer::chat("yes")).await;
     let dir = tempfile::tempdir().unwrap();
     let build = |is_stored: bool, is_limited| {

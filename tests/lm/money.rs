@@ -42,7 +42,7 @@ async fn a_call_costs_the_price_of_its_tokens() {
 }
 
 #[tokio::test]
-async fn trap_23_an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
+async fn an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(30, 12));
     let lm = Priced::new(&scripted, Prices::shipped()).budget(LmBudget::msats(1_000_000));
     let unpriced = LmError::new("scripted:lm", LmErrorKind::Unpriced);
@@ -59,7 +59,7 @@ async fn trap_23_an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
 }
 
 #[tokio::test]
-async fn trap_23_a_budget_is_never_exceeded_at_any_concurrency() {
+async fn a_budget_is_never_exceeded_at_any_concurrency() {
     let budget = LmBudget::msats(20_000);
     let scripted = ScriptedLm::new()
         .latency(Duration::from_millis(1))

@@ -50,7 +50,7 @@ async fn run_one_judge(server: &Server, rows: usize, args: &[&str]) -> Ran {
 }
 
 #[tokio::test]
-async fn trap_28_a_budget_never_changes_the_panel() {
+async fn a_budget_never_changes_the_panel() {
     let server = Server::start(by_model).await;
     for concurrency in ["1", "32"] {
         let before = server.received().len();
@@ -147,7 +147,7 @@ async fn a_panel_whose_replies_are_stored_needs_no_reservation() {
 }
 
 #[tokio::test]
-async fn trap_28_a_judge_that_fails_shows_in_headline_json_and_exit_code() {
+async fn a_judge_that_fails_shows_in_headline_json_and_exit_code() {
     let server = Server::start(without_one).await;
     let ran = run(&server, 4, &[]).await;
     assert_eq!(ran.code, Some(1), "{}", ran.err);

@@ -555,7 +555,7 @@ async fn a_file_that_cannot_be_written_is_an_error_and_remains() {
 
 #[tokio::test]
 #[cfg(unix)]
-async fn trap_55_a_second_recording_and_a_pipe_are_refused_before_any_call() {
+async fn a_second_recording_and_a_pipe_are_refused_before_any_call() {
     let server = Server::start(|_| Answer::chat("yes")).await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("new/x.replay");

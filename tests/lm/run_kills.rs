@@ -194,7 +194,7 @@ async fn killed(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
+async fn a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
     let kills = setting("DSRS_METRICS_KILLS", 20);
     let rows = setting("DSRS_METRICS_KILL_ROWS", 400);
     let dir = tempfile::tempdir().unwrap();

@@ -99,7 +99,7 @@ fn budgeted(budget: &LmBudget, ledger: &Ledger) -> impl LanguageModel + Clone + 
 }
 
 #[tokio::test]
-async fn trap_23_a_row_whose_conversation_the_budget_does_not_cover_is_skipped() {
+async fn a_row_whose_conversation_the_budget_does_not_cover_is_skipped() {
     // A conversation has three calls of the user and two of the assistant.
     for (limit, covered) in [(0, 0), (900, 0), (15_000, 10)] {
         for concurrency in [1, 4] {
@@ -259,7 +259,7 @@ async fn killed_run(url: &str, dir: &Path) {
 /// The command that starts this test in a process, which the variables make the run that is killed.
 fn process(dir: &Path, url: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let test = "simulated_user::trap_22_a_conversation_that_is_killed_pays_each_reply_once";
+    let test = "simulated_user::a_conversation_that_is_killed_pays_each_reply_once";
     command.args([test, "--exact"]);
     command
         .env(URL, url)
@@ -270,7 +270,7 @@ fn process(dir: &Path, url: &str) -> Command {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_22_a_conversation_that_is_killed_pays_each_reply_once() {
+async fn a_conversation_that_is_killed_pays_each_reply_once() {
     if let (Ok(url), Some(dir)) = (std::env::var(URL), std::env::var_os(DIR)) {
         return killed_run(&url, Path::new(&dir)).await;
     }

@@ -83,7 +83,7 @@ fn fault(received: &Received) -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_23_budget_ledger_and_rows_agree_whatever_fails() {
+async fn budget_ledger_and_rows_agree_whatever_fails() {
     let server = Server::without_recording(fault).await;
     let (budget, ledger) = (LmBudget::msats(1 << 40), Ledger::new());
     let lm = plain("openai:m", &server.url("/v1"))
@@ -246,7 +246,7 @@ async fn called(
 }
 
 #[tokio::test]
-async fn trap_41_an_unreadable_reply_is_paid_for_once_and_every_attempt_is_in_the_ledger() {
+async fn an_unreadable_reply_is_paid_for_once_and_every_attempt_is_in_the_ledger() {
     let one = CallTotals {
         calls: 1,
         failed: 1,

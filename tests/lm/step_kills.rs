@@ -169,7 +169,7 @@ async fn finished(mut command: Command, out: &Path) -> (String, Vec<u8>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_22_each_step_of_a_judge_is_paid_once_through_kills() {
+async fn each_step_of_a_judge_is_paid_once_through_kills() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let row = |id: usize| {

@@ -56,7 +56,7 @@ async fn the_next_run_reads_a_stored_reply_at_no_cost() {
 }
 
 #[tokio::test]
-async fn trap_21_a_model_never_gets_the_reply_of_another_model() {
+async fn a_model_never_gets_the_reply_of_another_model() {
     let dir = temp_dir();
     let store = open(&dir);
     let reply = |id: &str, text: &str| {
@@ -89,7 +89,7 @@ impl LanguageModel for At {
 }
 
 #[tokio::test]
-async fn trap_21_one_name_at_two_addresses_is_two_models() {
+async fn one_name_at_two_addresses_is_two_models() {
     let dir = temp_dir();
     let store = open(&dir);
     for address in ["http://a/v1/", "http://b/v1/"] {

@@ -123,7 +123,7 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
 /// A limit of 0 on the size of files acts like a full disk.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn trap_41_a_full_disk_costs_no_call() {
+async fn a_full_disk_costs_no_call() {
     let (dir, server) = (folder(), Server::start(verdict).await);
     let url = server.url("/v1");
     let program = env!("CARGO_BIN_EXE_judge_scorer");

@@ -97,7 +97,7 @@ async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
 }
 
 #[tokio::test]
-async fn trap_24_seed_and_temperature_are_sent_if_and_only_if_they_are_set() {
+async fn seed_and_temperature_are_sent_if_and_only_if_they_are_set() {
     let server = Server::start(|_| Answer::chat("x")).await;
     let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
     let zero = Sampling {

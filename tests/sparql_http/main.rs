@@ -152,7 +152,7 @@ async fn a_query_that_the_endpoint_rejects_fails() {
 }
 
 #[tokio::test]
-async fn trap_14_a_failure_of_the_endpoint_is_not_a_score() {
+async fn a_failure_of_the_endpoint_is_not_a_score() {
     let address = serve().await;
     for (word, reason) in [
         ("broken", "status 503 Service Unavailable: try later"),

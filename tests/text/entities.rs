@@ -186,7 +186,7 @@ fn a_prediction_without_entities_has_none() {
 }
 
 #[test]
-fn trap_06_repetition_does_not_raise_the_score_of_lists() {
+fn repetition_does_not_raise_the_score_of_lists() {
     let (gold, pred) = (["Paris"], ["Paris", "paris", "Paris ", "PARIS", "Paris"]);
     let lists = EntityF1::builder().distinct(false).build();
     assert_eq!(entities(&lists, gold, pred), 2.0 / 6.0);
@@ -195,7 +195,7 @@ fn trap_06_repetition_does_not_raise_the_score_of_lists() {
 }
 
 #[test]
-fn trap_08_composed_and_decomposed_names_are_the_same() {
+fn composed_and_decomposed_names_are_the_same() {
     let exact = EntityF1::builder().similarity(1.0).build();
     assert_eq!(
         entities(

@@ -6,7 +6,7 @@ use dsrs_metrics::text::{NumericOptions, numeric_match};
 use rustix::time::{ClockId, clock_gettime};
 
 #[test]
-fn trap_06_five_is_not_found_inside_twenty_five() {
+fn five_is_not_found_inside_twenty_five() {
     for prediction in [
         "25",
         "5.5",

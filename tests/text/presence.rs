@@ -28,7 +28,7 @@ fn present(value: &Value) -> (f64, f64) {
 }
 
 #[test]
-fn trap_07_any_word_is_an_answer_and_white_space_is_not() {
+fn any_word_is_an_answer_and_white_space_is_not() {
     for said in [
         json!("A"),
         json!("the"),

@@ -16,7 +16,7 @@ use dsrs_metrics_code::deadline;
 #[cfg(feature = "sparql")]
 use dsrs_metrics_code::sparql;
 use dsrs_metrics_code::syntax;
-use dsrs_metrics_core::{self as core, ParamGroup, Requirement, judge, lm, metric};
+use dsrs_metrics_core::{self as contract, ParamGroup, Requirement, judge, lm, metric};
 #[cfg(feature = "sandbox")]
 use dsrs_metrics_sandbox as sandbox;
 use dsrs_metrics_values::{json, messages, retrieval, stats, text, trajectory};

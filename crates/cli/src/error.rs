@@ -189,7 +189,7 @@ mod tests {
         let (_, example) = error.split_once("as in ").unwrap();
         let (metric, setting) = example.split_once('.').unwrap();
         let (key, value) = setting.split_once('=').unwrap();
-        let mut params = crate::core::metric::params::Params::default();
+        let mut params = crate::contract::metric::params::Params::default();
         params.insert(key, value);
         let registry = crate::Registry::builtin();
         assert!(registry.create(metric, &params).is_ok(), "{example}");

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::args::{LmArguments, Param};
 use super::error::{CliError, Result, err};
-use crate::core::files::MetricFile;
-use crate::core::metric::Metric;
+use crate::contract::files::MetricFile;
+use crate::contract::metric::Metric;
 use crate::evaluate::report::{OutputFile, real_path};
 use crate::results::manifest_path;
 

@@ -28,7 +28,7 @@ mod store;
 mod value_parsers;
 
 use dsrs_metrics_builtin::metrics;
-use dsrs_metrics_core::{self as core, judge, lm};
+use dsrs_metrics_core::{self as contract, judge, lm};
 use dsrs_metrics_run::{agreement, data, evaluate, results};
 use dsrs_metrics_values::{json, messages, stats};
 
@@ -165,7 +165,7 @@ static LAST: Mutex<Option<String>> = Mutex::new(None);
 /// failed row; any other panic is an internal error, which is reported here.
 fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
-        let message = core::panic::message(info.payload());
+        let message = contract::panic::message(info.payload());
         let location = info
             .location()
             .map(|at| format!(" ({at})"))
@@ -173,7 +173,7 @@ fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
         let line = format!("{message}{location}");
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
     }));
-    core::panic::catch(false, run).unwrap_or_else(|_| {
+    contract::panic::catch(false, run).unwrap_or_else(|_| {
         let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
         print_error(format_args!(
             "error: internal error in dsrs-metrics: {}",

@@ -13,8 +13,8 @@ use textwrap::Options;
 use super::args::ListArguments;
 use super::error::{Result, of_metric};
 use super::stdio::{print, print_indented_json};
-use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
-use crate::core::value_type::TypeHelp;
+use crate::contract::spec::{MetricSpec, ParamSpec, ScoreKind};
+use crate::contract::value_type::TypeHelp;
 use crate::metrics::registry::{Entry, Registry, SETTINGS, has_param};
 
 /// The number of columns if neither `COLUMNS` nor a terminal defines it.
@@ -363,8 +363,8 @@ struct Setting {
 #[cfg(test)]
 mod tests {
     use super::{accepted, as_typed, paragraphs, summary};
-    use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
-    use crate::core::value_type::TypeHelp;
+    use crate::contract::spec::{MetricSpec, ParamSpec, ScoreKind};
+    use crate::contract::value_type::TypeHelp;
 
     #[test]
     fn a_summary_is_the_first_sentence_cut_between_words() {

@@ -302,9 +302,9 @@ mod tests {
         }
     }
 
-    /// Trap 35: a type of the user's own is not described like a type of the library with the same name.
+    /// A type of the user's own is not described like a type of the library with the same name.
     #[test]
-    fn trap_35_a_type_is_described_by_itself_and_not_by_its_name() {
+    fn a_type_is_described_by_itself_and_not_by_its_name() {
         assert_eq!(MaybeValueType::<Limits>::HELP, TypeHelp::NONE);
         assert_eq!(MaybeValueType::<Limits>::HELP.or_type("Limits"), "`Limits`");
     }

@@ -6,7 +6,7 @@ mod error;
 mod export;
 mod import;
 
-use dsrs_metrics_core as core;
+use dsrs_metrics_core as contract;
 use dsrs_metrics_run::{data, evaluate, results};
 #[cfg(feature = "inspect")]
 use dsrs_metrics_values::text;

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_21_the_key_contains_every_input_that_a_reply_depends_on() {
+    fn the_key_contains_every_input_that_a_reply_depends_on() {
         let sampled = |sampling| base().with_sampling(sampling);
         let none = Sampling::default();
         let changed = [

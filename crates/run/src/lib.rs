@@ -14,7 +14,7 @@ pub mod results;
 #[doc(hidden)]
 pub mod scoring;
 
-use dsrs_metrics_core::{self as core, composite, lm};
+use dsrs_metrics_core::{self as contract, composite, lm};
 use dsrs_metrics_values::{json, messages, named_files, stats};
 
 #[doc(hidden)]

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_39_an_archive_that_ends_below_the_size_limit_is_an_error_and_not_a_limit() {
+    fn an_archive_that_ends_below_the_size_limit_is_an_error_and_not_a_limit() {
         let whole = archive(&[(b"a", EntryType::Regular, &"x".repeat(5000))]);
         for damaged in [&whole[..2000], &[b'x'; 4096]] {
             let error = unpacked(damaged).0.unwrap_err();

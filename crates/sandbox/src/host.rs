@@ -154,7 +154,7 @@ mod temp_space {
     use super::{Limits, SemaphorePermit, TempSpace};
 
     #[test]
-    fn trap_39_rows_wait_for_space_that_other_rows_may_take() {
+    fn rows_wait_for_space_that_other_rows_may_take() {
         let limits = |file_mb| Limits {
             file_mb,
             ..Limits::default()

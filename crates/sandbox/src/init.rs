@@ -183,7 +183,7 @@ mod tests {
     use super::{Archived, split_archive};
 
     #[test]
-    fn trap_39_the_archive_is_whole_only_if_tar_wrote_all_of_it() {
+    fn the_archive_is_whole_only_if_tar_wrote_all_of_it() {
         let split =
             |messages: &str| split_archive(&format!("a\nb\ndsrs-sandbox: archive: {messages}")).1;
         assert_eq!(split("exit code 0\n"), Archived::Whole);

@@ -79,7 +79,7 @@ fn the_change_in_tests_is_stated_or_computed() {
 }
 
 #[test]
-fn trap_09_invalid_and_missing_fields_are_errors() {
+fn invalid_and_missing_fields_are_errors() {
     let metric = OutcomeCoupled::default();
     for (field, value, message) in [
         (

@@ -115,7 +115,7 @@ fn paths_and_strings_that_are_not_paths() {
 }
 
 #[test]
-fn trap_06_verbs_match_whole_words_and_actions_match_exactly() {
+fn verbs_match_whole_words_and_actions_match_exactly() {
     let instruction = |text: &str| checks(subtask("read", "a.rs", text))[3];
     for text in [
         "Add a test",
@@ -148,7 +148,7 @@ fn trap_06_verbs_match_whole_words_and_actions_match_exactly() {
 }
 
 #[test]
-fn trap_07_instructions_in_any_script() {
+fn instructions_in_any_script() {
     let plan = |text: &str| prediction! { "subtasks" => [subtask("read", "a.rs", text)] };
     let metric: SubtaskPlanning = configured(&[("verbs", r#"["添加", "ÉCRIRE", "a"]"#)]);
     assert_eq!(value(&metric, &plan("添加测试")), 1.0);

@@ -86,7 +86,7 @@ fn the_default_weights_are_a_third_each() {
 }
 
 #[test]
-fn trap_10_reasoning_is_measured_in_characters() {
+fn reasoning_is_measured_in_characters() {
     let reasoning = |text: &str| {
         components(
             &SubtaskExecution::default(),

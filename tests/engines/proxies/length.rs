@@ -39,7 +39,7 @@ fn credit_decreases_with_the_distance_from_the_bounds() {
 }
 
 #[test]
-fn trap_10_characters_are_characters_not_bytes() {
+fn characters_are_characters_not_bytes() {
     let metric = Length::builder().min_chars(4).max_chars(4).build();
     for four in ["abcd", "éèêë", "東京都内", "😀😁😂🤣", "a\u{301}bc"] {
         assert_eq!(

@@ -37,7 +37,7 @@ pub(super) fn alive(marker: &str) -> usize {
 }
 
 #[test]
-fn trap_25_nothing_is_written_outside_the_work_directory() {
+fn nothing_is_written_outside_the_work_directory() {
     if !can_isolate() {
         return;
     }
@@ -66,7 +66,7 @@ fn trap_25_nothing_is_written_outside_the_work_directory() {
 }
 
 #[test]
-fn trap_25_no_secret_file_or_variable_is_visible() {
+fn no_secret_file_or_variable_is_visible() {
     if !can_isolate() {
         return;
     }
@@ -101,7 +101,7 @@ fn trap_25_no_secret_file_or_variable_is_visible() {
 }
 
 #[test]
-fn trap_25_no_socket_reaches_the_host() {
+fn no_socket_reaches_the_host() {
     if !can_isolate() {
         return;
     }
@@ -122,7 +122,7 @@ fn trap_25_no_socket_reaches_the_host() {
 }
 
 #[test]
-fn trap_25_a_fork_bomb_is_bounded() {
+fn a_fork_bomb_is_bounded() {
     if !can_isolate() {
         return;
     }
@@ -159,7 +159,7 @@ fn trap_25_a_fork_bomb_is_bounded() {
 }
 
 #[test]
-fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
+fn a_memory_bomb_is_bounded_in_one_process_and_in_many() {
     if !can_isolate() {
         return;
     }
@@ -209,7 +209,7 @@ fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
 
 /// Each process stays far below the limit per process.
 #[test]
-fn trap_25_many_small_processes_are_one_memory_bomb() {
+fn many_small_processes_are_one_memory_bomb() {
     if !can_isolate() {
         return;
     }
@@ -243,7 +243,7 @@ fn trap_25_many_small_processes_are_one_memory_bomb() {
 /// Memory that is not attributed to any process. The seccomp filter refuses the calls that allocate
 /// it.
 #[test]
-fn trap_25_no_memory_is_allocated_outside_of_processes() {
+fn no_memory_is_allocated_outside_of_processes() {
     if !can_isolate() {
         return;
     }
@@ -258,7 +258,7 @@ fn trap_25_no_memory_is_allocated_outside_of_processes() {
 }
 
 #[test]
-fn trap_25_ten_gigabytes_of_output_are_not_read() {
+fn ten_gigabytes_of_output_are_not_read() {
     if !can_isolate() {
         return;
     }
@@ -283,7 +283,7 @@ fn trap_25_ten_gigabytes_of_output_are_not_read() {
 }
 
 #[test]
-fn trap_25_a_symbolic_link_to_the_host_is_not_followed() {
+fn a_symbolic_link_to_the_host_is_not_followed() {
     if !can_isolate() {
         return;
     }
@@ -306,7 +306,7 @@ fn trap_25_a_symbolic_link_to_the_host_is_not_followed() {
 }
 
 #[test]
-fn trap_25_a_daemon_does_not_survive_its_row() {
+fn a_daemon_does_not_survive_its_row() {
     if !can_isolate() {
         return;
     }
@@ -344,7 +344,7 @@ fn trap_25_a_daemon_does_not_survive_its_row() {
 }
 
 #[test]
-fn trap_25_no_signal_reaches_the_parent() {
+fn no_signal_reaches_the_parent() {
     if !can_isolate() {
         return;
     }
@@ -365,7 +365,7 @@ fn trap_25_no_signal_reaches_the_parent() {
 }
 
 #[test]
-fn trap_25_the_disk_cannot_be_filled() {
+fn the_disk_cannot_be_filled() {
     if !can_isolate() {
         return;
     }
@@ -407,7 +407,7 @@ fn trap_25_the_disk_cannot_be_filled() {
 }
 
 #[test]
-fn trap_25_no_further_sandbox_is_made_inside() {
+fn no_further_sandbox_is_made_inside() {
     if !can_isolate() {
         return;
     }

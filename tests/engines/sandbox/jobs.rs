@@ -327,9 +327,9 @@ fn more_equal_or_fewer_passing_tests() {
     }
 }
 
-/// Trap 29: a parser's failure is not "0 tests passed".
+/// A parser's failure is not "0 tests passed".
 #[test]
-fn trap_29_unreadable_counts_are_a_failure_and_a_crash_counts_as_no_passing_test() {
+fn unreadable_counts_are_a_failure_and_a_crash_counts_as_no_passing_test() {
     if !can_isolate() {
         return;
     }

@@ -63,7 +63,7 @@ fn a_missing_command_of_either_stage_ends_a_run_before_the_first_row() {
     }
 }
 
-/// Trap 14: a program could choose "failed" over "wrong" by printing the message of the shell.
+/// A program could choose "failed" over "wrong" by printing the message of the shell.
 #[test]
 fn exit_code_127_and_the_message_of_the_shell_are_a_wrong_answer() {
     if !can_isolate() {

@@ -32,7 +32,7 @@ fn without_rows_no_figure_is_zero() {
 }
 
 #[test]
-fn trap_15_no_statistic_of_no_rows_is_a_number() {
+fn no_statistic_of_no_rows_is_a_number() {
     let empty = Proportion::default();
     assert_eq!((empty.rate(), empty.wilson()), (None, None));
     assert_eq!(

@@ -38,7 +38,7 @@ async fn run(metric: impl Metric + 'static, rows: Vec<Pair>) -> EvaluationResult
 }
 
 #[tokio::test]
-async fn trap_27_a_corpus_metric_has_one_score_of_all_rows_and_none_of_a_row() {
+async fn a_corpus_metric_has_one_score_of_all_rows_and_none_of_a_row() {
     let rows = vec![
         row(0, "a", "a"),
         row(1, "a", "a"),
@@ -84,7 +84,7 @@ async fn trap_27_a_corpus_metric_has_one_score_of_all_rows_and_none_of_a_row() {
 }
 
 #[tokio::test]
-async fn trap_03_a_score_that_is_not_defined_is_neither_0_nor_nan() {
+async fn a_score_that_is_not_defined_is_neither_0_nor_nan() {
     let result = run(
         MatthewsCorrelation::default(),
         vec![row(0, "a", "a"), row(1, "a", "b")],
@@ -136,7 +136,7 @@ async fn trap_03_a_score_that_is_not_defined_is_neither_0_nor_nan() {
 }
 
 #[tokio::test]
-async fn trap_13_rows_that_fail_are_not_in_the_score_and_in_the_headline() {
+async fn rows_that_fail_are_not_in_the_score_and_in_the_headline() {
     let out_of_range = prediction! { "probability" => 1.5 };
     let rows = vec![
         Pair::new(

@@ -42,7 +42,7 @@ fn blocks_on(row: usize, rows: usize) -> impl Metric {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
+async fn a_metric_that_blocks_a_thread_delays_no_other_row() {
     for row in [0, 1, 7, 50, 99] {
         let evaluate = Evaluate::builder()
             .metric(blocks_on(row, 100))
@@ -82,7 +82,7 @@ async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
 
 /// Often enough that tokio leaves workers in a queue while a thread sleeps.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_17_a_blocked_thread_keeps_no_worker_in_500_runs() {
+async fn a_blocked_thread_keeps_no_worker_in_500_runs() {
     for run in 0..500 {
         let row = [0, 1, 7, 50][run % 4];
         let evaluate = Evaluate::builder()
@@ -101,7 +101,7 @@ async fn trap_17_a_blocked_thread_keeps_no_worker_in_500_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_17_a_metric_that_blocks_delays_no_other_row_of_a_file() {
+async fn a_metric_that_blocks_delays_no_other_row_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.jsonl");
     let rows = (0..5_000).map(|n| format!("{{\"gold\": {{\"n\": {n}}}}}\n"));
@@ -136,7 +136,7 @@ impl Metric for Waits {
 
 /// Rows whose program or another metric waits are tasks of the runtime.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_17_a_blocked_task_keeps_no_other_in_200_runs() {
+async fn a_blocked_task_keeps_no_other_in_200_runs() {
     for run in 0..200 {
         let row = [0, 1, 7, 50][run % 4];
         let evaluate = Evaluate::builder()
@@ -192,7 +192,7 @@ async fn a_metric_that_waits_against_its_spec_is_awaited() {
 
 /// A thread that reads a row while others wait for the source wakes one of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
+async fn a_blocked_row_that_was_read_slowly_delays_no_other_row() {
     let evaluate = Evaluate::builder()
         .metric(blocks_on(50, 100))
         .concurrency(8);
@@ -208,7 +208,7 @@ async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
 
 /// The stream ends only after its only row is scored.
 #[tokio::test]
-async fn trap_17_a_stream_that_ends_late_ends_the_run() {
+async fn a_stream_that_ends_late_ends_the_run() {
     struct Notifies(Arc<Notify>);
     #[async_trait]
     impl Metric for Notifies {

@@ -51,7 +51,7 @@ async fn trap_18_512_rows_at_once_means_512() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_18_a_limit_beyond_all_rows_costs_nothing() {
+async fn a_limit_beyond_all_rows_costs_nothing() {
     assert_eq!(asleep_at_once(2_000, 100_000_000).await, 2_000);
     // The number of rows of a stream is unknown in advance.
     for rows in [1, 1_000] {
@@ -66,7 +66,7 @@ async fn trap_18_a_limit_beyond_all_rows_costs_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_18_one_slow_row_delays_no_other() {
+async fn one_slow_row_delays_no_other() {
     let evaluate = scoring()
         .devset(numbered(1_000))
         .inputs(["n", "say"])
@@ -126,7 +126,7 @@ async fn several_async_metrics_of_a_row_run_concurrently() {
 }
 
 #[tokio::test]
-async fn trap_20_a_stream_is_read_only_as_rows_are_needed() {
+async fn a_stream_is_read_only_as_rows_are_needed() {
     let read = Arc::new(AtomicUsize::new(0));
     let ahead = Arc::new(AtomicUsize::new(0));
     let rows = {
@@ -205,7 +205,7 @@ async fn rows_of_a_source_that_becomes_slow_do_not_wait_for_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn trap_17_settings_reach_every_worker_program_and_metric() {
+async fn settings_reach_every_worker_program_and_metric() {
     #[derive(PartialEq, Debug)]
     struct Model(&'static str);
     fn model() -> &'static str {
@@ -253,7 +253,7 @@ async fn trap_17_settings_reach_every_worker_program_and_metric() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn trap_17_the_last_row_never_hangs_the_run() {
+async fn the_last_row_never_hangs_the_run() {
     for rows in 1..=64 {
         let evaluate = scoring()
             .devset(numbered(rows))

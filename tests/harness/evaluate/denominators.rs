@@ -5,7 +5,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, contract::Scores, rows::Pair, runs::EvaluateError};
 
 #[tokio::test]
-async fn trap_12_a_crashing_metric_cannot_raise_the_mean() {
+async fn a_crashing_metric_cannot_raise_the_mean() {
     let result = score(&["0.5", "0.75", "fail", "nan", "panic"]).await;
     let summary = &result.metrics[0];
     assert_eq!((summary.scored, summary.failed), (2, 3));
@@ -19,7 +19,7 @@ async fn trap_12_a_crashing_metric_cannot_raise_the_mean() {
 }
 
 #[tokio::test]
-async fn trap_13_an_average_over_some_rows_never_looks_like_one_over_all() {
+async fn an_average_over_some_rows_never_looks_like_one_over_all() {
     let result = score(&["1", "abstain", "abstain", "abstain"]).await;
     assert_eq!(
         result.to_string(),
@@ -35,7 +35,7 @@ async fn trap_13_an_average_over_some_rows_never_looks_like_one_over_all() {
 }
 
 #[tokio::test]
-async fn trap_04_a_judge_off_its_scale_is_not_averaged() {
+async fn a_judge_off_its_scale_is_not_averaged() {
     let result = score(&["100", "huge"]).await;
     assert_eq!(
         (result.metrics[0].failed, result.metrics[0].mean_scored),
@@ -44,7 +44,7 @@ async fn trap_04_a_judge_off_its_scale_is_not_averaged() {
 }
 
 #[tokio::test]
-async fn trap_03_nothing_scored_is_not_a_score_of_zero() {
+async fn nothing_scored_is_not_a_score_of_zero() {
     for words in [&["abstain", "abstain"][..], &["fail", "nan"]] {
         let result = score(words).await;
         let summary = &result.metrics[0];
@@ -202,7 +202,7 @@ async fn named_scores_have_their_own_summaries_in_order_of_first_occurrence() {
 }
 
 #[tokio::test]
-async fn trap_13_a_part_of_some_rows_names_all_of_them() {
+async fn a_part_of_some_rows_names_all_of_them() {
     let parts = metric_fn("m", |_, pred| {
         let scores = Scores::new("a", 0.5);
         match pred.get("say").unwrap().as_str() {
@@ -303,7 +303,7 @@ async fn costs_are_added_up() {
 }
 
 #[tokio::test]
-async fn trap_27_several_metrics_share_one_run() {
+async fn several_metrics_share_one_run() {
     let boxed: Box<dyn Metric> = Box::new(metric_fn("length", |_, pred| pred.data.len()));
     let listed: Vec<std::sync::Arc<dyn Metric>> = vec![std::sync::Arc::new(super::SaidLater)];
     let evaluate = scoring().metric(boxed).metrics(listed).build().unwrap();
@@ -344,7 +344,7 @@ async fn debug_and_display_never_print_rows() {
 }
 
 #[tokio::test]
-async fn trap_03_no_rows_is_an_error() {
+async fn no_rows_is_an_error() {
     let evaluate = scoring().build().unwrap();
     let none: Vec<Pair> = Vec::new();
     assert_eq!(

@@ -31,7 +31,7 @@ async fn program(inputs: Example) -> Result<Prediction, String> {
 }
 
 #[tokio::test]
-async fn trap_15_every_kind_of_failure_leaves_the_other_rows_alone() {
+async fn every_kind_of_failure_leaves_the_other_rows_alone() {
     let evaluate = scoring()
         .metric(SaidLater)
         .devset(devset())
@@ -168,7 +168,7 @@ async fn the_causes_of_a_modules_error_are_shown() {
 }
 
 #[tokio::test]
-async fn trap_14_a_metric_that_fails_is_not_the_program_failing() {
+async fn a_metric_that_fails_is_not_the_program_failing() {
     let evaluate = scoring().build().unwrap();
     let result = evaluate.score(saying(&["fail"])).await.unwrap();
     let outcome = &result.results[0].outcomes[0];

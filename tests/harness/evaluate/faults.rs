@@ -29,7 +29,7 @@ pub(super) fn pairs(rows: usize) -> impl Iterator<Item = Pair> + Send {
 }
 
 #[tokio::test]
-async fn trap_13_numbers_that_are_not_finite_are_failed_rows() {
+async fn numbers_that_are_not_finite_are_failed_rows() {
     struct Later;
     #[async_trait]
     impl Metric for Later {
@@ -292,7 +292,7 @@ impl Metric for Slow {
 }
 
 #[tokio::test]
-async fn trap_17_a_row_that_hangs_is_abandoned_when_the_grace_period_is_over() {
+async fn a_row_that_hangs_is_abandoned_when_the_grace_period_is_over() {
     for grace in [Duration::ZERO, Duration::from_millis(50)] {
         let result = stopped(grace, Slow(100 * PATIENCE)).await;
         assert_eq!((result.rows, &result.ending), (9, &Ending::Stopped));

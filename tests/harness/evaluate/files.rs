@@ -147,7 +147,7 @@ async fn csv_has_a_column_for_every_field_and_every_outcome() {
 }
 
 #[tokio::test]
-async fn trap_22_rows_that_are_not_json_are_still_written() {
+async fn rows_that_are_not_json_are_still_written() {
     let folder = tempfile::tempdir().unwrap();
     let (lines, table) = (folder.path().join("o.jsonl"), folder.path().join("o.csv"));
     type Odd = BTreeMap<(u8, u8), f64>;
@@ -250,7 +250,7 @@ async fn parts_feedback_attributes_and_failed_programs_are_written() {
 }
 
 #[tokio::test]
-async fn trap_22_an_unwritable_target_is_found_before_any_row_is_run() {
+async fn an_unwritable_target_is_found_before_any_row_is_run() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such/folder/out.json");
     for target in [missing.as_path(), folder.path()] {
@@ -370,7 +370,7 @@ async fn a_dangling_link_stays_a_link() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn trap_22_a_full_disk_loses_no_score() {
+async fn a_full_disk_loses_no_score() {
     let evaluate = scoring().save_as_json("/dev/full").build().unwrap();
     let result = evaluate.score(saying(&["1", "0"])).await.unwrap();
     assert_eq!((result.score, result.rows), (Some(0.5), 2));

@@ -23,7 +23,7 @@ async fn with_parts(names: Vec<String>) -> EvaluationResult {
 }
 
 #[tokio::test]
-async fn trap_33_a_name_from_a_row_cannot_forge_a_headline() {
+async fn a_name_from_a_row_cannot_forge_a_headline() {
     let hostile = "x\nem  100.00% (9/9, 0 failed)\r\u{1b}[2K\u{202e}".to_owned();
     let shown = with_parts(vec![hostile.clone(), "long".repeat(1000)]).await;
     assert!(
@@ -48,7 +48,7 @@ async fn trap_33_a_name_from_a_row_cannot_forge_a_headline() {
 }
 
 #[tokio::test]
-async fn trap_33_the_number_of_headlines_does_not_depend_on_the_rows() {
+async fn the_number_of_headlines_does_not_depend_on_the_rows() {
     let names = |count: usize| {
         (0..count)
             .map(|name| format!("f{name}"))

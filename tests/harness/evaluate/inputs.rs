@@ -53,7 +53,7 @@ const UNDECLARED: &str = "the inputs are not declared, so the program would rece
     the program may read";
 
 #[tokio::test]
-async fn trap_36_a_program_never_runs_without_declared_inputs() {
+async fn a_program_never_runs_without_declared_inputs() {
     let (program, calls) = copy();
     let rows = || [row("a").with_inputs(["question"]), row("b")];
     let error = builder()
@@ -93,7 +93,7 @@ async fn trap_36_a_program_never_runs_without_declared_inputs() {
 }
 
 #[tokio::test]
-async fn trap_36_the_expected_answer_does_not_reach_the_program() {
+async fn the_expected_answer_does_not_reach_the_program() {
     let devset = || [row("a"), row("b")];
     let evaluate = builder()
         .devset(devset())
@@ -135,7 +135,7 @@ async fn trap_36_the_expected_answer_does_not_reach_the_program() {
 
 /// Pointers to examples are rows of another type, and have labels as well.
 #[tokio::test]
-async fn trap_36_examples_behind_a_pointer_have_labels() {
+async fn examples_behind_a_pointer_have_labels() {
     #[metric]
     fn leaks(#[pred] answer: Option<&str>) -> bool {
         answer.is_some()
@@ -168,7 +168,7 @@ async fn trap_36_examples_behind_a_pointer_have_labels() {
 }
 
 #[tokio::test]
-async fn trap_36_an_input_that_no_row_has_is_an_error_with_the_nearest_name() {
+async fn an_input_that_no_row_has_is_an_error_with_the_nearest_name() {
     let (program, calls) = copy();
     let evaluate = builder().devset([row("a"), row("b")]).build().unwrap();
     let run = evaluate
@@ -199,7 +199,7 @@ async fn trap_36_an_input_that_no_row_has_is_an_error_with_the_nearest_name() {
 }
 
 #[tokio::test]
-async fn trap_36_a_row_that_lacks_an_input_fails_without_a_call() {
+async fn a_row_that_lacks_an_input_fails_without_a_call() {
     let (program, calls) = copy();
     let devset = || {
         [

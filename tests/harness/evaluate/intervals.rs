@@ -65,7 +65,7 @@ async fn a_bool_has_wilsons_interval_in_its_range() {
 }
 
 #[tokio::test]
-async fn trap_12_a_failed_row_is_in_the_interval_too() {
+async fn a_failed_row_is_in_the_interval_too() {
     let result = score(&["0.5", "0.75", "fail", "0.25", "abstain"]).await;
     let expected: Moments = [0.5, 0.75, 0.0, 0.25].into_iter().collect();
     // The metric's range.
@@ -76,7 +76,7 @@ async fn trap_12_a_failed_row_is_in_the_interval_too() {
 }
 
 #[tokio::test]
-async fn trap_03_too_few_rows_have_no_interval_rather_than_zero() {
+async fn too_few_rows_have_no_interval_rather_than_zero() {
     let one = score(&["0.5"]).await;
     assert_eq!(
         one.metrics[0].uncertainty,

@@ -62,7 +62,7 @@ async fn a_row_is_reduced_before_the_mean_over_rows() {
 }
 
 #[tokio::test]
-async fn trap_06_pass_at_k_is_unbiased() {
+async fn pass_at_k_is_unbiased() {
     // 3 of 4, 1 of 4 and 0 of 4 repeats pass.
     let result = repeated(&["1 1 0 0.5", "0 0 0 1", "0 0 0 0"], 4, 1).await;
     let repeats = result.metrics[0].repeats.clone().unwrap();
@@ -103,7 +103,7 @@ async fn variances_are_those_of_a_one_way_analysis() {
 }
 
 #[tokio::test]
-async fn trap_12_a_failed_repeat_lowers_the_mean_and_is_counted() {
+async fn a_failed_repeat_lowers_the_mean_and_is_counted() {
     let result = repeated(&["1 crash 1 fail", "1 1 1 1"], 4, 2).await;
     assert_eq!(result.metrics[0].mean, Some(0.75));
     let repeats = result.metrics[0].repeats.clone().unwrap();

@@ -27,7 +27,7 @@ impl Metric for Sleeps {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_17_a_row_that_hangs_times_out_alone() {
+async fn a_row_that_hangs_times_out_alone() {
     let devset = (0..3).map(|n| example! { "n" => n });
     let evaluate = scoring()
         .devset(devset)
@@ -115,7 +115,7 @@ async fn straggling(seconds: [u64; 3], after: Duration) -> (EvaluationResult, [u
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_16_a_straggler_is_resubmitted_exactly_once() {
+async fn a_straggler_is_resubmitted_exactly_once() {
     let started = tokio::time::Instant::now();
     let (result, [begun, finished, dropped]) = straggling([1_000, 700, 0], 120 * SECOND).await;
     assert_eq!(
@@ -128,13 +128,13 @@ async fn trap_16_a_straggler_is_resubmitted_exactly_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_16_the_first_attempt_may_still_win() {
+async fn the_first_attempt_may_still_win() {
     let (result, counts) = straggling([130, 500, 0], 120 * SECOND).await;
     assert_eq!((result.score, counts), (Some(0.0), [2, 1, 2]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_16_a_fast_call_is_not_resubmitted() {
+async fn a_fast_call_is_not_resubmitted() {
     let (result, counts) = straggling([119, 0, 0], 120 * SECOND).await;
     assert_eq!((result.score, counts), (Some(0.0), [1, 1, 1]));
 }
@@ -184,7 +184,7 @@ async fn two_attempts(calls: [(u64, Output); 2]) -> EvaluationResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_16_a_second_attempt_that_fails_does_not_win() {
+async fn a_second_attempt_that_fails_does_not_win() {
     let good = || Ok(prediction! { "say" => "1" });
     let (fails, panics) = (|| Err("429".to_owned()), || panic!("out of memory"));
     for failure in [fails as Output, panics as Output] {

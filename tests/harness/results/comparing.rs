@@ -195,7 +195,7 @@ fn the_seed_decides_every_digit() {
 }
 
 #[test]
-fn trap_12_a_failed_row_counts_and_never_raises_the_mean() {
+fn a_failed_row_counts_and_never_raises_the_mean() {
     let scored = [("0.5", "0.75"); 8];
     let before = only_metric(compare(&scored));
     for outcome in ["metric_failed", "program_failed"] {
@@ -224,7 +224,7 @@ fn trap_12_a_failed_row_counts_and_never_raises_the_mean() {
 }
 
 #[test]
-fn trap_12_a_failure_score_that_is_better_than_a_score_is_an_error() {
+fn a_failure_score_that_is_better_than_a_score_is_an_error() {
     let [a, b] = runs(&[("3", "metric_failed"), ("2", "5")]);
     let builder = Comparison::builder().lower_is_better(["m"]);
     assert_eq!(
@@ -253,7 +253,7 @@ fn trap_12_a_failure_score_that_is_better_than_a_score_is_an_error() {
 }
 
 #[test]
-fn trap_13_rows_without_a_score_are_not_compared_and_counted() {
+fn rows_without_a_score_are_not_compared_and_counted() {
     let mut scores = vec![("true", "true"); 6];
     scores.extend([
         ("gated", "true"),
@@ -287,7 +287,7 @@ fn trap_13_rows_without_a_score_are_not_compared_and_counted() {
 }
 
 #[test]
-fn trap_03_a_comparison_of_nothing_has_no_figures() {
+fn a_comparison_of_nothing_has_no_figures() {
     let comparison = compare(&[("gated", "true"), ("true", "abstained")]);
     let report = dsrs_metrics_tests::schema::to_value(&comparison);
     let m = &report["metrics"]["m"];
@@ -313,7 +313,7 @@ fn trap_03_a_comparison_of_nothing_has_no_figures() {
 }
 
 #[test]
-fn trap_03_a_test_that_cannot_fail_is_not_enough_rows() {
+fn a_test_that_cannot_fail_is_not_enough_rows() {
     let five = only_metric(compare(&[("true", "false"); 5]));
     assert_eq!(five.overall.p_value, Some(mcnemar_exact(0, 5)));
     assert_eq!(five.verdict, Verdict::NotEnoughRows { needed: 6 });
@@ -334,7 +334,7 @@ fn trap_03_a_test_that_cannot_fail_is_not_enough_rows() {
 }
 
 #[test]
-fn trap_27_several_metrics_are_adjusted_together() {
+fn several_metrics_are_adjusted_together() {
     // Each metric alone has p = 0.03125.
     let one = compare(&[("a:1", "a:2"); 6]);
     assert_eq!(
@@ -401,7 +401,7 @@ fn grouped(copies: usize) -> [Results; 2] {
 }
 
 #[test]
-fn trap_27_copied_rows_do_not_make_a_difference_significant() {
+fn copied_rows_do_not_make_a_difference_significant() {
     let of = |copies: usize, group: bool| {
         let [a, b] = grouped(copies);
         let builder = Comparison::builder();
@@ -520,7 +520,7 @@ fn scores_that_are_too_large_have_no_difference() {
 }
 
 #[test]
-fn trap_scores_that_differ_by_rounding_are_equal() {
+fn scores_that_differ_by_rounding_are_equal() {
     // The means of 0.2, 0.2, 0.2 and of 0.1, 0.2, 0.3, which a program may compute in any order.
     let scores = [
         ("0.2", "0.20000000000000004"),

@@ -45,7 +45,7 @@ fn assert_shows(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn trap_13_every_score_has_its_denominators() {
+fn every_score_has_its_denominators() {
     let rows = [
         ("1", "0.5 passed:true"),
         ("2", "1.0 passed:true"),
@@ -76,7 +76,7 @@ fn trap_13_every_score_has_its_denominators() {
 }
 
 #[test]
-fn trap_03_too_few_rows_have_words_and_no_number() {
+fn too_few_rows_have_words_and_no_number() {
     let results = run("r", &[("1", "0.5 none:abstained")]);
     let text = shown(&HtmlReport::new(&results));
     assert_shows(
@@ -460,7 +460,7 @@ async fn an_interval_is_within_the_declared_range() {
 }
 
 #[test]
-fn trap_33_characters_that_hide_or_reverse_others_are_escaped() {
+fn characters_that_hide_or_reverse_others_are_escaped() {
     let hidden = [
         "\\u202e", "\\u2066", "\\u200b", "\\u0000", "\\u001b", "\\ufeff",
     ]

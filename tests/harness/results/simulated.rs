@@ -9,7 +9,7 @@ const GROUPS: usize = 24;
 const COPIES: usize = 5;
 
 #[test]
-fn trap_27_the_test_by_group_is_right_where_rows_are_copied() {
+fn the_test_by_group_is_right_where_rows_are_copied() {
     let (mut by_group, mut by_row) = (0, 0);
     for study in 0..STUDIES {
         let mut random = Random::new(u64::from(study));

@@ -55,7 +55,7 @@ fn the_sign_of_a_zero_does_not_depend_on_the_method() {
 }
 
 #[test]
-fn trap_03_no_values_and_nan_are_errors_and_not_numbers() {
+fn no_values_and_nan_are_errors_and_not_numbers() {
     for method in [Median, Mean, Min, Max, TrimmedMean(10.0)] {
         assert_eq!(method.aggregate(&[]), Err(Error::Empty));
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {

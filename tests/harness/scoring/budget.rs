@@ -78,7 +78,7 @@ async fn a_row_waits_for_reservations_that_may_be_released() {
 }
 
 #[tokio::test]
-async fn trap_23_clones_share_one_budget() {
+async fn clones_share_one_budget() {
     let (scorer, _, dear) = cheap_and_dear();
     let scorer = scorer.budget_msats(500).build().unwrap();
     let run = |scorer: Scorer| async move { scorer.score_all(paid([(1.0, 100); 10]), 4).await };
@@ -426,7 +426,7 @@ proptest! {
     #![proptest_config(long_cases(12))]
 
     #[test]
-    fn trap_23_the_budget_is_never_overrun(
+    fn the_budget_is_never_overrun(
         seed in any::<u64>(), concurrency in 1..=512_usize, limit in 1..600_000_u64,
     ) {
         let (scorer, worst_seen) = watched(limit);
@@ -450,7 +450,7 @@ proptest! {
     #![proptest_config(long_cases(6))]
 
     #[test]
-    fn trap_23_dropped_calls_do_not_overrun_the_budget(
+    fn dropped_calls_do_not_overrun_the_budget(
         seed in any::<u64>(), concurrency in 1..=512_usize, limit in 20_000..60_000_u64,
     ) {
         let (scorer, worst_seen) = watched(limit);

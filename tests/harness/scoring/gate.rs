@@ -244,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn trap_09_a_gated_row_ranks_below_every_row_that_passed(
+    fn a_gated_row_ranks_below_every_row_that_passed(
         rows in prop::collection::vec(preds(), 2..20), threshold in 0.0..=1.0_f64,
     ) {
         let metrics = [ScriptedMetric::proxy("a"), ScriptedMetric::proxy("b"), ScriptedMetric::truth("c", 1), ScriptedMetric::truth("d", 1)];
@@ -268,7 +268,7 @@ proptest! {
     }
 
     #[test]
-    fn trap_09_a_better_proxy_never_lowers_the_rank(
+    fn a_better_proxy_never_lowers_the_rank(
         a in 0.0..=1.0_f64, b in 0.0..=1.0_f64, more in 0.0..=1.0_f64, truth in 0.0..=1.0_f64,
         threshold in 0.0..=1.0_f64,
     ) {

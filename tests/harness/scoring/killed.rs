@@ -96,7 +96,7 @@ fn killed(dir: &Path, budget: u64, more: usize) -> bool {
 }
 
 #[test]
-fn trap_22_a_scorer_that_is_killed_continues_with_the_same_result_and_pays_no_call_twice() {
+fn a_scorer_that_is_killed_continues_with_the_same_result_and_pays_no_call_twice() {
     let (undisturbed, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let expected = finished(undisturbed.path(), 1_000_000);
     let mut kills = 0;
@@ -152,7 +152,7 @@ fn trap_22_a_scorer_that_is_killed_continues_with_the_same_result_and_pays_no_ca
 }
 
 #[test]
-fn trap_41_the_budget_of_a_scorer_holds_over_kills() {
+fn the_budget_of_a_scorer_holds_over_kills() {
     const BUDGET: u64 = 12_000;
     let dir = tempfile::tempdir().unwrap();
     let mut kills = 0;

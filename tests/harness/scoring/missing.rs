@@ -91,7 +91,7 @@ async fn if_every_proxy_fails_the_row_does_not_pass() {
 }
 
 #[tokio::test]
-async fn trap_09_a_truth_metric_that_is_missing_does_not_change_the_mean_unnoticed() {
+async fn a_truth_metric_that_is_missing_does_not_change_the_mean_unnoticed() {
     let truth = [
         ScriptedMetric::truth("x", 1),
         ScriptedMetric::truth("y", 1).waiting(),
@@ -111,7 +111,7 @@ async fn trap_09_a_truth_metric_that_is_missing_does_not_change_the_mean_unnotic
 }
 
 #[tokio::test]
-async fn trap_09_nan_and_scores_out_of_range_are_failures_and_never_clamped() {
+async fn nan_and_scores_out_of_range_are_failures_and_never_clamped() {
     let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();
     let pred = prediction! { "cheap" => 1.0, "dear" => "nan" };
@@ -162,7 +162,7 @@ async fn a_score_changed_after_validation_is_validated_again() {
 }
 
 #[tokio::test]
-async fn trap_12_crashing_rows_cannot_raise_the_mean() {
+async fn crashing_rows_cannot_raise_the_mean() {
     let (scorer, ..) = cheap_and_dear();
     let words = [
         serde_json::json!(0.5),

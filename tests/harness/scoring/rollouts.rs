@@ -118,7 +118,7 @@ async fn fewer_rollouts_than_configured_are_reported() {
 }
 
 #[tokio::test]
-async fn trap_09_rows_are_averaged_so_passes_and_fails_do_not_collapse() {
+async fn rows_are_averaged_so_passes_and_fails_do_not_collapse() {
     let correct = metric_fn("correct", |gold, pred| {
         gold.get("answer") == pred.get("answer")
     });
@@ -133,7 +133,7 @@ async fn trap_09_rows_are_averaged_so_passes_and_fails_do_not_collapse() {
 }
 
 #[tokio::test]
-async fn trap_09_the_budget_covers_all_rollouts_or_none() {
+async fn the_budget_covers_all_rollouts_or_none() {
     let dear = ScriptedMetric::truth("dear", 100).waiting();
     let scorer = Scorer::builder()
         .metric(dear.clone())

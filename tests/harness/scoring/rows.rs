@@ -62,7 +62,7 @@ async fn the_same_rows_give_the_same_result_at_any_concurrency() {
 }
 
 #[tokio::test]
-async fn trap_13_a_mean_over_1_of_4_never_looks_like_one_over_4() {
+async fn a_mean_over_1_of_4_never_looks_like_one_over_4() {
     let truth = ScriptedMetric::truth("dear", 100);
     let scorer = Scorer::builder()
         .metric(truth)
@@ -80,7 +80,7 @@ async fn trap_13_a_mean_over_1_of_4_never_looks_like_one_over_4() {
 }
 
 #[tokio::test]
-async fn trap_03_nothing_scored_is_not_a_score_of_0() {
+async fn nothing_scored_is_not_a_score_of_0() {
     let (scorer, ..) = cheap_and_dear();
     let rows = ["fail", "panic"].map(|word| pair(prediction! { "cheap" => word }));
     let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();

@@ -154,7 +154,7 @@ fn a_truth_metric_that_makes_no_call_needs_no_cost_under_a_budget() {
 }
 
 #[test]
-fn trap_23_a_metric_without_a_cost_cannot_escape_the_budget() {
+fn a_metric_without_a_cost_cannot_escape_the_budget() {
     let local = ScriptedMetric::truth("test_pass", 0);
     let scorer = || {
         cheap()

@@ -95,7 +95,7 @@ fn bootstrap_intervals_of_skewed_scores_contain_the_truth_in_95_percent() {
 }
 
 #[test]
-fn trap_27_rows_that_are_copied_five_times_need_intervals_by_group() {
+fn rows_that_are_copied_five_times_need_intervals_by_group() {
     for groups in [20, 100] {
         let (mut by_row, mut by_group) = (0, 0);
         for seed in 0..STUDIES {

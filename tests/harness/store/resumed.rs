@@ -11,7 +11,7 @@ use dsrs_metrics::runs::Ending;
 use super::{Paid, ROWS, builder, program, run, undisturbed};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_22_a_stopped_run_continues_and_ends_with_the_same_bytes() {
+async fn a_stopped_run_continues_and_ends_with_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let expected = undisturbed(dir.path()).await;
     for stop_after in [1, 17, 40] {

@@ -244,7 +244,7 @@ fn composites_are_components_too() {
 }
 
 #[tokio::test]
-async fn trap_09_a_row_that_its_proxies_reject_is_gated_and_has_no_score() {
+async fn a_row_that_its_proxies_reject_is_gated_and_has_no_score() {
     let (gold, pred) = (
         example! {},
         prediction! { "format" => false, "length" => 0.0, "judged" => 1.0 },

@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn trap_09_no_gated_row_outranks_a_row_that_passed(
+    fn no_gated_row_outranks_a_row_that_passed(
         rows in proptest::collection::vec((proptest::bool::ANY, unit(), unit()), 1..40),
         at_least in 0.05..=1.0,
     ) {

@@ -36,7 +36,7 @@ fn weights_must_sum_to_one_and_the_message_says_the_sum() {
 }
 
 #[test]
-fn trap_09_a_weight_that_is_no_number_is_refused() {
+fn a_weight_that_is_no_number_is_refused() {
     for (weight, shown) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (-0.5, "-0.5")] {
         let whole = weighted([(component(Overlap), weight), (component(Length), 1.0)]);
         let expected = format!(
@@ -178,7 +178,7 @@ fn thresholds_lie_inside_ranges() {
 }
 
 #[test]
-fn trap_03_a_threshold_that_nothing_misses_is_none() {
+fn a_threshold_that_nothing_misses_is_none() {
     let builder = Composite::builder("c", component(Overlap)).threshold(0.0);
     assert_eq!(
         refusal_of(builder),

@@ -168,7 +168,7 @@ fn adjusted(
 
 /// Parameters of any type are compared by their own equality.
 #[tokio::test]
-async fn trap_35_metrics_with_enum_and_struct_parameters_are_evaluated_once() {
+async fn metrics_with_enum_and_struct_parameters_are_evaluated_once() {
     let settings = || Settings {
         mode: Mode::Twice,
         offset: 0.25,

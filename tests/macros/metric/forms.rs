@@ -206,7 +206,7 @@ fn rating(#[pred] stars: i64) -> i64 {
 }
 
 #[test]
-fn trap_04_a_score_outside_its_range_is_a_failure_not_clamped() {
+fn a_score_outside_its_range_is_a_failure_not_clamped() {
     let error = Rating
         .score(&example! {}, &prediction! { "stars" => 6 })
         .unwrap_err();

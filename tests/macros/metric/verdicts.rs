@@ -50,7 +50,7 @@ async fn accepts<M: AcceptanceTest>(metric: M, pred: &Prediction) -> Result<bool
 }
 
 #[tokio::test]
-async fn trap_01_a_rejection_is_false_and_a_threshold_of_zero_counts() -> Result<()> {
+async fn a_rejection_is_false_and_a_threshold_of_zero_counts() -> Result<()> {
     let rejected = prediction! { "found" => false, "delta" => -0.25 };
     assert_eq!(
         grade(Matches, &rejected, true).await?,
@@ -70,7 +70,7 @@ async fn trap_01_a_rejection_is_false_and_a_threshold_of_zero_counts() -> Result
 }
 
 #[tokio::test]
-async fn trap_05_an_error_rate_passes_below_its_threshold() -> Result<()> {
+async fn an_error_rate_passes_below_its_threshold() -> Result<()> {
     let spec = ErrorRate::SPEC;
     assert_eq!(
         (spec.direction, spec.higher_is_better()),
@@ -136,7 +136,7 @@ fn the_input_spec_has_side_type_and_requirement_of_every_field() {
 }
 
 #[tokio::test]
-async fn trap_03_no_metric_has_a_threshold_that_nobody_wrote() -> Result<()> {
+async fn no_metric_has_a_threshold_that_nobody_wrote() -> Result<()> {
     #[metric]
     fn length(#[pred] answer: &str) -> usize {
         answer.chars().count()

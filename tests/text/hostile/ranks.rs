@@ -68,7 +68,7 @@ fn a_huge_grade_does_not_overflow() {
 }
 
 #[test]
-fn trap_06_the_same_hit_ten_times_is_one_hit() {
+fn the_same_hit_ten_times_is_one_hit() {
     let (relevant, retrieved) = (json!(["a", "b"]), json!(vec!["a"; 10]));
     let cases: [(&dyn Metric, f64); 6] = [
         (&PrecisionAtK::default(), 0.1),

@@ -74,7 +74,7 @@ fn json_with_an_empty_side_scores_zero_or_one() {
 }
 
 #[test]
-fn trap_06_a_repeated_word_is_not_rewarded() {
+fn a_repeated_word_is_not_rewarded() {
     let five = "Paris Paris Paris Paris Paris";
     let third = 2.0 * 0.2 / 1.2;
     let cases: [(&dyn Metric, f64); 12] = [
@@ -120,7 +120,7 @@ fn trap_06_a_repeated_word_is_not_rewarded() {
 }
 
 #[test]
-fn trap_08_normal_forms_do_not_change_the_score() {
+fn normal_forms_do_not_change_the_score() {
     let (composed, decomposed) = ("Ré Né Gé Lé", "Re\u{301} Ne\u{301} Ge\u{301} Le\u{301}");
     let best: [&dyn Metric; 5] = [
         &Bleu::default(),

@@ -25,9 +25,9 @@
 //= value/crate_unknown | understandable | rustc names the path that does not exist
 //= verdict/bool_with_threshold | answered | remove it, or return a number
 //= verdict/bool_with_range | answered | remove it, or return a number
-//= verdict/trap_05_bool_with_lower_is_better | answered | negate the returned value
+//= verdict/bool_with_lower_is_better | answered | negate the returned value
 //= verdict/threshold_outside_range | answered | write a threshold within it
-//= verdict/trap_03_threshold_can_never_fail | answered | write a larger threshold
+//= verdict/threshold_can_never_fail | answered | write a larger threshold
 //= verdict/strict_without_threshold | answered | add `threshold = 0.5`
 //= verdict/corpus_with_threshold | answered | remove it, and compare the score of all rows
 //= item/struct | answered | write `#[metric] fn name(

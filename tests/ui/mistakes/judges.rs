@@ -27,7 +27,7 @@
 //= judge/input_not_serialize | answered | `serde::Serialize`
 //= judge/no_language_model | answered | pass a name such as `"openai:gpt-6-luna"`
 //= judge/param_not_given | answered | write `.criteria(..)` before `.build()`
-//= judge/trap_25_raw_interpolation | answered | declare it as an `#[input(..)]`
+//= judge/raw_interpolation | answered | declare it as an `#[input(..)]`
 
 //# enum_output | answered | write `#[judge_output]` above it
 enum Tone { Polite, Rude }

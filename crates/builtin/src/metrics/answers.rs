@@ -1,7 +1,7 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
 
-use crate::core::declared::requirements::{Requirement, Requires};
-use crate::core::score::check::{at_least, within};
+use crate::contract::declared::requirements::{Requirement, Requires};
+use crate::contract::score::check::{at_least, within};
 use crate::json::describe::shown;
 use crate::messages::escape::quoted;
 use crate::metric;
@@ -10,7 +10,7 @@ use crate::metrics::explained::{
 };
 use crate::text::{DecimalMark, NoReferences, NumericOptions, PassageAnswers, Profile};
 
-pub use crate::core::rows::field_types::{StrOrList, StrOrNumber};
+pub use crate::contract::rows::field_types::{StrOrList, StrOrNumber};
 
 /// Exact match with any of the reference answers after normalization; dspy's `answer_exact_match`.
 ///

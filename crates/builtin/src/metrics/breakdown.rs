@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::core::score::error::Result;
-use crate::core::score::return_types::{MetricReturn, Undecided};
-use crate::core::score::{MetricScore, Part, Scored, Scores};
-use crate::core::spec::{MetricSpec, ScoreKind};
-use crate::core::weights::{Weights, mean};
+use crate::contract::score::error::Result;
+use crate::contract::score::return_types::{MetricReturn, Undecided};
+use crate::contract::score::{MetricScore, Part, Scored, Scores};
+use crate::contract::spec::{MetricSpec, ScoreKind};
+use crate::contract::weights::{Weights, mean};
 
 /// The weighted mean of named parts.
 ///

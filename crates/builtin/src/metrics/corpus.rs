@@ -10,13 +10,13 @@
 //! The scores are defined as in scikit-learn 1.9 and the package `krippendorff` 0.9. In scikit-learn, an undefined
 //! Matthews correlation is 0.
 
-use crate::core::score::check::within;
-use crate::core::score::corpus::labels::LabelFormula;
+use crate::contract::score::check::within;
+use crate::contract::score::corpus::labels::LabelFormula;
 use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};
 use crate::{ParamGroup, metric};
 
-pub use crate::core::rows::field_types::{Label, Truth};
-pub use crate::core::score::corpus::labels::LabelScore;
+pub use crate::contract::rows::field_types::{Label, Truth};
+pub use crate::contract::score::corpus::labels::LabelScore;
 
 /// The parameters of all metrics of a gold and a predicted label.
 #[derive(Debug, Clone, ParamGroup)]

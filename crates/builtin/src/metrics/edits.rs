@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::core::score::corpus::CorpusCounts;
-use crate::core::score::corpus::record::CountFormula;
-use crate::core::score::return_types::WithCorpus;
+use crate::contract::score::corpus::CorpusCounts;
+use crate::contract::score::corpus::record::CountFormula;
+use crate::contract::score::return_types::WithCorpus;
 use crate::metric;
 use crate::metrics::StrOrList;
 use crate::metrics::explained::{Words, best, counted, first_difference, joined};

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::core::rows::by_name;
-use crate::core::rows::field_error::FieldError;
-use crate::core::rows::named_values::Fields;
-use crate::core::score::check::Unscored;
-use crate::core::spec::Side;
+use crate::contract::rows::by_name;
+use crate::contract::rows::field_error::FieldError;
+use crate::contract::rows::named_values::Fields;
+use crate::contract::score::check::Unscored;
+use crate::contract::spec::Side;
 use crate::json::depth::{self, TooDeep};
 
 /// Returns the field's value, which must not be nested too deep to be written.

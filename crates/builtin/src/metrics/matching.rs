@@ -39,7 +39,7 @@
 //! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
 //!   time. `pattern` ignores white space around groups, and what participates in the match.
 
-use crate::core::score::check::{Check, Unscored};
+use crate::contract::score::check::{Check, Unscored};
 use crate::json::describe::shown;
 use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;

@@ -15,7 +15,7 @@
 /// Implements `Requires` for metrics whose parameters are checked before the first row. The error of a check is the reason.
 macro_rules! requires_valid {
     ($($metric:ident: |$this:ident| $check:expr;)*) => {$(
-        impl $crate::core::declared::requirements::Requires for $metric {
+        impl $crate::contract::declared::requirements::Requires for $metric {
             fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
                 let $this = self;
                 all.extend($crate::Requirement::unless(Self::SPEC.name, $check));
@@ -53,7 +53,7 @@ pub mod structured;
 pub mod tool_calls;
 pub mod trajectories;
 
-pub use crate::core::score::check::{Check, Unscored};
+pub use crate::contract::score::check::{Check, Unscored};
 pub use breakdown::Breakdown;
 pub use language::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};

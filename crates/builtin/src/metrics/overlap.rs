@@ -1,9 +1,9 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
 
-use crate::core::score::Scores;
-use crate::core::score::check::{valid_beta, within};
-use crate::core::score::corpus::CorpusCounts;
-use crate::core::score::return_types::WithCorpus;
+use crate::contract::score::Scores;
+use crate::contract::score::check::{valid_beta, within};
+use crate::contract::score::corpus::CorpusCounts;
+use crate::contract::score::return_types::WithCorpus;
 use crate::messages::escape::quoted;
 use crate::metrics::StrOrList;
 use crate::metrics::explained::{Words, best, joined, number};

@@ -13,9 +13,9 @@ use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
 
-use crate::core::declared::requirements::{Requirement, Requires};
-use crate::core::score::FeedbackMetric;
-use crate::core::score::check::{Check, Unscored};
+use crate::contract::declared::requirements::{Requirement, Requires};
+use crate::contract::score::FeedbackMetric;
+use crate::contract::score::check::{Check, Unscored};
 use crate::metric;
 use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::core::score::check::{Check, within};
-use crate::core::score::corpus::CorpusCounts;
-use crate::core::score::corpus::record::CountFormula;
-use crate::core::score::return_types::WithCorpus;
+use crate::contract::score::check::{Check, within};
+use crate::contract::score::corpus::CorpusCounts;
+use crate::contract::score::corpus::record::CountFormula;
+use crate::contract::score::return_types::WithCorpus;
 use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::answers::StrOrList;

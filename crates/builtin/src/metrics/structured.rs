@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::core::declared::requirements::{Requirement, Requires};
-use crate::core::score::Scores;
-use crate::core::score::check::at_least;
-use crate::core::score::corpus::CorpusCounts;
-use crate::core::score::corpus::record::CountFormula;
-use crate::core::score::return_types::WithCorpus;
+use crate::contract::declared::requirements::{Requirement, Requires};
+use crate::contract::score::Scores;
+use crate::contract::score::check::at_least;
+use crate::contract::score::corpus::CorpusCounts;
+use crate::contract::score::corpus::record::CountFormula;
+use crate::contract::score::return_types::WithCorpus;
 use crate::json::depth;
 use crate::json::depth::TooDeep;
 use crate::json::describe::found;

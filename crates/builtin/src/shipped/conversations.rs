@@ -1,12 +1,12 @@
 //! Judges of conversations and of what agents did, after deepeval 4.3 and ragas 0.4. The guide pages `conversations` and `agents`
 //! have their formulas.
 //!
-//! They read `pred.conversation` or `pred.trajectory` in any form of [`Trajectory`](crate::core::trajectory::Trajectory).
+//! They read `pred.conversation` or `pred.trajectory` in any form of [`Trajectory`](crate::contract::trajectory::Trajectory).
 
 use serde::{Deserialize, Serialize};
 
 use super::rag::ClaimVerdict;
-use crate::core::trajectory::Trajectory;
+use crate::contract::trajectory::Trajectory;
 use crate::judge::share;
 use crate::metrics::rag::share_of;
 use crate::stats::f_beta;

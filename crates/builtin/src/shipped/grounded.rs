@@ -2,8 +2,8 @@
 //! because it agrees with the ground truth.
 
 use super::lexical;
-use crate::core::declared::requirements::{Requirement, Requires};
-use crate::core::rows::field_types::{References, TextOrList};
+use crate::contract::declared::requirements::{Requirement, Requires};
+use crate::contract::rows::field_types::{References, TextOrList};
 use crate::judge::{IntoModel, Judge, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
 use dsrs_metrics::{judge, metric};

@@ -31,4 +31,4 @@ pub use self::conversations::*;
 pub use self::grounded::*;
 pub use self::judges::*;
 pub use self::rag::*;
-pub use crate::core::rows::field_types::{References, TextOrList};
+pub use crate::contract::rows::field_types::{References, TextOrList};

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use serde::Deserialize;
 
 use self::simulation::Simulation;
-use crate::core::trajectory::Trajectory;
-use crate::core::{
+use crate::contract::trajectory::Trajectory;
+use crate::contract::{
     Example, Module, Prediction, Program, ProgramError, ProgramOutput, ProgramRunError,
 };
 use crate::lm::IntoModel;
@@ -24,7 +24,7 @@ mod simulation;
 /// gives up, or a limit of turns. It is evaluated like any other program; its prediction is the conversation.
 ///
 /// The model sees the goal, the persona and the conversation, and no other field of the row. What the assistant wrote is between
-/// fences in its prompt, as the inputs of a judge are. The assistant, a [`Module`](crate::core::Module) or an async function,
+/// fences in its prompt, as the inputs of a judge are. The assistant, a [`Module`](crate::contract::Module) or an async function,
 /// gets the conversation so far as `messages`, and the other inputs of the row; it gets neither goal nor persona.
 ///
 /// | field of the prediction | value |
@@ -181,7 +181,7 @@ impl SimulatedUser {
 
     setters! {
         /// Sets the model that plays the user: a name, or a model. Without it the model is the one of the scope
-        /// ([`Models`](crate::core::judge::Models)), or the one that `DSRS_LM` names, as for judges.
+        /// ([`Models`](crate::contract::judge::Models)), or the one that `DSRS_LM` names, as for judges.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -235,7 +235,7 @@ impl<A, Kind> Of<A, Kind> {
 }
 
 #[async_trait]
-impl<A: Program<Example, crate::core::Prediction, Kind>, Kind> Assistant for Of<A, Kind> {
+impl<A: Program<Example, crate::contract::Prediction, Kind>, Kind> Assistant for Of<A, Kind> {
     async fn reply(&self, inputs: &Example) -> Result<ProgramOutput, ProgramRunError> {
         self.program.output(inputs, None).await
     }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::SimulatedUser;
 use super::SimulationError;
 use super::{UserState, UserTurn};
-use crate::core::trajectory::{Message, Role, Trajectory};
-use crate::core::{
+use crate::contract::trajectory::{Message, Role, Trajectory};
+use crate::contract::{
     Example, Module as _, Prediction, ProgramOutput, ProgramUsage, Trace, TraceStep,
 };
 use crate::json::describe::found;

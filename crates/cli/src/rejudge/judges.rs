@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::RejudgeArguments;
 use crate::args::{Param, ScoreArguments};
-use crate::core::metric::Metric;
-use crate::core::metric::identity::MetricIdentity;
-use crate::core::rows::dynamic::{Example, Prediction};
+use crate::contract::metric::Metric;
+use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::rows::dynamic::{Example, Prediction};
 use crate::error::{Result, err, known_names, of_metric};
 use crate::messages::escape;
 use crate::metrics::Registry;

@@ -6,12 +6,12 @@ use indexmap::IndexMap;
 
 use super::limits;
 use crate::args::ScoreArguments;
-use crate::core::metric::Metric;
-use crate::core::metric::params::Params;
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::field_error::FieldError;
-use crate::core::score::error::MetricErrorKind;
-use crate::core::spec::Side;
+use crate::contract::metric::Metric;
+use crate::contract::metric::params::Params;
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::rows::field_error::FieldError;
+use crate::contract::score::error::MetricErrorKind;
+use crate::contract::spec::Side;
 use crate::data::{DataReader, NamedFile, Pairs};
 use crate::error::{CliError, Result, did_you_mean, err, of_metric};
 use crate::evaluate::{EvaluateBuilder, EvaluateError};

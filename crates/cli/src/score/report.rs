@@ -10,8 +10,8 @@ use super::ci_files::CiFile;
 use super::limits;
 use super::models::RunModels;
 use crate::args::ScoreArguments;
-use crate::core::rows::pair::Pair;
-use crate::core::spec::Side;
+use crate::contract::rows::pair::Pair;
+use crate::contract::spec::Side;
 use crate::data::{DataReader, Mapping, NamedFile};
 use crate::error::{INVALID, Result};
 use crate::evaluate::{

@@ -119,12 +119,7 @@ impl SparqlStore {
     /// ```
     pub fn from_turtle(turtle: &str) -> Result<Self, SparqlError> {
         let mut dataset = Dataset::new();
-        read(
-            &mut dataset,
-            RdfFormat::Turtle,
-            turtle.as_bytes(),
-            "Turtle".to_owned(),
-        )?;
+        read(&mut dataset, RdfFormat::Turtle, turtle.as_bytes(), "Turtle")?;
         let (path, hash) = ("Turtle".into(), hash::of_bytes(turtle.as_bytes()));
         let files = Arc::new([LoadedFile { path, hash }]);
         Ok(Self {
@@ -199,7 +194,7 @@ fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, SparqlErr
                     path.display()
                 ))
             })?;
-        read(&mut dataset, format, content, path.display().to_string())?;
+        read(&mut dataset, format, content, &path.display().to_string())?;
     }
     Ok(dataset)
 }
@@ -208,7 +203,7 @@ fn read(
     dataset: &mut Dataset,
     format: RdfFormat,
     bytes: &[u8],
-    name: String,
+    name: &str,
 ) -> Result<(), SparqlError> {
     // Blank nodes of different files are distinct.
     for quad in RdfParser::from_format(format)

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::run::{Annotator, ExportedRun, LeftOut};
-use crate::core::score::OFFLINE_JUDGE;
+use crate::contract::score::OFFLINE_JUDGE;
 use crate::error::FormatError;
 use crate::import::as_string;
 use crate::results::{ResultRow, ResultScore};

@@ -11,8 +11,8 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Builder;
 
-use crate::core::score::OFFLINE_JUDGE;
-use crate::core::{Direction, MetricIdentity, ScoreKind};
+use crate::contract::score::OFFLINE_JUDGE;
+use crate::contract::{Direction, MetricIdentity, ScoreKind};
 use crate::error::FormatError;
 use crate::import::as_string;
 use crate::messages::hash;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::scores::program_run;
 use super::text::each_document;
-use crate::core::Fields;
+use crate::contract::Fields;
 use crate::error::{FormatError, Input};
 use crate::results::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 use crate::trajectory::{Role, Trajectory};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value};
 
-use crate::core::{
+use crate::contract::{
     MetricError, MetricScore, Outcome, ProgramOutput, ProgramRun, ProgramUsage, Scored,
 };
 use crate::results::ForeignRow;

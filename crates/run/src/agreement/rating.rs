@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::core::score::Scored;
-use crate::core::score::outcome::Outcome;
+use crate::contract::score::Scored;
+use crate::contract::score::outcome::Outcome;
 
 /// A metric's or judge's result for a row.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use super::parquet::ColumnRows;
 use super::row::Row;
 use super::selection::FieldSelection;
 use super::text::TextRows;
-use crate::core::rows::pair::Origin;
+use crate::contract::rows::pair::Origin;
 
 /// Rows of a format, and the error after them.
 pub(super) type Read<R> = (R, Option<DataError>);

@@ -6,9 +6,9 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
 use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::named_values::Fields;
-use crate::core::rows::pair::{Origin, Pair};
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::rows::named_values::Fields;
+use crate::contract::rows::pair::{Origin, Pair};
 use crate::json::describe::found;
 use dsrs_metrics_values::outcome_coupled::{
     OutcomeCoupledLabels, OutcomeCoupledScorer, StatedLabels, StepOutcome,

@@ -7,7 +7,7 @@ use super::error::DataError;
 use super::mapping::Mapping;
 use super::row::{Row, id_of, into_object};
 use super::selection::FieldSelection;
-use crate::core::rows::pair::Pair;
+use crate::contract::rows::pair::Pair;
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]

@@ -34,9 +34,9 @@ use super::input::value_limit;
 use super::pairing::Pairing;
 use super::row::{Row, RowObject, check_sides};
 use super::selection::FieldSelection;
-use crate::core::panic;
-use crate::core::rows::pair::Origin;
-use crate::core::spec::Side;
+use crate::contract::panic;
+use crate::contract::rows::pair::Origin;
+use crate::contract::spec::Side;
 use crate::messages::escape;
 
 /// The key in the metadata of a result file whose value is the list of its columns of JSON.

@@ -12,7 +12,7 @@ use super::mapping::Mapping;
 use super::pairing::Pairing;
 use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
-use crate::core::rows::pair::Pair;
+use crate::contract::rows::pair::Pair;
 
 /// Reads rows from files: their format, the mappings of fields, and the limit for one row.
 ///
@@ -101,7 +101,10 @@ impl DataReader {
     /// needs it.
     #[cfg(fuzzing)]
     #[doc(hidden)]
-    pub fn with_selected_fields(self, fields: &[(crate::core::spec::Side, &str, bool)]) -> Self {
+    pub fn with_selected_fields(
+        self,
+        fields: &[(crate::contract::spec::Side, &str, bool)],
+    ) -> Self {
         let mut selection = FieldSelection::default();
         for (side, name, is_required) in fields {
             selection.add_field(*side, name, *is_required);

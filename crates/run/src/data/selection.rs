@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use super::mapping::{Mapping, Target};
 #[cfg(feature = "csv")]
 use super::result_row::{ATTRIBUTES, costs_of, is_of_run};
-use crate::core::interned_names::intern;
-use crate::core::rows::pair::Pair;
-use crate::core::spec::Side;
+use crate::contract::interned_names::intern;
+use crate::contract::rows::pair::Pair;
+use crate::contract::spec::Side;
 
 /// The fields to decode. All others are skipped.
 #[derive(Debug, Clone, Default)]

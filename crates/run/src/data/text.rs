@@ -14,7 +14,7 @@ use super::input::Input;
 use super::json::{self, Start};
 use super::row::Row;
 use super::selection::FieldSelection;
-use crate::core::rows::pair::Origin;
+use crate::contract::rows::pair::Origin;
 
 /// The most bytes that are read at once.
 const READ: usize = 1 << 16;

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::core::metric::identity::MetricIdentity;
-use crate::core::score::outcome::Outcome;
-use crate::core::spec::{Direction, ScoreRange};
+use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::score::outcome::Outcome;
+use crate::contract::spec::{Direction, ScoreRange};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::summary::{IntervalOptions, Place, Tally, TallyOptions};
 use crate::evaluate::{Ending, EvaluationResult, MetricSummary, RowResult};

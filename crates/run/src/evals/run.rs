@@ -20,9 +20,9 @@ use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
 use super::pending::Pending;
 use super::{github, pending};
-use crate::core::program::Program;
-use crate::core::rows::pair::Pair;
-use crate::core::spec::Direction;
+use crate::contract::program::Program;
+use crate::contract::rows::pair::Pair;
+use crate::contract::spec::Direction;
 use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Running};
 use crate::json::{describe, path};
 #[cfg(feature = "store")]

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::environment::{Environment, Update};
 use super::{Bound, Condition, Eval, Pending, Source};
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::{example, metric_fn, prediction};
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{example, metric_fn, prediction};
 
 /// A package in a folder of its own, which is removed at the end.
 struct Package {
@@ -182,7 +182,7 @@ fn an_eval_passes_and_fails_by_its_gates() {
 }
 
 #[test]
-fn trap_45_a_gate_that_cannot_tell_is_undecided() {
+fn a_gate_that_cannot_tell_is_undecided() {
     let package = Package::new("undecided");
     let bare = |update| {
         package
@@ -350,7 +350,7 @@ fn rows_are_added_removed_and_changed() {
 }
 
 #[test]
-fn trap_42_a_baseline_of_another_metric_is_undecided() {
+fn a_baseline_of_another_metric_is_undecided() {
     let package = Package::new("identity");
     let eval = |update, threshold: f64| {
         let number = metric_fn("length", |_, pred| {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::unknown_field::UnknownField;
-use crate::core::declared::requirements::NotReady;
-use crate::core::rows::inputs::{self, InputError};
-use crate::core::rows::pair::Origin;
-use crate::core::score::error::MetricError;
+use crate::contract::declared::requirements::NotReady;
+use crate::contract::rows::inputs::{self, InputError};
+use crate::contract::rows::pair::Origin;
+use crate::contract::score::error::MetricError;
 use crate::data::DataError;
 use crate::lm::LmError;
 use crate::messages::escape;

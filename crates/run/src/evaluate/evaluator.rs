@@ -11,11 +11,11 @@ use super::report::ProgressDisplay;
 use super::row::{MetricEntry, Plan, RowOptions};
 use super::run;
 use super::summary::EvaluationResult;
-use crate::core::metric::Metric;
-use crate::core::program::Module;
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::MetricScore;
-use crate::core::score::error::Result;
+use crate::contract::metric::Metric;
+use crate::contract::program::Module;
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::score::MetricScore;
+use crate::contract::score::error::Result;
 
 /// A [`Module`] with the metric that scores its predictions.
 ///

@@ -6,8 +6,8 @@ use super::error::EvaluateError;
 use super::manifest::RunManifest;
 use super::row::RowResult;
 use super::summary::EvaluationResult;
-use crate::core::panic;
-use crate::core::rows::dynamic::{Example, Prediction};
+use crate::contract::panic;
+use crate::contract::rows::dynamic::{Example, Prediction};
 
 /// Observes a run: DSPy's callbacks. Every method does nothing by default.
 ///

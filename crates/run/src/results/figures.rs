@@ -3,8 +3,8 @@
 use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
-use crate::core::metric::identity::MetricIdentity;
-use crate::core::spec::{ScoreKind, ScoreRange};
+use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::spec::{ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::{Proportion, Uncertainty};
 

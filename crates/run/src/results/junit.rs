@@ -9,7 +9,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use super::file::Results;
 use super::read_rows::read_rows;
 use super::{ResultOutcome, ResultRow, ResultScore};
-use crate::core::score::OFFLINE_JUDGE;
+use crate::contract::score::OFFLINE_JUDGE;
 
 /// The result of one score as CI shows it.
 enum Case<'a> {

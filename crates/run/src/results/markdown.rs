@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::core::score::Scored;
-use crate::core::score::outcome::Outcome;
-use crate::core::spec::ScoreKind;
+use crate::contract::score::Scored;
+use crate::contract::score::outcome::Outcome;
+use crate::contract::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
 use crate::messages::escape;
 use crate::stats::decimals::decimals;

@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 
 use super::error::{MAX_METRICS, ResultsError};
-use crate::core::metric::identity::MetricIdentity;
-use crate::core::spec::{Direction, ScoreKind};
+use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::spec::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};

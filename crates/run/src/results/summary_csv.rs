@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::core::spec::ScoreKind;
+use crate::contract::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::formula;
 

@@ -2,7 +2,7 @@
 
 use super::aggregate::AggregationError;
 use super::row::RowScore;
-use crate::core::declared::requirements::NotReady;
+use crate::contract::declared::requirements::NotReady;
 use crate::evaluate::EvaluateError;
 
 /// An error in the setup of a [`Scorer`](super::Scorer), or one that leaves it without a result.

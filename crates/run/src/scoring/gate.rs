@@ -7,9 +7,9 @@ use super::error::ScorerError;
 use super::row::RowStatus;
 use super::set::BoxedMetric;
 use crate::composite::{IsMissing, OnMissing};
-use crate::core::metric::Metric;
-use crate::core::score::outcome::Outcome;
-use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+use crate::contract::metric::Metric;
+use crate::contract::score::outcome::Outcome;
+use crate::contract::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
 /// A metric of a tier.
 pub(super) struct Entry {

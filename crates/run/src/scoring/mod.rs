@@ -29,9 +29,9 @@ pub use self::summary::ScoringSummary;
 pub use crate::composite::OnMissing;
 
 use self::gate::Tiers;
-use crate::core::declared::requirements;
-use crate::core::metric::Metric;
-use crate::core::rows::dynamic::{Example, Prediction};
+use crate::contract::declared::requirements;
+use crate::contract::metric::Metric;
+use crate::contract::rows::dynamic::{Example, Prediction};
 use crate::evaluate::{BudgetReport, Evaluate, Gate};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the

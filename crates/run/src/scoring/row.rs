@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::core::score::Scored;
-use crate::core::score::outcome::Outcome;
+use crate::contract::score::Scored;
+use crate::contract::score::outcome::Outcome;
 use crate::evaluate::Spending;
 
 /// One rollout of a row: one prediction for its example.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::error::ScorerError;
-use crate::core::metric::Metric;
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::spec::MetricTier;
+use crate::contract::metric::Metric;
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::spec::MetricTier;
 
 /// A metric shared by scorers, their clones and workers.
 pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;

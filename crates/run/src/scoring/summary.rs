@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::row::RowScore;
 use super::row::RowStatus;
-use crate::core::score::OFFLINE_JUDGE;
+use crate::contract::score::OFFLINE_JUDGE;
 use crate::evaluate::Spending;
 use crate::stats::decimals::decimals;
 use crate::stats::{Moments, Uncertainty};

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_09_a_utility_out_of_range_or_nan_is_an_error() {
+    fn a_utility_out_of_range_or_nan_is_an_error() {
         let scorer = OutcomeCoupledScorer::default();
         for utility in [1.000_001, -1.5, 1e9, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(

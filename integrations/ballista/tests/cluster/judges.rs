@@ -13,7 +13,7 @@ use crate::server::Server;
 const ROWS: usize = 5000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_14_each_of_five_thousand_rows_is_judged_once_on_two_executors() {
+async fn each_of_five_thousand_rows_is_judged_once_on_two_executors() {
     let seen: Arc<Seen> = Arc::default();
     let shared = Arc::clone(&seen);
     let server = Server::without_recording(move |received| answer(&shared, received)).await;

@@ -171,7 +171,7 @@ async fn unconfigured<T>(run: impl Future<Output = T>) -> T {
 }
 
 #[tokio::test]
-async fn trap_43_a_judge_without_a_model_is_an_error_before_the_query() {
+async fn a_judge_without_a_model_is_an_error_before_the_query() {
     let ctx = context();
     ctx.register_metric(SemanticF1::default()).unwrap();
     for (function, call) in [

@@ -198,14 +198,14 @@ fn a_mistake_in_an_attack_is_noticed() {
 }
 
 #[test]
-fn trap_30_attacks_on_the_kernel_are_contained() {
+fn attacks_on_the_kernel_are_contained() {
     if can_isolate() {
         assert_all_contained(&owned(kernel::KERNEL));
     }
 }
 
 #[test]
-fn trap_25_attempts_to_reach_the_host_are_contained() {
+fn attempts_to_reach_the_host_are_contained() {
     if !can_isolate() {
         return;
     }
@@ -258,7 +258,7 @@ fn trap_25_attempts_to_reach_the_host_are_contained() {
 }
 
 #[test]
-fn trap_30_memory_beyond_the_limit_is_not_held() {
+fn memory_beyond_the_limit_is_not_held() {
     if !can_isolate() {
         return;
     }
@@ -293,7 +293,7 @@ fn trap_30_memory_beyond_the_limit_is_not_held() {
 }
 
 #[test]
-fn trap_25_bombs_and_forgeries_are_contained() {
+fn bombs_and_forgeries_are_contained() {
     if !can_isolate() {
         return;
     }
@@ -338,7 +338,7 @@ fn trap_25_bombs_and_forgeries_are_contained() {
 }
 
 #[test]
-fn trap_25_a_row_leaves_nothing_for_the_next() {
+fn a_row_leaves_nothing_for_the_next() {
     if !can_isolate() {
         return;
     }
@@ -371,7 +371,7 @@ fn trap_25_a_row_leaves_nothing_for_the_next() {
 
 /// The kernel limits descriptors in flight and `inotify` instances per user.
 #[test]
-fn trap_30_rows_do_not_share_the_limits_of_a_user() {
+fn rows_do_not_share_the_limits_of_a_user() {
     const EXHAUST: &str = "n = 0; keep = []\n\
         try:\n\
         \x20   while True:\n\

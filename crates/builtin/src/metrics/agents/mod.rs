@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::core::declared::requirements::{Requirement, Requires};
-use crate::core::score::check::Unscored;
-use crate::core::weights::{Weights, check};
+use crate::contract::declared::requirements::{Requirement, Requires};
+use crate::contract::score::check::Unscored;
+use crate::contract::weights::{Weights, check};
 use crate::json::describe::found;
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
@@ -441,7 +441,7 @@ mod tests {
     use super::{length, number_in, substantive};
 
     #[test]
-    fn trap_10_length_is_in_characters_not_bytes() {
+    fn length_is_in_characters_not_bytes() {
         assert_eq!(
             [length("é"), length("e\u{301}"), length("東京都")],
             [1, 1, 3]

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use crate::core::score::check::Unscored;
-use crate::core::spec::Side;
+use crate::contract::score::check::Unscored;
+use crate::contract::spec::Side;
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use dsrs_metrics_values::outcome_coupled::{

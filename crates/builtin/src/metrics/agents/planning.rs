@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{JsonField, first_failure, missing};
-use crate::core::score::check::Unscored;
-use crate::core::weights::{Weights, check};
+use crate::contract::score::check::Unscored;
+use crate::contract::weights::{Weights, check};
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::Searchable;

@@ -6,10 +6,10 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::DiffStrictness;
-use crate::core::rows::fields::FieldType as _;
-use crate::core::rows::named_values::Fields;
-use crate::core::score::check::{Check, Unscored};
-use crate::core::spec::Side;
+use crate::contract::rows::fields::FieldType as _;
+use crate::contract::rows::named_values::Fields;
+use crate::contract::score::check::{Check, Unscored};
+use crate::contract::spec::Side;
 use crate::metrics::field;
 use crate::syntax::{Comparison, Language};
 

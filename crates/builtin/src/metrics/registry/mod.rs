@@ -8,9 +8,9 @@ use std::sync::Arc;
 use builtin::{FEATURES, GROUPS};
 use indexmap::IndexMap;
 
-use crate::core::metric::Metric;
-use crate::core::metric::params::{Configure, ParamError, Params};
-use crate::core::spec::MetricSpec;
+use crate::contract::metric::Metric;
+use crate::contract::metric::params::{Configure, ParamError, Params};
+use crate::contract::spec::MetricSpec;
 use crate::messages::suggest;
 use crate::messages::suggest::nearest;
 
@@ -343,7 +343,7 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{FEATURES, Registry};
-    use crate::core::metric::params::Params;
+    use crate::contract::metric::params::Params;
 
     #[test]
     fn a_metric_of_a_disabled_feature_is_an_error_that_names_the_feature() {

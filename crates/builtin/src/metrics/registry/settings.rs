@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::core::declared::requirements::Requirement;
-use crate::core::dedup::key::Key;
-use crate::core::metric::Metric;
-use crate::core::metric::answer::Answer;
-use crate::core::metric::call::MetricCall;
-use crate::core::metric::instance::Instance;
-use crate::core::metric::params::{ParamError, Params};
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::MetricScore;
-use crate::core::score::error::MetricError;
-use crate::core::score::outcome::RowAnswer;
-use crate::core::spec::MetricSpec;
-use crate::core::spec::instance_settings::InstanceSettings;
+use crate::contract::declared::requirements::Requirement;
+use crate::contract::dedup::key::Key;
+use crate::contract::metric::Metric;
+use crate::contract::metric::answer::Answer;
+use crate::contract::metric::call::MetricCall;
+use crate::contract::metric::instance::Instance;
+use crate::contract::metric::params::{ParamError, Params};
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::score::MetricScore;
+use crate::contract::score::error::MetricError;
+use crate::contract::score::outcome::RowAnswer;
+use crate::contract::spec::MetricSpec;
+use crate::contract::spec::instance_settings::InstanceSettings;
 use crate::lm::parse_msats;
 
 /// The settings that every metric has.
@@ -217,26 +217,27 @@ fn read<T, E: Display>(
 
 /// A parameter of a metric with the name of a setting.
 #[cfg(test)]
-pub(crate) const THRESHOLD: crate::core::spec::ParamSpec<'static> = crate::core::spec::ParamSpec {
-    name: "threshold",
-    ty: "f64",
-    help: crate::core::value_type::TypeHelp::NONE,
-    default: None,
-    doc: "",
-    names: &[],
-};
+pub(crate) const THRESHOLD: crate::contract::spec::ParamSpec<'static> =
+    crate::contract::spec::ParamSpec {
+        name: "threshold",
+        ty: "f64",
+        help: crate::contract::value_type::TypeHelp::NONE,
+        default: None,
+        doc: "",
+        names: &[],
+    };
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::{THRESHOLD, adjust, settings};
-    use crate::core::metric::Metric;
-    use crate::core::metric::fn_metric::metric_fn;
-    use crate::core::metric::params::Params;
-    use crate::core::rows::dynamic::{Example, Prediction};
-    use crate::core::spec::MetricSpec;
-    use crate::core::spec::instance_settings::InstanceSettings;
+    use crate::contract::metric::Metric;
+    use crate::contract::metric::fn_metric::metric_fn;
+    use crate::contract::metric::params::Params;
+    use crate::contract::rows::dynamic::{Example, Prediction};
+    use crate::contract::spec::MetricSpec;
+    use crate::contract::spec::instance_settings::InstanceSettings;
 
     fn params(name: &str, value: &str) -> Params {
         let mut params = Params::default();

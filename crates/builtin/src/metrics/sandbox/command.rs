@@ -7,8 +7,8 @@ use super::Isolation;
 use super::SandboxFiles;
 use super::stages::StageResults;
 use crate::ParamGroup;
-use crate::core::declared::requirements::Requirement;
-use crate::core::score::check::at_least;
+use crate::contract::declared::requirements::Requirement;
+use crate::contract::score::check::at_least;
 use crate::sandbox::{Limits, Termination};
 
 /// How the command of a metric runs: its files and limits, its check stage, its isolation.
@@ -177,7 +177,7 @@ impl Command<'_> {
 /// parameters, and `file` on the builder.
 macro_rules! command_metric {
     ($metric:ident, $builder:ident $(<$state:ident>)?, $validate:expr) => {
-        impl $crate::core::declared::requirements::Requires for $metric {
+        impl $crate::contract::declared::requirements::Requires for $metric {
             fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
                 let Self { command, timeout_secs, settings, .. } = self;
                 let validate: fn(&Self) -> Result<(), String> = $validate;
@@ -185,10 +185,10 @@ macro_rules! command_metric {
                     .requirements(Self::SPEC.name, validate(self), all);
             }
 
-            fn files(&self, all: &mut Vec<$crate::core::MetricFile>) {
+            fn files(&self, all: &mut Vec<$crate::contract::MetricFile>) {
                 let folder = &self.settings.folder;
                 let parameter = concat!(stringify!($metric), ".folder");
-                all.extend((!folder.is_empty()).then(|| $crate::core::MetricFile::new(parameter, folder)));
+                all.extend((!folder.is_empty()).then(|| $crate::contract::MetricFile::new(parameter, folder)));
             }
         }
 

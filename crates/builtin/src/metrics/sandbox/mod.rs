@@ -10,10 +10,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use self::command::{Command, command_metric};
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::check::{Check, Explained, Unscored, within};
-use crate::core::spec::Side;
-use crate::core::value_type::{TypeHelp, ValueType};
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::score::check::{Check, Explained, Unscored, within};
+use crate::contract::spec::Side;
+use crate::contract::value_type::{TypeHelp, ValueType};
 use crate::metric;
 use crate::metrics::field as fields;
 use crate::sandbox::{

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use super::command::{Command, tail};
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::check::Unscored;
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::score::check::Unscored;
 use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, reserve_temp_space};
 
 /// The subdirectory of `/program` with the files that the program left.

@@ -2,9 +2,9 @@
 
 use super::command::{Command, CommandSettings, command_metric, tail};
 use super::stages::StageResults;
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::check::{Explained, Unscored};
-use crate::core::score::{FeedbackMetric, MetricScore};
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::score::check::{Explained, Unscored};
+use crate::contract::score::{FeedbackMetric, MetricScore};
 use crate::metric;
 use crate::sandbox::Termination;
 use crate::sandbox::counts::{self, Counts};

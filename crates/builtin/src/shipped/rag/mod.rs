@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::judge::ChecksParams;
-use crate::core::score::check::valid_beta;
+use crate::contract::judge::ChecksParams;
+use crate::contract::score::check::valid_beta;
 use crate::judge::share;
 use crate::metrics::SemanticSimilarity;
 use crate::metrics::rag::share_of;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::core::declared::requirements::{Requirement, Requires};
-use crate::core::rows::field_types::TextOrList;
+use crate::contract::declared::requirements::{Requirement, Requires};
+use crate::contract::rows::field_types::TextOrList;
 use crate::judge::{IntoModel, Judge, JudgeError, Judged, Rescored, rescored};
 use crate::lm::{Embedder, LmError, LmErrorKind};
 use dsrs_metrics::{judge, metric};

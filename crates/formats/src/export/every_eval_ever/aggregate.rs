@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Names, SCHEMA_VERSION, Samples};
-use crate::core::score::OFFLINE_JUDGE;
-use crate::core::{MetricIdentity, ScoreKind};
+use crate::contract::score::OFFLINE_JUDGE;
+use crate::contract::{MetricIdentity, ScoreKind};
 use crate::export::run::{Annotator, ExportedRun};
 use crate::results::MetricFigures;
 

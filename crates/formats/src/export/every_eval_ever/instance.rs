@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::aggregate::result_id;
 use super::{Names, SCHEMA_VERSION};
-use crate::core::MetricIdentity;
+use crate::contract::MetricIdentity;
 use crate::error::FormatError;
 use crate::export::run::{ExportedRun, LeftOut, Sample};
 use crate::import::as_string;

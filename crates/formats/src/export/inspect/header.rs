@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::VERSION;
-use crate::core::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::export::run::{ExportedRun, stem};
 
 #[derive(Serialize)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::ScoreValue;
 use super::header::model;
-use crate::core::rows::named_values::Fields;
+use crate::contract::rows::named_values::Fields;
 use crate::error::FormatError;
 use crate::export::run::{ExportedRun, Sample};
 use crate::import::as_string;

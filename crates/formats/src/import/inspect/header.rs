@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::member::Member;
 use super::sample::id_of;
-use crate::core::{MetricIdentity, MetricSpec};
+use crate::contract::{MetricIdentity, MetricSpec};
 use crate::import::places::Places;
 use crate::import::text::{as_string, parse};
 use crate::messages::escape::names;

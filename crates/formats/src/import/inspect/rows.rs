@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::header::Header;
 use super::member::{Member, Members};
 use super::sample::Sample;
-use crate::core::{Fields, Outcome};
+use crate::contract::{Fields, Outcome};
 use crate::error::FormatError;
 use crate::import::format::Epochs;
 use crate::import::places::{Part, Places};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::score::Score;
 use super::score::{Attachments, text_of, trajectory};
-use crate::core::ProgramRun;
+use crate::contract::ProgramRun;
 use crate::import::scores::program_run;
 use crate::import::text::{Unique, parse};
 use crate::json::describe::found;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::core::{MetricError, Outcome};
+use crate::contract::{MetricError, Outcome};
 use crate::import::scores::{invalid, scored};
 use crate::text::digit_value;
 

@@ -17,7 +17,7 @@ use super::detect::other_format;
 use super::places::{Part, Places};
 use super::scores::{Completeness, MetricNames, invalid, scored};
 use super::text::{Lines, Unique, parse};
-use crate::core::{Fields, Outcome};
+use crate::contract::{Fields, Outcome};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRows, RowAttempt};

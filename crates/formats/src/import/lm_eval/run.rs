@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::core::{Direction, MetricIdentity, MetricSpec};
+use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
 use crate::import::text::{ROW_LIMIT, parse};
 use crate::messages::escape;

@@ -22,7 +22,7 @@ use self::row::Rows;
 use self::spool::Spool;
 use super::scores::Completeness;
 use super::text::each_document;
-use crate::core::{MetricIdentity, MetricSpec};
+use crate::contract::{MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
 use crate::results::{ForeignRows, ForeignRun};
 

@@ -9,7 +9,7 @@ use super::conventions::{CONVENTIONS, attribute};
 use super::conversation::Conversation;
 use super::document::{Event, Span};
 use super::spool::Root;
-use crate::core::{Fields, MetricError, Outcome};
+use crate::contract::{Fields, MetricError, Outcome};
 use crate::import::scores::MetricNames;
 use crate::import::scores::{Completeness, invalid, program_run, scored};
 use crate::messages::escape;

@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 
-use crate::core::rows::pair::Pair;
-use crate::core::spec::Side;
+use crate::contract::rows::pair::Pair;
+use crate::contract::spec::Side;
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 

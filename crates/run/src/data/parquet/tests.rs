@@ -11,8 +11,8 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::SchemaDescriptor;
 use serde_json::json;
 
-use crate::core::rows::pair::Pair;
-use crate::core::spec::Side;
+use crate::contract::rows::pair::Pair;
+use crate::contract::spec::Side;
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 
@@ -108,7 +108,7 @@ fn error(format: Format, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn trap_40_two_columns_or_fields_of_one_name_are_refused_before_the_first_row() {
+fn two_columns_or_fields_of_one_name_are_refused_before_the_first_row() {
     let text = |name: &str| format!("optional binary {name} (UTF8);");
     let group = |name: &str, fields: &str| format!("optional group {name} {{ {fields} }}");
     let schema = |columns: &[String]| columns.concat();
@@ -141,7 +141,7 @@ fn trap_40_two_columns_or_fields_of_one_name_are_refused_before_the_first_row() 
 }
 
 #[test]
-fn trap_40_the_fields_of_a_side_are_in_one_place_in_every_format() {
+fn the_fields_of_a_side_are_in_one_place_in_every_format() {
     let twice = "expected the fields of `pred` in one place, found `pred` and `pred.answer`; rename or remove one";
     let text = |name: &str| format!("optional binary {name} (UTF8);");
     for side in [
@@ -188,7 +188,7 @@ fn trap_40_the_fields_of_a_side_are_in_one_place_in_every_format() {
 }
 
 #[test]
-fn trap_40_a_typed_string_stays_a_string_and_a_column_of_json_is_parsed() {
+fn a_typed_string_stays_a_string_and_a_column_of_json_is_parsed() {
     let schema = "optional binary gold.answer (UTF8); optional binary pred.list (UTF8);";
     let list = r#"["a","b"]"#;
     let text = |cells: &[Option<&'static str>]| Column::Text(cells.to_vec());
@@ -233,7 +233,7 @@ fn trap_40_a_typed_string_stays_a_string_and_a_column_of_json_is_parsed() {
 }
 
 #[test]
-fn trap_40_columns_that_nothing_reads_are_not_decoded() {
+fn columns_that_nothing_reads_are_not_decoded() {
     let schema = "optional binary gold.answer (UTF8); optional binary pred.answer (UTF8); \
                   optional group l (LIST) { repeated group list { optional int32 element; } }";
     let text = |cell: &'static str| Column::Text(vec![Some(cell)]);
@@ -398,7 +398,7 @@ fn times_have_an_offset_only_if_they_are_in_utc_and_keep_their_nanoseconds() {
 }
 
 #[test]
-fn trap_40_a_duplicate_key_of_a_map_is_an_error() {
+fn a_duplicate_key_of_a_map_is_an_error() {
     let schema = "required group pred { required group m (MAP) { repeated group key_value { required binary key (UTF8); \
                   required binary value (UTF8); } } }";
     let map = |keys: [&'static str; 2]| {

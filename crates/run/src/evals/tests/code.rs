@@ -1,8 +1,8 @@
 //! Evals whose baseline has scores by other code of a metric.
 
 use super::{NEW, Package, Update, message, no_worse, rows, wrong_on};
-use crate::core::metric::Metric;
-use crate::core::rows::dynamic::{Example, Prediction};
+use crate::contract::metric::Metric;
+use crate::contract::rows::dynamic::{Example, Prediction};
 use crate::evals::{Condition, Eval};
 use crate::lm::{LmRequest, ScriptedLm};
 
@@ -98,7 +98,7 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
     let strict = message(|| {
         eval(&package, NEW, lax::Same)
             .strict()
-            .run(wrong_on(&[0, 3, 6]))
+            .run(wrong_on(&[0, 3, 6]));
     });
     assert_eq!(
         strict.lines().next().unwrap(),

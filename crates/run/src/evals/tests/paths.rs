@@ -67,7 +67,7 @@ fn a_baseline_outside_the_package_is_refused_although_it_is_missing() {
         first_line(|| {
             eval.gate(SAME, same(0.5))
                 .baseline(Some(baseline))
-                .run(wrong_on(&[]))
+                .run(wrong_on(&[]));
         })
     };
     let outside = std::env::temp_dir().join(format!("dsrs-outside-{}.jsonl", std::process::id()));

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::EvaluateBuilder;
-use crate::core::declared::requirements::Requirement;
-use crate::core::rows::dynamic::Example;
-use crate::core::spec::MetricSpec;
+use crate::contract::declared::requirements::Requirement;
+use crate::contract::rows::dynamic::Example;
+use crate::contract::spec::MetricSpec;
 use crate::evaluate::input::Devset;
 use crate::evaluate::row::MetricEntry;
 

@@ -13,9 +13,9 @@ use futures_util::{FutureExt, Stream, StreamExt};
 
 #[cfg(feature = "report")]
 pub use self::outputs::TableRows;
-use crate::core::metric::Metric;
-use crate::core::metric::batching;
-use crate::core::program::Fallible;
+use crate::contract::metric::Metric;
+use crate::contract::metric::batching;
+use crate::contract::program::Fallible;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::real_path;
 use crate::evaluate::input::{Devset, DevsetRows, RowId};

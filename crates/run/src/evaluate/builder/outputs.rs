@@ -156,7 +156,7 @@ fn print_table<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>, rows
 #[cfg(all(test, feature = "report"))]
 mod tests {
     use super::*;
-    use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::contract::rows::dynamic::{Example, Prediction};
     use crate::evaluate::Evaluate;
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::numbering::{NextRow, Numbering, OwnRows, input_panicked};
 use super::source_row::Input;
-use crate::core::panic;
-use crate::core::rows::pair::Pair;
+use crate::contract::panic;
+use crate::contract::rows::pair::Pair;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 
@@ -132,7 +132,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::core::rows::pair::Pair;
+    use crate::contract::rows::pair::Pair;
 
     fn row(id: &str, number: u64) -> Result<Box<Pair<u64, u64>>, EvaluateError> {
         Ok(Box::new(Pair::new(id, number, number)))

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::core::rows::named_values::Fields;
-use crate::core::rows::pair::{Origin, Pair};
+use crate::contract::rows::named_values::Fields;
+use crate::contract::rows::pair::{Origin, Pair};
 
 /// A row before it is evaluated.
 pub(crate) enum Input<G, P> {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_19_the_running_score_is_not_described_for_every_row() {
+    fn the_running_score_is_not_described_for_every_row() {
         let mut progress = Progress {
             shown: Shown::Lines,
             last: std::time::Instant::now(),

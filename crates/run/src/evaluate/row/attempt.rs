@@ -5,9 +5,9 @@ use std::pin::pin;
 use tokio::time::Instant;
 
 use super::plan::RowOptions;
-use crate::core::panic::{self, Panic};
-use crate::core::score::error::{MetricError, MetricErrorKind};
-use crate::core::score::outcome::RowAnswer;
+use crate::contract::panic::{self, Panic};
+use crate::contract::score::error::{MetricError, MetricErrorKind};
+use crate::contract::score::outcome::RowAnswer;
 
 pub(super) type Attempt<T> = Result<T, Failure>;
 

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::core::declared::requirements::{self, NotReady, Requirement};
-use crate::core::dedup::key::Key;
-use crate::core::dedup::memo::Sharing;
-use crate::core::metric::Metric;
-use crate::core::metric::answer::Answer;
-use crate::core::metric::call::MetricCall;
-use crate::core::metric::shared_answer;
-use crate::core::score::Scored;
-use crate::core::score::error::{MetricError, MetricErrorKind};
-use crate::core::score::outcome::Outcome;
-use crate::core::spec::{ScoreKind, ScoreRange};
+use crate::contract::declared::requirements::{self, NotReady, Requirement};
+use crate::contract::dedup::key::Key;
+use crate::contract::dedup::memo::Sharing;
+use crate::contract::metric::Metric;
+use crate::contract::metric::answer::Answer;
+use crate::contract::metric::call::MetricCall;
+use crate::contract::metric::shared_answer;
+use crate::contract::score::Scored;
+use crate::contract::score::error::{MetricError, MetricErrorKind};
+use crate::contract::score::outcome::Outcome;
+use crate::contract::spec::{ScoreKind, ScoreRange};
 use crate::evaluate::error::EvaluateError;
 
 /// Names of result columns that do not belong to a metric.

@@ -12,11 +12,11 @@ use super::metric_entry::MetricEntry;
 use super::prediction::ProgramFailure;
 use super::repeats;
 use super::repeats::Repeat;
-use crate::core::dedup::memo::Sharing;
-use crate::core::metric::call::MetricCall;
-use crate::core::metric::identity::MetricIdentity;
-use crate::core::program_run::ProgramRun;
-use crate::core::score::outcome::Outcome;
+use crate::contract::dedup::memo::Sharing;
+use crate::contract::metric::call::MetricCall;
+use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::program_run::ProgramRun;
+use crate::contract::score::outcome::Outcome;
 
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {

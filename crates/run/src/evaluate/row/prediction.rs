@@ -5,9 +5,9 @@ use tokio::time::Instant;
 use super::attempt::Failure;
 use super::kept::KeptRepeat;
 use super::plan::Plan;
-use crate::core::program::Program;
-use crate::core::program::ProgramRunError;
-use crate::core::program_run::{ProgramOutput, ProgramRun};
+use crate::contract::program::Program;
+use crate::contract::program::ProgramRunError;
+use crate::contract::program_run::{ProgramOutput, ProgramRun};
 
 /// The prediction of a program with the record of its run, or the reason why it returned no prediction.
 pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;

@@ -1,8 +1,8 @@
 //! A row that is evaluated several times, and the reduction of its outcomes to one.
 
-use crate::core::program_run::ProgramRun;
-use crate::core::score::outcome::Outcome;
-use crate::core::score::{MetricScore, Part, Scored};
+use crate::contract::program_run::ProgramRun;
+use crate::contract::score::outcome::Outcome;
+use crate::contract::score::{MetricScore, Part, Scored};
 use crate::stats::Moments;
 
 /// One of several evaluations of a row: the prediction, the record of the program's run, and the outcomes.

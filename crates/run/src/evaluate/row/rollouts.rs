@@ -14,12 +14,12 @@ use super::kept::{KeptRepeat, KeptRow, KeptScores};
 use super::plan::Plan;
 use super::prediction::ProgramFailure;
 use super::row_result::{Gated, RowResult, ScoredRollouts};
-use crate::core::dedup::memo::Memo;
-use crate::core::metric::call::MetricCall;
-use crate::core::metric::settings::{RepeatNumber, Settings};
-use crate::core::program::Program;
-use crate::core::program_run::ProgramRun;
-use crate::core::score::outcome::Outcome;
+use crate::contract::dedup::memo::Memo;
+use crate::contract::metric::call::MetricCall;
+use crate::contract::metric::settings::{RepeatNumber, Settings};
+use crate::contract::program::Program;
+use crate::contract::program_run::ProgramRun;
+use crate::contract::score::outcome::Outcome;
 use crate::evaluate::lock::lock;
 
 /// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::budget::Spending;
 use super::repeats::{Repeat, RepeatPred};
-use crate::core::program_run::ProgramRun;
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::named_values::Fields;
-use crate::core::rows::pair::{Origin, Pair};
-use crate::core::score::outcome::Outcome;
+use crate::contract::program_run::ProgramRun;
+use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::rows::named_values::Fields;
+use crate::contract::rows::pair::{Origin, Pair};
+use crate::contract::score::outcome::Outcome;
 use crate::evaluate::input::{Input, ListedRow, RowDetails};
 
 /// One row of a result.

@@ -16,11 +16,11 @@ use super::gate::Charge;
 use super::kept::KeptScores;
 use super::metric_entry::MetricEntry;
 use super::plan::Plan;
-use crate::core::metric::answer::Answer;
-use crate::core::metric::call::MetricCall;
-use crate::core::panic;
-use crate::core::score::error::{MetricError, MetricErrorKind};
-use crate::core::score::outcome::{Outcome, RowAnswer};
+use crate::contract::metric::answer::Answer;
+use crate::contract::metric::call::MetricCall;
+use crate::contract::panic;
+use crate::contract::score::error::{MetricError, MetricErrorKind};
+use crate::contract::score::outcome::{Outcome, RowAnswer};
 
 /// The outcomes that a store has, by the position of the metric.
 pub(super) type KnownOutcomes = HashMap<usize, Outcome>;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::core::rows::dynamic::{Example, Prediction};
+use crate::contract::rows::dynamic::{Example, Prediction};
 use crate::evaluate::row::RowResult;
 use crate::json::{describe, path};
 
@@ -31,7 +31,7 @@ impl<G, P> Groups<G, P> {
     /// Returns the number of the row's group. A row without a group gets one of its own, as does a row for which the
     /// function panics.
     pub(crate) fn of(&mut self, row: &RowResult<G, P>) -> u32 {
-        let group = crate::core::panic::catch(false, || (self.of)(row))
+        let group = crate::contract::panic::catch(false, || (self.of)(row))
             .ok()
             .flatten();
         let Some(group) = group else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::RepliedBy;
+use crate::contract::RepliedBy;
 use crate::evaluate::manifest::JudgedBy;
 
 /// Only so many models of one metric are named: a provider may report another fingerprint with each reply.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::repeats::RepeatSummary;
-use crate::core::spec::ScoreKind;
+use crate::contract::spec::ScoreKind;
 use crate::evaluate::manifest::JudgedBy;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::escape;
@@ -286,7 +286,7 @@ impl fmt::Display for MetricSummary {
             write!(f, ", {} judged by part of the panel", self.judged_in_part)?;
         }
         if self.judged_offline > 0 {
-            write!(f, "; judge: {}", crate::core::score::OFFLINE_JUDGE)?;
+            write!(f, "; judge: {}", crate::contract::score::OFFLINE_JUDGE)?;
         }
         f.write_str(")")?;
         match self.corpus {

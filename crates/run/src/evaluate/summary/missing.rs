@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::rows::missing::MissingFields;
+use crate::contract::rows::missing::MissingFields;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::suggest;
 

@@ -7,11 +7,11 @@ use super::metric_summary::MetricSummary;
 use super::missing::MissingTally;
 use super::repeats::RepeatTally;
 use super::sample::{Failures, IntervalOptions, Place, Sample};
-use crate::core::score::Scored;
-use crate::core::score::corpus::CorpusCounts;
-use crate::core::score::counted::Counted;
-use crate::core::score::outcome::Outcome;
-use crate::core::spec::{ScoreKind, ScoreRange};
+use crate::contract::score::Scored;
+use crate::contract::score::corpus::CorpusCounts;
+use crate::contract::score::counted::Counted;
+use crate::contract::score::outcome::Outcome;
+use crate::contract::spec::{ScoreKind, ScoreRange};
 use crate::stats::{Histogram, Moments, Uncertainty};
 
 /// The running counts and values of one metric.

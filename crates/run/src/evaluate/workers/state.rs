@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::collector::Collector;
 use super::threads::{SharedRows, ThreadRows};
-use crate::core::panic;
+use crate::contract::panic;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Source, Stop};
 use crate::evaluate::lock::lock;

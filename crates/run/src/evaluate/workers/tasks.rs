@@ -11,9 +11,9 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::state::{Run, stop_signal};
 use super::threads::number_of_threads;
-use crate::core::metric::settings::Settings;
-use crate::core::panic;
-use crate::core::program::Program;
+use crate::contract::metric::settings::Settings;
+use crate::contract::panic;
+use crate::contract::program::Program;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Numbered, Stop};
 use crate::evaluate::report::Lines;

@@ -11,7 +11,7 @@ use super::difference::{PairedDifference, Testing};
 use super::pairs::Groups;
 use super::pairs::{Compared, ComparedRows, NotCompared, Pairs};
 use super::runs::Sides;
-use crate::core::spec::{Direction, ScoreKind};
+use crate::contract::spec::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::stats::holm;
 

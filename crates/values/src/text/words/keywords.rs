@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_06_a_word_is_not_found_inside_another() {
+    fn a_word_is_not_found_inside_another() {
         for (text, keyword, expected) in [
             ("5", "5", [true, true, true]),
             ("25", "5", [false, false, false]),

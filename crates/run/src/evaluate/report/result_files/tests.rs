@@ -47,9 +47,9 @@ fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String
 }
 
 #[test]
-fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
+fn a_failing_fsync_keeps_the_old_file_and_the_rows() {
     let copied = failing(Format::Json, |files, file| {
-        files.targets[0].file.replace_file(file)
+        files.targets[0].file.replace_file(file);
     });
     let renamed = failing(Format::JsonLines, |files, file| {
         files.spool_latest(0).unwrap();
@@ -68,7 +68,7 @@ fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
 }
 
 #[test]
-fn trap_55_a_failing_rename_keeps_the_old_pair_or_the_new_one() {
+fn a_failing_rename_keeps_the_old_pair_or_the_new_one() {
     let folder = std::env::temp_dir().join(format!("dsrs-renames-{}", std::process::id()));
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     for format in [Format::Json, Format::JsonLines] {

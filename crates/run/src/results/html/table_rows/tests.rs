@@ -1,5 +1,5 @@
 use super::*;
-use crate::core::score::outcome::Outcome;
+use crate::contract::score::outcome::Outcome;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
 
 /// A run with a line for each row: `METRIC=VALUE ..`, where `true` and `false` are verdicts, and other words outcomes.
@@ -38,7 +38,7 @@ fn parsed(value: &str) -> ResultScore {
 fn metric(name: &str) -> Metric<'_> {
     Metric {
         name,
-        kind: crate::core::spec::ScoreKind::Number,
+        kind: crate::contract::spec::ScoreKind::Number,
         is_compared: true,
         is_lower_better: false,
     }
