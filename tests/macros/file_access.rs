@@ -19,7 +19,7 @@ const ON_VALUES: [&str; 11] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 24] = [
+const OPEN_FILES: [(&str, &str); 23] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
@@ -84,14 +84,13 @@ const OPEN_FILES: [(&str, &str); 24] = [
         "the length of the caller's input files",
     ),
     (
-        "crates/run/src/data/parquet/mod.rs",
+        "crates/run/src/data/parquet.rs",
         "the metadata of the caller's result files",
     ),
     (
         "crates/run/src/data/row_file.rs",
         "the caller's input files",
     ),
-    ("crates/run/src/data/whole_file.rs", "the same"),
     (
         "crates/run/src/results/html/run.rs",
         "whether the caller's result file can be read twice",

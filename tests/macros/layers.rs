@@ -40,7 +40,7 @@ const PACKAGES: [(&str, &[&str]); 11] = [
 /// The modules of functions on values, from the lowest layer to the highest. Modules of one layer do not import from each
 /// other.
 const VALUES: [&[&str]; 5] = [
-    &["messages", "named_files", "stats", "weights"],
+    &["bipartite", "messages", "named_files", "stats", "weights"],
     &["files", "outcome_coupled", "text"],
     &["json"],
     &["retrieval", "trajectory"],
@@ -54,7 +54,7 @@ const CODE: [&[&str]; 2] = [&["deadline", "syntax"], &["sparql"]];
 const RUN: [&[&str]; 5] = [
     &[
         "composite",
-        "core",
+        "contract",
         "in_order",
         "json",
         "lm",

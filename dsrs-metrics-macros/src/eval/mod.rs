@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn an_eval_expands_to_fewer_than_80_lines() {
+    fn an_eval_expands_to_fewer_than_90_lines() {
         let args = quote! {
             devset = "evals/capitals.jsonl",
             metrics(AnswerExactMatch, f1, PoliteJudge::default().with_lm(lm())),
@@ -83,6 +83,6 @@ mod tests {
         assert!(!expansion.contains("compile_error"), "{expansion}");
         assert!(expansion.contains("fn capitals_eval()"), "{expansion}");
         let lines = expansion.lines().count();
-        assert!(lines < 80, "{lines} lines:\n{expansion}");
+        assert!(lines < 90, "{lines} lines:\n{expansion}");
     }
 }

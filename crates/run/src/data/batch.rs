@@ -6,15 +6,13 @@ use std::sync::Arc;
 #[cfg(feature = "csv")]
 use super::csv::CsvRows;
 use super::error::DataError;
+use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ColumnRows;
 use super::row::Row;
 use super::selection::FieldSelection;
 use super::text::TextRows;
-use crate::contract::rows::pair::Origin;
-
-/// Rows of a format, and the error after them.
-pub(super) type Read<R> = (R, Option<DataError>);
+use crate::contract::rows::pair::{Origin, Pair};
 
 /// Rows of a file that are read together.
 pub(crate) struct Batch {
@@ -105,6 +103,19 @@ impl Batch {
 }
 
 impl RawRow<'_> {
+    /// Decodes the row to a pair: its selected fields, or all if the row is unusual or fields that are not selected may be needed
+    /// for an error.
+    pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Pair, DataError> {
+        let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
+        if let Some(selection) = pairing.selection()
+            && let Ok(pair) = self.read(Some(selection)).and_then(pair_of)
+            && selection.has_required(&pair)
+        {
+            return Ok(pair);
+        }
+        self.read(None).and_then(pair_of)
+    }
+
     /// Decodes the row. With a selection, other fields may be missing.
     pub(super) fn read(&self, selection: Option<&FieldSelection>) -> Result<Row, DataError> {
         match self.rows {

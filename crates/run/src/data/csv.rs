@@ -17,8 +17,7 @@ use std::sync::Arc;
 use csv_core::{ReadRecordResult, Reader};
 use memchr::memchr_iter;
 
-use super::batch::Read;
-use super::error::{DataError, DataErrorKind};
+use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
 use super::pairing::Pairing;
 use super::result_row::{OUTCOME, costs_of};

@@ -20,6 +20,9 @@ use crate::json::size::OBJECT;
 /// ```
 pub struct DataError(Box<Content>);
 
+/// Rows of a format, and the error after them.
+pub(super) type Read<R> = (R, Option<DataError>);
+
 struct Content {
     kind: DataErrorKind,
     at: Option<Origin>,

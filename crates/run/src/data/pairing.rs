@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::batch::RawRow;
 use super::error::DataError;
 use super::mapping::Mapping;
 use super::row::{Row, id_of, into_object};
 use super::selection::FieldSelection;
-use crate::contract::rows::pair::Pair;
+use crate::contract::rows::pair::{Origin, Pair};
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]
@@ -48,7 +47,6 @@ impl Pairing {
     }
 
     /// The fields to decode, if not all are read.
-    #[cfg(feature = "csv")]
     pub(super) fn selection(&self) -> Option<&FieldSelection> {
         self.selection.as_ref()
     }
@@ -71,36 +69,24 @@ impl Pairing {
         })
     }
 
-    /// Decodes a row: its selected fields, or all if the row is unusual or fields that are not selected may be needed for an
-    /// error.
-    pub(crate) fn pair(&self, raw: &RawRow<'_>) -> Result<Pair, DataError> {
-        if let Some(selection) = &self.selection
-            && let Ok(row) = raw.read(Some(selection))
-            && let Ok(pair) = self.pair_of(row, raw)
-            && selection.has_required(&pair)
-        {
-            return Ok(pair);
-        }
-        self.pair_of(raw.read(None)?, raw)
-    }
-
-    fn pair_of(&self, row: Row, raw: &RawRow<'_>) -> Result<Pair, DataError> {
-        let mut row = into_object(row, &raw.at)?;
+    /// Makes a pair of the row at this place, with this number among the rows of its file.
+    pub(super) fn pair_of(&self, row: Row, at: &Origin, number: u64) -> Result<Pair, DataError> {
+        let mut row = into_object(row, at)?;
         if self.are_examples {
-            row.validate_example(&raw.at)?;
+            row.validate_example(at)?;
         } else {
-            row.validate_scored(&raw.at, &self.mappings, self.selection.as_ref())?;
+            row.validate_scored(at, &self.mappings, self.selection.as_ref())?;
         }
         row.map(&self.mappings, |mapping| {
             self.used[mapping].store(true, Ordering::Relaxed);
         });
-        let id = row.id.take().map(|id| id_of(id, &raw.at)).transpose()?;
+        let id = row.id.take().map(|id| id_of(id, at)).transpose()?;
         let is_positional = row.is_positional || id.is_none();
         let id = id.unwrap_or_else(|| match self.several {
-            true => format!("{}:{}", raw.at.file.display(), raw.number),
-            false => raw.number.to_string(),
+            true => format!("{}:{}", at.file.display(), number),
+            false => number.to_string(),
         });
-        Ok(row.into_pair(&raw.at, id, is_positional))
+        Ok(row.into_pair(at, id, is_positional))
     }
 }
 

@@ -27,9 +27,8 @@ use parquet::file::metadata::{
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::batch::Read;
 use super::csv::{are_of_results, duplicate_column};
-use super::error::{DataError, DataErrorKind};
+use super::error::{DataError, DataErrorKind, Read};
 use super::input::value_limit;
 use super::pairing::Pairing;
 use super::row::{Row, RowObject, check_sides};

@@ -283,7 +283,7 @@ impl Iterator for Pairs {
         while !self.has_ended && self.decoded.as_slice().is_empty() {
             match self.next_batch() {
                 Some(batch) => {
-                    let pairs = batch.decode(|row| self.pairing.pair(row));
+                    let pairs = batch.decode(|row| row.pair(&self.pairing));
                     self.decoded = pairs.into_iter();
                 }
                 None => self.has_ended = true,

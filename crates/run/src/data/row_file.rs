@@ -8,11 +8,11 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::batch::{Batch, BatchRows, Read};
+use super::batch::{Batch, BatchRows};
 #[cfg(feature = "csv")]
 use super::csv::CsvFile;
 use super::data_file::{DataFileRecord, RecordedFile};
-use super::error::{DataError, DataErrorKind};
+use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]

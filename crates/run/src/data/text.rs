@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use memchr::{memchr_iter, memrchr};
 
-use super::batch::Read;
-use super::error::{DataError, DataErrorKind};
+use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
 use super::json::{self, Start};
 use super::row::Row;

@@ -109,7 +109,7 @@ fn chunks(
     let pairing = Arc::clone(rows.pairing());
     std::iter::from_fn(move || rows.next_batch()).map(move |batch| {
         let (pairing, check) = (Arc::clone(&pairing), check.clone());
-        let pair = move |row: &RawRow<'_>| checked(pairing.pair(row).map(Box::new), &check);
+        let pair = move |row: &RawRow<'_>| checked(row.pair(&pairing).map(Box::new), &check);
         Box::new(move || batch.decode(pair)) as Chunk<'_, _, _>
     })
 }

@@ -1,4 +1,4 @@
-//! One awaited call of user code: deadline, second attempt, and panics.
+//! One awaited call of user code: deadline, second attempt, panics, and why a program returned nothing.
 
 use std::pin::pin;
 
@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use super::plan::RowOptions;
 use crate::contract::panic::{self, Panic};
+use crate::contract::program_run::ProgramRun;
 use crate::contract::score::error::{MetricError, MetricErrorKind};
 use crate::contract::score::outcome::RowAnswer;
 
@@ -15,6 +16,20 @@ pub(super) type Attempt<T> = Result<T, Failure>;
 pub(super) enum Failure {
     Panicked(Panic),
     TimedOut,
+}
+
+/// The prediction of a program with the record of its run, or the reason why it returned no prediction.
+pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
+
+/// Why a program returned no prediction.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProgramFailure {
+    pub(crate) error: String,
+    pub(crate) traceback: Option<String>,
+    /// `true` if the program panicked or was stopped. Then `error` is a sentence about the program.
+    pub(crate) is_interrupted: bool,
+    /// The budget that did not cover a call of the program, in millisatoshis.
+    pub(crate) budget_msats: Option<u64>,
 }
 
 impl RowOptions {

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::attempt::ProgramResult;
 use super::gate::Charge;
 use super::plan::Plan;
-use super::prediction::ProgramResult;
 use crate::contract::metric::call::MetricCall;
 use crate::contract::metric::identity::MetricIdentity;
 use crate::contract::program_run::ProgramRun;

@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::attempt::ProgramFailure;
 use super::gate::Gate;
 use super::metric_entry::MetricEntry;
-use super::prediction::ProgramFailure;
 use super::repeats;
 use super::repeats::Repeat;
 use crate::contract::dedup::memo::Sharing;

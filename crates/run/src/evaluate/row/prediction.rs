@@ -2,26 +2,11 @@
 
 use tokio::time::Instant;
 
-use super::attempt::Failure;
+use super::attempt::{Failure, ProgramFailure, ProgramResult};
 use super::kept::KeptRepeat;
 use super::plan::Plan;
-use crate::contract::program::Program;
-use crate::contract::program::ProgramRunError;
-use crate::contract::program_run::{ProgramOutput, ProgramRun};
-
-/// The prediction of a program with the record of its run, or the reason why it returned no prediction.
-pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
-
-/// Why a program returned no prediction.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ProgramFailure {
-    pub(crate) error: String,
-    pub(crate) traceback: Option<String>,
-    /// `true` if the program panicked or was stopped. Then `error` is a sentence about the program.
-    pub(crate) is_interrupted: bool,
-    /// The budget that did not cover a call of the program, in millisatoshis.
-    pub(crate) budget_msats: Option<u64>,
-}
+use crate::contract::program::{Program, ProgramRunError};
+use crate::contract::program_run::ProgramOutput;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(crate) async fn predict<Kind>(

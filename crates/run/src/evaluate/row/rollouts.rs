@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
+use super::attempt::ProgramFailure;
 use super::budget::Spending;
 use super::gate::Gate;
 use super::kept::{KeptRepeat, KeptRow, KeptScores};
 use super::plan::Plan;
-use super::prediction::ProgramFailure;
 use super::row_result::{Gated, RowResult, ScoredRollouts};
 use crate::contract::dedup::memo::Memo;
 use crate::contract::metric::call::MetricCall;
