@@ -21,7 +21,7 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 ///
 /// ```
 /// use std::time::Duration;
-/// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+/// use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmRequest, ScriptedLm};
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -19,7 +19,7 @@ pub(super) struct Document {
 #[serde(rename_all = "camelCase")]
 struct ResourceSpans {
     #[serde(default)]
-    resource: Resource,
+    resource: Option<Resource>,
     #[serde(default, alias = "scope_spans")]
     scope_spans: Vec<ScopeSpans>,
 }
@@ -63,7 +63,7 @@ struct WrittenSpan {
     #[serde(default)]
     events: Vec<WrittenEvent>,
     #[serde(default)]
-    status: Status,
+    status: Option<Status>,
 }
 
 #[derive(Deserialize)]
@@ -118,6 +118,7 @@ impl Document {
         } in self.resource_spans
         {
             let service = resource
+                .unwrap_or_default()
                 .attributes
                 .into_iter()
                 .find(|it| it.key == "service.name");
@@ -146,7 +147,8 @@ impl WrittenSpan {
         };
         let start = time("startTimeUnixNano", &self.start_time_unix_nano)?;
         let end = time("endTimeUnixNano", &self.end_time_unix_nano)?;
-        let is_error = self.status.code == 2 || self.status.code == "STATUS_CODE_ERROR";
+        let status = self.status.unwrap_or_default();
+        let is_error = status.code == 2 || status.code == "STATUS_CODE_ERROR";
         let events = self
             .events
             .into_iter()
@@ -168,7 +170,7 @@ impl WrittenSpan {
             end,
             attributes: attributes(self.attributes)?,
             events: events.map(event).collect::<Result<_, String>>()?,
-            error: is_error.then(|| self.status.message.unwrap_or_default()),
+            error: is_error.then(|| status.message.unwrap_or_default()),
             service: service.cloned(),
             id,
         })
