@@ -100,7 +100,7 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::NotConfigured`], if `DSRS_LM` is not set.
+    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if `DSRS_LM` is not set.
     pub fn from_env() -> Result<Self, LmError> {
         let variables = Variables::environment();
         let variable = "DSRS_LM";

@@ -184,7 +184,7 @@ impl Prices {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::InvalidSetting`], if the file cannot be read, or a model or price in it is
+    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if the file cannot be read, or a model or price in it is
     /// invalid.
     pub fn with_file(self, path: impl AsRef<Path>) -> Result<Self, LmError> {
         self.with_setting(path.as_ref(), "price table")

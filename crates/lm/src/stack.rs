@@ -86,7 +86,7 @@ impl Lm {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::NotConfigured`](super::LmErrorKind::NotConfigured), if `DSRS_LM` is not set;
+    /// [`LmErrorKind::Setting`](super::LmErrorKind::Setting), if `DSRS_LM` is not set;
     /// otherwise as [`from_id`](Self::from_id).
     pub fn from_env() -> Result<Self, LmError> {
         LmBuilder::from_env()?.build()

@@ -35,7 +35,7 @@
 //!   0.5, and 60% is 60.
 //! - Canonically equivalent strings are equal: composed and decomposed "é".
 //! - `choice` also reads outputs without `ANSWER:`, such as "B" or "(B) Paris", and answers that are the
-//!   text of a choice, by the rules of [`selected_choices`](crate::text::selected_choices).
+//!   text of a choice, by the rules of [`selected_choices`].
 //! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
 //!   time. `pattern` ignores white space around groups, and what participates in the match.
 
@@ -451,7 +451,7 @@ requires_valid! {
 /// described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris",
 /// "A and C". `gold.answer` has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the strings in
 /// `gold.choices`, answers may also be the text of a choice, as described at
-/// [`selected_choices`](crate::text::selected_choices): with the choices 3, 1, 4 and 2, "3" is choice A.
+/// [`selected_choices`]: with the choices 3, 1, 4 and 2, "3" is choice A.
 /// Letters beyond the last one are errors in `gold.answer` and wrong in the output.
 ///
 /// ```

@@ -361,7 +361,7 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 /// `json`, `sql`, `bash`) its parser decides. A language in a build without the feature `syntax`,
 /// and a configuration that checks nothing, are errors before the first row. Reads `pred.answer` as
 /// a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty
-/// string is balanced; to reject it, use [`Format`](crate::metrics::Format).
+/// string is balanced; to reject it, use [`Format`].
 ///
 /// ```
 /// use dsrs_metrics::metrics::Syntax;

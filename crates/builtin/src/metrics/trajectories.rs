@@ -1,5 +1,5 @@
 //! Metrics of the trajectories of agents: `gold.trajectory` and `pred.trajectory`, in any form that
-//! [`Trajectory`](crate::trajectory::Trajectory) reads.
+//! [`Trajectory`] reads.
 //!
 //! Where their references differ from them, on 5,000 pairs of trajectories:
 //!

@@ -142,7 +142,7 @@ pub(super) const PROBE: &str = "probe";
 /// Returns the model of the static vectors in a folder, which is read once per process.
 ///
 /// # Errors
-/// [`LmErrorKind::InvalidSetting`], if the feature `embed-static` is not enabled, or the folder has no valid files.
+/// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if the feature `embed-static` is not enabled, or the folder has no valid files.
 #[doc(hidden)]
 pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     #[cfg(feature = "embed-static")]

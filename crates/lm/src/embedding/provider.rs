@@ -65,7 +65,7 @@ impl ProviderEmbedder {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::NoEmbedder`], if `DSRS_EMBED` is not set; otherwise as [`from_id`](Self::from_id).
+    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if `DSRS_EMBED` is not set; otherwise as [`from_id`](Self::from_id).
     pub fn from_env() -> Result<Self, LmError> {
         match Variables::environment().get("DSRS_EMBED") {
             Some(id) => Self::from_id(&id),

@@ -13,7 +13,7 @@ use crate::{LmError, Usage};
 /// An embedding model for tests. It has a vector for each string, and records its calls.
 ///
 /// The vector of a string is the one of [`when`](Self::when), or else the result of [`otherwise`](Self::otherwise). Without
-/// either, the call fails with [`LmErrorKind::Unscripted`]. Clones share the recorded calls.
+/// either, the call fails with [`LmErrorKind::Other`](crate::LmErrorKind::Other). Clones share the recorded calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};

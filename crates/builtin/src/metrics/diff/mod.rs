@@ -411,7 +411,7 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 
 impl Diff {
     /// The metric's spec at all strictnesses but [`DiffStrictness::Semantic`], with the cost of the most expensive,
-    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`](dsrs_metrics_core::Metric::spec) returns the spec of a value, with its cost.
+    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`] returns the spec of a value, with its cost.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)

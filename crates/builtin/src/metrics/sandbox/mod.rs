@@ -283,7 +283,7 @@ impl ValueType for Isolation {
 /// `/bin/sh` runs the command; files without a field of the prediction are read-only. The command
 /// has no network, no environment of the host, and of the host's files only its programs and
 /// libraries in `/usr`, and the installation of the command that the host's `PATH` finds; time, memory, processes, files and output are limited, and no process survives the
-/// row. See [`Bubblewrap`](crate::sandbox::Bubblewrap). If this isolation is not available, or the
+/// row. See [`Bubblewrap`]. If this isolation is not available, or the
 /// command does not exist, no row is scored and an error names the program to install.
 ///
 /// **One stage does not detect cheating.** Where the tested code runs in the same process or

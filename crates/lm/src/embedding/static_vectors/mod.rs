@@ -71,7 +71,7 @@ impl StaticEmbedder {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::InvalidSetting`], if a file cannot be read, is too large or is invalid, or the tokenizer has more
+    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if a file cannot be read, is too large or is invalid, or the tokenizer has more
     /// tokens than there are vectors.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, LmError> {
         let folder = folder.as_ref();
