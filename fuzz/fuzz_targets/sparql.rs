@@ -23,7 +23,9 @@ fuzz_target!(|query: &str| {
     }
     let is_too_long = query.len() > MAX_BYTES && !query.trim().is_empty();
     let too_long = format!("the query has {} bytes; ", query.len());
-    let is_refused = checked.as_ref().is_err_and(|error| error.to_string().starts_with(&too_long));
+    let is_refused = checked
+        .as_ref()
+        .is_err_and(|error| error.to_string().starts_with(&too_long));
     assert_eq!(is_refused, is_too_long);
     let started = Instant::now();
     let result = block_on(STORE.execute(query, LIMITS));

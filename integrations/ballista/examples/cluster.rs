@@ -164,7 +164,7 @@ fn start(arguments: &[&str]) -> (Child, String) {
     std::thread::spawn(move || {
         lines
             .map_while(Result::ok)
-            .for_each(|line| eprintln!("{line}"))
+            .for_each(|line| eprintln!("{line}"));
     });
     (child, line)
 }
