@@ -38,7 +38,7 @@ fn brevity(#[pred] brevity: f64) -> f64 {
     brevity
 }
 
-/// Whether the answer is not empty.
+/// Passes if the answer is not empty.
 #[metric]
 fn present(#[pred] answer: &str) -> bool {
     !answer.is_empty()

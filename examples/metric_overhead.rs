@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use dsrs_metrics::prelude::*;
 
-/// Whether the intents are equal, ignoring case: about ten nanoseconds of work.
+/// Passes if the intents are equal, ignoring case: about ten nanoseconds of work.
 #[metric]
 fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
     expected_intent.trim().eq_ignore_ascii_case(intent.trim())

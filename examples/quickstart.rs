@@ -27,13 +27,13 @@ use dsrs_metrics::{
     runs::{EvaluationResult, Module, ProgramError},
 };
 
-/// Whether the intent of the question was recognized, ignoring case.
+/// Passes if the intent of the question was recognized, ignoring case.
 #[metric]
 fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
     expected_intent.trim().eq_ignore_ascii_case(intent.trim())
 }
 
-/// Whether the answer is an accepted one, ignoring case, articles and punctuation.
+/// Passes if the answer is an accepted one, ignoring case, articles and punctuation.
 #[metric]
 fn answer_correct(#[gold("answer")] accepted: &[String], #[pred] answer: &str) -> bool {
     !answer.is_empty() && em(answer, accepted).unwrap_or(false)

@@ -91,7 +91,7 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item #choice)
 }
 
-/// Whether the item is an enum of names, without data.
+/// Returns `true` if the item is an enum of names, without data.
 fn is_choice(item: &DeriveInput) -> bool {
     let is_name = |variant: &syn::Variant| matches!(variant.fields, syn::Fields::Unit);
     matches!(&item.data, Data::Enum(data) if data.variants.iter().all(is_name))
@@ -130,7 +130,7 @@ fn choice(item: &DeriveInput, runtime: &TokenStream) -> TokenStream {
     hidden(span, &quote!(#(#cfgs)*), &choice)
 }
 
-/// Whether unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.
+/// Returns `true` if unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.
 fn is_closed(item: &DeriveInput) -> bool {
     let Data::Struct(data) = &item.data else {
         return false;

@@ -80,7 +80,7 @@ fn steps(
     )
 }
 
-/// Whether the answer is the expected one.
+/// Passes if the answer is the expected one.
 #[metric]
 fn same(#[gold] answer: &str, #[pred("answer")] guess: &str) -> bool {
     answer.eq_ignore_ascii_case(guess)

@@ -67,7 +67,7 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
       version 1, code ..
       reads  gold.answer: string, a number, true or false
       reads  pred.answer: string, a number, true or false, may be missing
-      param  case_sensitive: true or false = true - Whether labels that differ in case only are
+      param  case_sensitive: true or false = true - `true` if labels that differ in case only are
              different.
       param  weights: KappaWeights = unweighted - The weight of a disagreement: `unweighted`, `linear`
              or `quadratic`.

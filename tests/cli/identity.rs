@@ -35,7 +35,7 @@ const HEAD: &str = "\
 | --- | --- | --- | --- | --- |
 ";
 
-/// Whether the answer has the first letter of the expected one.
+/// Passes if the answer has the first letter of the expected one.
 #[metric(name = "initial", version = "1")]
 fn initial(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
     answer.chars().next() == given.chars().next()
@@ -44,7 +44,7 @@ fn initial(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
 mod later {
     use dsrs_metrics::prelude::*;
 
-    /// Whether the answer has the first letter of the expected one.
+    /// Passes if the answer has the first letter of the expected one.
     #[metric(name = "initial", version = "2")]
     pub(super) fn initial(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
         answer.chars().next() == given.chars().next()
@@ -54,7 +54,7 @@ mod later {
 mod lax {
     use dsrs_metrics::prelude::*;
 
-    /// Whether the answer has the first letter of the expected one.
+    /// Passes if the answer has the first letter of the expected one.
     #[metric(name = "initial", version = "1")]
     pub(super) fn initial(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
         answer.chars().next() == given.chars().next() || given.starts_with("answer")

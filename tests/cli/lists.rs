@@ -79,7 +79,7 @@ fn defaults_are_shown_as_typed_and_types_are_described() {
 #[test]
 fn a_named_metric_has_its_whole_documentation() {
     let rest = "  No character is folded: \"Paris\" is not \"paris\".\n";
-    let first = "same_text\n  Whether the answers are the same string.\n";
+    let first = "same_text\n  Passes if the answers are the same string.\n";
     assert!(list("same_text", "80").starts_with(&format!("{first}{rest}")));
     let builtin = list("f1", "80");
     assert!(
@@ -138,7 +138,7 @@ fn every_metric_is_one_line_in_its_group() {
         .find(|line| line.starts_with("  same_text "))
         .unwrap();
     assert!(
-        same_text.ends_with("  Whether the answers are the same string"),
+        same_text.ends_with("  Passes if the answers are the same string"),
         "{same_text}"
     );
     let hint = format!(

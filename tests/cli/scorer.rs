@@ -16,7 +16,7 @@ use dsrs_metrics::{
 };
 use serde::{Deserialize, Deserializer};
 
-/// Whether the answers are the same string.
+/// Passes if the answers are the same string.
 ///
 /// No character is folded: "Paris" is not "paris".
 #[metric]
@@ -38,13 +38,13 @@ fn distance(
     (answer - guess).abs() / scale
 }
 
-/// Whether the answer is one of several.
+/// Passes if the answer is one of several.
 #[metric]
 fn any_of(#[gold] answers: &[String], #[pred] answer: &str) -> bool {
     answers.iter().any(|one| one == answer)
 }
 
-/// Whether the note is short; without a note it abstains.
+/// Passes if the note is short; without a note it abstains.
 #[metric]
 fn short_note(#[pred] note: Option<&str>, #[param] limit: usize) -> Option<bool> {
     note.map(|note| note.chars().count() <= limit)
@@ -81,7 +81,7 @@ fn number(#[pred] x: f64) -> f64 {
     x
 }
 
-/// Whether the prediction is sure.
+/// Passes if the prediction is sure.
 #[metric]
 fn certain(#[pred] sure: bool) -> bool {
     sure
@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for Picky {
     }
 }
 
-/// Whether the word is a word.
+/// Passes if the word is a word.
 #[metric]
 fn pickiness(#[pred] word: Picky) -> bool {
     let Picky = word;

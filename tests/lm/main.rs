@@ -42,7 +42,6 @@ mod step_kills;
 mod store;
 mod store_command;
 mod store_faults;
-mod store_figures;
 mod store_processes;
 mod store_starts;
 mod wire;

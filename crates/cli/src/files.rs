@@ -30,12 +30,12 @@ struct Named<'a> {
     file: Option<Identity>,
 }
 
-/// Returns whether the path names standard input, or as an output standard output.
+/// Returns `true` if the path names standard input, or as an output standard output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns whether the path is a regular file.
+/// Returns `true` if the path is a regular file.
 pub(super) fn is_regular(file: &Path) -> bool {
     !is_standard(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
 }
@@ -352,7 +352,7 @@ pub(super) struct Output {
     path: PathBuf,
     /// `None` for standard output.
     file: Option<OutputFile>,
-    /// Whether there is a file of this name, which an earlier run wrote.
+    /// `true` if there is a file of this name, which an earlier run wrote.
     replaces_file: bool,
 }
 
@@ -372,7 +372,7 @@ impl Output {
         })
     }
 
-    /// Returns whether the output is printed instead of the result's text.
+    /// Returns `true` if the output is printed instead of the result's text.
     pub(super) fn is_standard(&self) -> bool {
         self.file.is_none()
     }

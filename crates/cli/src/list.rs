@@ -332,7 +332,7 @@ fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
             name: strict,
             ty: "bool",
             default: Some(spec.strict.to_string()),
-            doc: "Whether a score becomes 1 (pass) or 0 (fail).".to_owned(),
+            doc: "Turns a score into 1 (pass) or 0 (fail).".to_owned(),
         },
     ];
     let cost = Setting {

@@ -24,7 +24,7 @@ use crate::value_type::{TypeHelp, ValueType};
 pub struct MaybeEq<'a, T>(pub &'a T, pub &'a T);
 
 impl<T: PartialEq> MaybeEq<'_, T> {
-    /// Returns whether the values are equal.
+    /// Returns `true` if the values are equal.
     pub fn are_equal(&self) -> bool {
         self.0 == self.1
     }

@@ -36,7 +36,7 @@ pub struct ProgramRun {
     /// The duration of the run: as the program returned it, or else as the harness measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Duration>,
-    /// Whether the harness measured the latency.
+    /// `true` if the harness measured the latency.
     is_measured: bool,
 }
 

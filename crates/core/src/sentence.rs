@@ -106,7 +106,7 @@ impl Sentence {
     }
 }
 
-/// Whether two names are equal.
+/// Returns `true` if two names are equal.
 pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

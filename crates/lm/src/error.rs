@@ -227,18 +227,18 @@ impl LmError {
         }
     }
 
-    /// Whether the budget refused the call before its first attempt.
+    /// Returns `true` if the budget refused the call before its first attempt.
     pub(super) fn is_refused(&self) -> bool {
         self.attempts() == 1 && matches!(self.kind(), LmErrorKind::BudgetExceeded { .. })
     }
 
-    /// Whether the call was only estimated.
+    /// Returns `true` if the call was only estimated.
     #[doc(hidden)]
     pub fn is_estimated(&self) -> bool {
         matches!(self.kind(), LmErrorKind::Estimated)
     }
 
-    /// Whether the same call may succeed later, see [`LmErrorKind::is_transient`]. False once a
+    /// Returns `true` if the same call may succeed later, see [`LmErrorKind::is_transient`]. False once a
     /// call was retried, so that an outer layer does not retry it again.
     ///
     /// ```

@@ -223,7 +223,7 @@ fn requested_delay(delay: Option<Duration>) -> String {
 
 /// A correction of an unknown provider.
 impl LmErrorKind {
-    /// Whether the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
+    /// Returns `true` if the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
     /// timeout, a truncated response.
     ///
     /// ```
@@ -245,7 +245,7 @@ impl LmErrorKind {
         }
     }
 
-    /// Returns whether the provider may have charged the call, although there is no complete reply.
+    /// Returns `true` if the provider may have charged the call, although there is no complete reply.
     pub(super) fn may_be_charged(&self) -> bool {
         matches!(
             self,

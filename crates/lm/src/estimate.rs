@@ -19,7 +19,7 @@ tokio::task_local! {
     static ESTIMATED: RefCell<Option<LmError>>;
 }
 
-/// Whether this process has estimated calls, so that metrics are observed.
+/// `true` once this process has estimated calls; metrics are then observed.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
 #[doc(hidden)]

@@ -67,7 +67,7 @@ pub trait LanguageModel: Send + Sync {
         None
     }
 
-    /// Whether calls go to the server of a provider, which a test must declare.
+    /// Returns `true` if calls go to the server of a provider, which a test must declare.
     #[doc(hidden)]
     fn is_remote(&self) -> bool {
         false

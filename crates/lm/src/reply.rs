@@ -35,7 +35,7 @@ pub struct LmReply {
     /// The cost of the call in msat, including failed attempts; for a reply from the store, what was paid for it. `None` if the
     /// model has no price.
     pub cost_msats: Option<u64>,
-    /// Whether the call may have cost more than `cost_msats`: an earlier attempt was interrupted,
+    /// `true` if the call may have cost more than `cost_msats`: an earlier attempt was interrupted,
     /// and its cost is unknown.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
@@ -132,7 +132,7 @@ impl LmReply {
         pub fn with_logprobs(logprobs: Vec<TokenLogprobs>) => logprobs = logprobs;
     }
 
-    /// Whether the full cost is unknown.
+    /// Returns `true` if the full cost is unknown.
     #[doc(hidden)]
     pub fn is_unpriced(&self) -> bool {
         self.cost_msats.is_none() || self.cost_is_lower_bound
@@ -194,7 +194,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Whether the model completed its reply.
+    /// Returns `true` if the model completed its reply.
     #[cfg(feature = "store")]
     pub(super) fn is_complete(&self) -> bool {
         matches!(self, Self::End | Self::Other(_))

@@ -26,7 +26,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Returns whether the collector accepted all events and spans.
+    /// Returns `true` if the collector accepted all events and spans.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::Delivery;

@@ -23,9 +23,9 @@ const NAME: &str = "gen_ai.evaluation.result";
 /// Which results have an event, and what an event contains.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Detail {
-    /// Whether explanations and messages of errors are sent.
+    /// `true` if explanations and messages of errors are sent.
     pub(crate) texts: bool,
-    /// Whether results without a score that are not failures have an event.
+    /// `true` if results without a score that are not failures have an event.
     pub(crate) unscored: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'a> EvaluatedRow<'a> {
 }
 
 impl EvaluationEvent<'_> {
-    /// Returns whether the result has an event. A row that is counted for a score of all rows has no result of its own.
+    /// Returns `true` if the result has an event. A row that is counted for a score of all rows has no result of its own.
     pub(crate) fn is_emitted(&self) -> bool {
         match self.score.outcome {
             ResultOutcome::Scored | ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed => {

@@ -60,7 +60,7 @@ pub(super) fn unpack(
     Ok(Ok(()))
 }
 
-/// Whether the archive has the size at which it is cut off.
+/// Returns `true` if the archive has the size at which it is cut off.
 pub(super) fn is_cut_off(archive: &Path, max_bytes: u64) -> Result<bool, SandboxError> {
     Ok(fs::metadata(archive).map_err(damaged)?.len() >= max_bytes)
 }
@@ -97,7 +97,7 @@ fn create(root: &Path, path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
-/// Returns whether an entry contradicts an earlier one: the same file twice, or a file that is a
+/// Returns `true` if an entry contradicts an earlier one: the same file twice, or a file that is a
 /// directory elsewhere. No archive of a real directory contains such entries.
 fn is_conflict(error: &io::Error) -> bool {
     matches!(

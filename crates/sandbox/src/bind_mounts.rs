@@ -84,7 +84,7 @@ impl BindMounts {
         command
     }
 
-    /// Whether the command of [`shell`](Self::shell) starts as root, to mount.
+    /// Returns `true` if the command of [`shell`](Self::shell) starts as root, to mount.
     pub(super) fn starts_as_root(&self) -> bool {
         self.user.is_some()
     }
@@ -100,7 +100,7 @@ impl BindMounts {
     }
 }
 
-/// Whether every user can enter the directories above a path.
+/// Returns `true` if every user can enter the directories above a path.
 fn is_reachable(path: &Path) -> bool {
     let everyone = |dir: &Path| fs::metadata(dir).is_ok_and(|it| it.permissions().mode() & 1 != 0);
     // A path that does not exist has no mount point; the sandbox reports it.

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 /// How long a sandbox may take to terminate once its first process was killed.
 const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns whether `/proc` lists the children of a process. Without these lists no process of a
+/// Returns `true` if `/proc` lists the children of a process. Without these lists no process of a
 /// sandbox would be found.
 pub(super) fn is_readable() -> bool {
     Path::new("/proc/thread-self/children").exists()

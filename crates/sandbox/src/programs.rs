@@ -252,7 +252,7 @@ fn installation(program: &Path) -> Option<PathBuf> {
         .then_some(root)
 }
 
-/// Whether a directory has other things than one installation: a home directory, or a prefix into which many programs
+/// Returns `true` if a directory has other things than one installation: a home directory, or a prefix into which many programs
 /// are installed.
 fn is_shared(root: &Path) -> bool {
     let Ok(root) = fs::canonicalize(root) else {
@@ -270,7 +270,7 @@ fn is_shared(root: &Path) -> bool {
             .is_none_or(|parent| parent == Path::new("/home"))
 }
 
-/// Whether a directory has what only the installation of a toolchain has.
+/// Returns `true` if a directory has what only the installation of a toolchain has.
 fn is_toolchain(root: &Path) -> bool {
     let markers = [
         "pyvenv.cfg",

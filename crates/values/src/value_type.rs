@@ -132,7 +132,7 @@ impl TypeHelp {
         self
     }
 
-    /// Returns whether the type is read from values of this kind, as far as it declares kinds. The value itself may still be
+    /// Returns `true` if the type is read from values of this kind, as far as it declares kinds. The value itself may still be
     /// invalid. `null` is of every kind.
     pub fn may_be(&self, value: &Value) -> bool {
         match (self.phrase, self.kinds) {
@@ -182,7 +182,7 @@ impl TypeHelp {
             .map(|(_, example)| *example)
     }
 
-    /// Returns whether there is a description.
+    /// Returns `true` if there is a description.
     pub fn is_some(&self) -> bool {
         match self.phrase {
             Phrase::None => false,
@@ -287,7 +287,7 @@ macro_rules! same_as_inner {
 
 same_as_inner!(&T, Box<T>, Rc<T>, Arc<T>);
 
-/// Whether a value is optional is described elsewhere.
+/// Optional values are described elsewhere.
 impl<T: ValueType> ValueType for Option<T> {
     const HELP: TypeHelp = T::HELP;
 }

@@ -46,7 +46,7 @@ const DERIVED: [(&str, &str); 6] = [
 pub(super) struct CompositeAttrs {
     pub(super) settings: Settings,
     pub(super) root: Option<Expression>,
-    /// Whether a combinator was written, valid or not.
+    /// `true` if a combinator was written, valid or not.
     pub(super) has_root: bool,
     /// The fingerprint of the expression, and of what a missing component does.
     pub(super) code: u64,

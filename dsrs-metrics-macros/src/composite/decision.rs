@@ -178,7 +178,7 @@ fn answer(input: ParseStream<'_>) -> syn::Result<Ident> {
     Err(Error::new(word.span(), message))
 }
 
-/// Whether a number follows: a literal, a constant of `f64`, or a constant in parentheses. Any other name is a metric's.
+/// Returns `true` if a number follows: a literal, a constant of `f64`, or a constant in parentheses. Any other name is a metric's.
 fn is_number(input: ParseStream<'_>) -> bool {
     let of_float = input
         .fork()

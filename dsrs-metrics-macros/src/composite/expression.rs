@@ -40,7 +40,7 @@ pub(super) struct Combination {
     pub(super) kind: Kind,
     pub(super) word: Ident,
     pub(super) parts: Vec<Part>,
-    /// Whether all parts are valid.
+    /// `true` if all parts are valid.
     pub(super) is_complete: bool,
 }
 
@@ -57,9 +57,9 @@ pub(super) struct Decision {
     /// The component that is asked, and the expressions that branches lead to.
     pub(super) parts: Vec<Part>,
     pub(super) branches: Vec<Branch>,
-    /// Whether all branches are valid.
+    /// `true` if all branches are valid.
     pub(super) is_complete: bool,
-    /// Whether this is the node of `tree(..)` itself.
+    /// `true` if this is the node of `tree(..)` itself.
     pub(super) is_root: bool,
     /// The position of `tree`, or of the node inside a branch.
     pub(super) span: Span,
@@ -92,13 +92,13 @@ impl Decision {
         self.branches.iter().flat_map(|branch| &branch.answers)
     }
 
-    /// Whether the branches are `yes` and `no`, or one of both.
+    /// Returns `true` if the branches are `yes` and `no`, or one of both.
     pub(super) fn is_yes_or_no(&self) -> bool {
         self.answers().any(is_yes_or_no)
     }
 }
 
-/// Whether an answer is the one of a metric that returns a `bool`.
+/// Returns `true` if an answer is the one of a metric that returns a `bool`.
 pub(super) fn is_yes_or_no(answer: &Ident) -> bool {
     answer == "yes" || answer == "no"
 }
@@ -139,7 +139,7 @@ impl Component {
     }
 }
 
-/// Whether the expression returns a `bool`: `all` and `any` do.
+/// Returns `true` if the expression returns a `bool`: `all` and `any` do.
 pub(super) fn is_verdict(expression: &Expression) -> bool {
     matches!(
         expression,
@@ -150,7 +150,7 @@ pub(super) fn is_verdict(expression: &Expression) -> bool {
     )
 }
 
-/// Whether the expression may have a threshold: a gate with one truth has the threshold of this truth.
+/// Returns `true` if the expression may have a threshold: a gate with one truth has the threshold of this truth.
 pub(super) fn may_have_a_threshold(expression: &Expression) -> bool {
     matches!(expression, Expression::Gate(gate) if gate.truths.len() == 1)
 }

@@ -64,7 +64,7 @@ impl EvalAttrs {
         self.settings.gold.as_ref()
     }
 
-    /// Whether a value was written for this key, although it could not be parsed.
+    /// Returns `true` if a value was written for this key, although it could not be parsed.
     pub(super) fn has(&self, key: &str) -> bool {
         self.settings.is_unreadable(key)
     }

@@ -35,15 +35,15 @@ impl Source {
 /// An input as written.
 pub(crate) struct InputAttr {
     pub(crate) span: Span,
-    /// Whether this is `#[param]` and not `#[input(..)]`.
+    /// `true` if this is `#[param]` and not `#[input(..)]`.
     is_param: bool,
     pub(crate) source: Option<Source>,
-    /// Whether an error about the source is already reported.
+    /// `true` if an error about the source is already reported.
     pub(crate) is_reported: bool,
     pub(crate) rename: Option<LitStr>,
     /// `default` or `default = value`, as written.
     pub(crate) default: Option<TokenStream>,
-    /// Whether the prompt has a parameter; `true` if it is not set.
+    /// `true`, also if it is not set, for a parameter that the prompt has.
     pub(crate) in_prompt: Option<LitBool>,
     pub(crate) desc: Option<LitStr>,
 }
@@ -169,7 +169,7 @@ fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
     Some(FieldAttr::Input(Box::new(input)))
 }
 
-/// Whether an attribute remains on the field. Reports `cfg`.
+/// Returns `true` if an attribute remains on the field. Reports `cfg`.
 fn is_kept(attr: &SynAttribute, errors: &mut Errors) -> bool {
     let is_cfg = attr.path().is_ident("cfg");
     if is_cfg {

@@ -127,7 +127,7 @@ impl Judge {
         self.part(if is_judge { "" } else { "Judge" })
     }
 
-    /// Whether the metric has the name of the struct, which is then not emitted beside it.
+    /// Returns `true` if the metric has the name of the struct, which is then not emitted beside it.
     pub(crate) fn is_named_as_metric(&self, metric: &Ident) -> bool {
         self.item.ident == *metric
     }
@@ -136,7 +136,7 @@ impl Judge {
         self.item.ident.span()
     }
 
-    /// Whether the judge writes its reasoning before its answer.
+    /// Returns `true` if the judge writes its reasoning before its answer.
     pub(crate) fn reasons(&self) -> bool {
         self.attrs
             .reasoning
@@ -144,7 +144,7 @@ impl Judge {
             .is_none_or(syn::LitBool::value)
     }
 
-    /// Whether a model's answer is a verdict: its score is a `bool`, and no mean of draws or of values.
+    /// Returns `true` if a model's answer is a verdict: its score is a `bool`, and no mean of draws or of values.
     pub(crate) fn has_verdicts(&self) -> bool {
         let is_mean = self
             .attrs
@@ -162,7 +162,7 @@ impl Judge {
         })
     }
 
-    /// Whether two fields have one name, which rustc reports for the struct.
+    /// Returns `true` if two fields have one name, which rustc reports for the struct.
     pub(crate) fn repeats_a_name(&self) -> bool {
         let names: Vec<_> = self
             .item
@@ -191,7 +191,7 @@ impl Judge {
         params.any(|input| input.field.name() == name)
     }
 
-    /// Whether an output has an item for each item of this field, or names its items by number.
+    /// Returns `true` if an output has an item for each item of this field, or names its items by number.
     pub(crate) fn is_list(&self, name: &Ident) -> bool {
         let mut lists = self
             .answered()
@@ -352,17 +352,17 @@ pub(crate) fn share(list: &Field) -> String {
     format!("share({}, |it| {is_counted})", list.name())
 }
 
-/// Whether an expression is `abstain`.
+/// Returns `true` if an expression is `abstain`.
 pub(crate) fn is_abstain(expr: &Expr) -> bool {
     matches!(expr, Expr::Path(path) if path.path.is_ident("abstain"))
 }
 
-/// Whether a type is a `Vec`.
+/// Returns `true` if a type is a `Vec`.
 pub(crate) fn is_list(ty: &Type) -> bool {
     matches!(ungrouped(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"))
 }
 
-/// Whether a type is a `Trajectory`.
+/// Returns `true` if a type is a `Trajectory`.
 pub(crate) fn is_conversation(ty: &Type) -> bool {
     last_segment_is(ty, "Trajectory")
 }
@@ -375,7 +375,7 @@ pub(crate) fn is_preference(ty: &Type) -> bool {
     last_segment_is(ty, "Preference")
 }
 
-/// Whether the form of an expression shows that it is a `bool`.
+/// Returns `true` if the form of an expression shows that it is a `bool`.
 fn is_verdict(expr: &Expr, outputs: &[Output]) -> bool {
     use syn::BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
     match expr {
@@ -396,7 +396,7 @@ fn is_verdict(expr: &Expr, outputs: &[Output]) -> bool {
     }
 }
 
-/// Whether `!x` is a `bool`, which it is unless `x` is an output of another type.
+/// Returns `true` if `!x` is a `bool`, which it is unless `x` is an output of another type.
 fn is_verdict_or_unknown(expr: &Expr, outputs: &[Output]) -> bool {
     output_named(outputs, expr).is_none_or(|output| is_bool(&output.field.ty))
 }

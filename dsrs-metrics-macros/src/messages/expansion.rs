@@ -125,7 +125,7 @@ impl Expander {
     }
 }
 
-/// Whether these tokens end with `compile_error!`.
+/// Returns `true` if these tokens end with `compile_error!`.
 fn is_compile_error(tokens: &[TokenTree]) -> bool {
     matches!(tokens, [.., TokenTree::Ident(name), TokenTree::Punct(bang)]
         if name == "compile_error" && bang.as_char() == '!')

@@ -18,7 +18,7 @@ mod rendering;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Whether the files are written instead of compared.
+/// Returns `true` if the files are written instead of compared.
 fn is_recording() -> bool {
     std::env::var_os("DSRS_METRICS_RECORD").is_some_and(|value| value == "1")
 }

@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, Lit, Path, Token};
 
 use super::errors::Errors;
 
-/// Whether an attribute is `cfg`, which must be repeated on everything generated from the item.
+/// Returns `true` if an attribute is `cfg`, which must be repeated on everything generated from the item.
 pub(crate) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
 }

@@ -101,7 +101,7 @@ impl Hash {
     }
 }
 
-/// Returns whether the comma at `index` separates nothing: at the end, before `>`, or after the block of a `match` arm.
+/// Returns `true` if the comma at `index` separates nothing: at the end, before `>`, or after the block of a `match` arm.
 fn is_trailing(tokens: &[TokenTree], index: usize) -> bool {
     let is_block = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
     let closes =
@@ -148,7 +148,7 @@ fn flatten(tokens: TokenStream, into: &mut Vec<TokenTree>) {
     }
 }
 
-/// Returns whether a token is `[doc = ".."]` or another attribute that changes no value.
+/// Returns `true` if a token is `[doc = ".."]` or another attribute that changes no value.
 fn is_skipped_attribute(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else {
         return false;

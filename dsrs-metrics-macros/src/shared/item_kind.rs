@@ -33,7 +33,7 @@ pub(crate) fn item_kind(item: &TokenStream) -> Option<(Ident, &'static str)> {
     None
 }
 
-/// Whether the item is a struct.
+/// Returns `true` if the item is a struct.
 pub(crate) fn is_struct(item: &TokenStream) -> bool {
     item_kind(item).is_some_and(|(keyword, _)| keyword == "struct")
 }

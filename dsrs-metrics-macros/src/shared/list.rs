@@ -98,7 +98,7 @@ pub(crate) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Whether the next token is a word, so that a comma is missing.
+/// Returns `true` if the next token is a word, so that a comma is missing.
 fn next_item_follows(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any)
 }

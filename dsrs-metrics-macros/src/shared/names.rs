@@ -69,7 +69,7 @@ pub(crate) fn lower_snake(camel: &str) -> String {
     snake
 }
 
-/// Whether a name is `lower_snake_case` and starts with a letter.
+/// Returns `true` if a name is `lower_snake_case` and starts with a letter.
 pub(crate) fn is_snake(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name
@@ -173,7 +173,7 @@ const PRELUDE: [&str; 37] = [
     "Hash",
 ];
 
-/// Whether a struct of this name would shadow an item of the prelude.
+/// Returns `true` if a struct of this name would shadow an item of the prelude.
 pub(crate) fn shadows_prelude(ident: &Ident) -> bool {
     PRELUDE.iter().any(|name| ident == name)
 }

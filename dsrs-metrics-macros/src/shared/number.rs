@@ -60,12 +60,12 @@ fn is_condition(op: &BinOp) -> bool {
     )
 }
 
-/// Whether a weight or threshold is a number literal.
+/// Returns `true` if a weight or threshold is a number literal.
 pub(crate) fn is_literal(expr: &Expr) -> bool {
     literal(expr).is_some()
 }
 
-/// Whether an expression may be a number: a number literal, or not a literal.
+/// Returns `true` if an expression may be a number: a number literal, or not a literal.
 pub(crate) fn may_be_a_number(expr: &Expr) -> bool {
     !matches!(expr, Expr::Lit(_)) || is_literal(expr)
 }

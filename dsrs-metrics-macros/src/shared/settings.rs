@@ -34,12 +34,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Whether a value was written for this key, although it could not be parsed.
+    /// Returns `true` if a value was written for this key, although it could not be parsed.
     pub(crate) fn is_unreadable(&self, key: &str) -> bool {
         self.unreadable.contains(&key)
     }
 
-    /// Whether a threshold was written, valid or not.
+    /// Returns `true` if a threshold was written, valid or not.
     pub(crate) fn mentions_threshold(&self) -> bool {
         self.threshold.is_some() || self.is_unreadable("threshold")
     }

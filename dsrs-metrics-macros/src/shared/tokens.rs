@@ -30,7 +30,7 @@ pub(crate) fn as_written(tokens: impl ToTokens) -> String {
     text.trim().to_owned()
 }
 
-/// Whether a string is an identifier, possibly a raw one. Call this before parsing a string,
+/// Returns `true` if a string is an identifier, possibly a raw one. Call this before parsing a string,
 /// because rustc reports a string that is not a token stream.
 pub(crate) fn is_ident(text: &str) -> bool {
     let is_word = text.chars().all(|c| c == '_' || c.is_alphanumeric());

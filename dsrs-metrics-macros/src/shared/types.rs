@@ -78,7 +78,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Whether the last segment of the type is `String`.
+/// Returns `true` if the last segment of the type is `String`.
 pub(crate) fn is_string(ty: &Type) -> bool {
     last_segment_is(ty, "String")
 }
@@ -169,7 +169,7 @@ fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
-/// Whether a type is a path that ends in `name`, without generic arguments.
+/// Returns `true` if a type is a path that ends in `name`, without generic arguments.
 pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
     match ungrouped(ty) {
         Type::Path(path) => path
@@ -181,7 +181,7 @@ pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
     }
 }
 
-/// Whether a type has the name of a string, `bool` or a number. Such a type implements `Deserialize`, or the metric has an
+/// Returns `true` if a type has the name of a string, `bool` or a number. Such a type implements `Deserialize`, or the metric has an
 /// error at it.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     is_integer(ty)
@@ -190,7 +190,7 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
             .any(|name| last_segment_is(ty, name))
 }
 
-/// Whether a type is `judge::Panel`, which is several parameters on the command line.
+/// Returns `true` if a type is `judge::Panel`, which is several parameters on the command line.
 pub(crate) fn is_panel(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else {
         return false;

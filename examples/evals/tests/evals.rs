@@ -22,13 +22,13 @@ async fn capitals(question: String) -> Result<Prediction, String> {
     capital_of(&question).await
 }
 
-/// Whether the answer contains the capital.
+/// Passes if the answer contains the capital.
 #[metric]
 fn contains(#[gold("answer")] capital: &str, #[pred] answer: &str) -> bool {
     answer.contains(capital)
 }
 
-/// Whether the message is routed to the expected queue.
+/// Passes if the message is routed to the expected queue.
 #[metric]
 fn right_queue(#[gold] queue: &str, #[pred("queue")] routed: &str) -> bool {
     queue == routed

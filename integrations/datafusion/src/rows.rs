@@ -22,7 +22,7 @@ pub(crate) struct Rows<'a> {
 struct Column<'a> {
     argument: &'a Argument,
     cells: Cells,
-    /// Whether the value is the same in all rows.
+    /// `true` if the value is the same in all rows.
     is_constant: bool,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct RowError {
     pub(crate) message: String,
     /// The name of the metric or function.
     pub(crate) metric: String,
-    /// Whether the prediction lacks a field that the metric requires.
+    /// `true` if the prediction lacks a field that the metric requires.
     pub(crate) is_missing_from_prediction: bool,
 }
 

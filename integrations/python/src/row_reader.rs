@@ -42,7 +42,7 @@ pub(crate) enum Row {
 pub(crate) struct RowReader {
     side: Side,
     fields: Vec<Field>,
-    /// Whether the metric reads other fields too.
+    /// `true` if the metric reads other fields too.
     reads_all: bool,
 }
 
@@ -269,7 +269,7 @@ impl RowReader {
         }
     }
 
-    /// Whether the metric requires a field of this side.
+    /// Returns `true` if the metric requires a field of this side.
     pub(crate) fn has_required(&self) -> bool {
         self.fields.iter().any(|field| field.required)
     }
@@ -389,7 +389,7 @@ fn strings(list: &Bound<'_, PyList>) -> PyResult<Option<SmallVec<[PyBackedStr; 1
     Ok(Some(strings))
 }
 
-/// Whether this is the value of a field and not a row. Strings are read before.
+/// Returns `true` if this is the value of a field and not a row. Strings are read before.
 fn is_value(value: &Bound<'_, PyAny>) -> bool {
     value.cast::<PyList>().is_ok()
         || value.cast::<PyTuple>().is_ok()

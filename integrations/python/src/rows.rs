@@ -35,7 +35,7 @@ pub(crate) fn dspy_fields<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound
     Ok(row.getattr(intern!(row.py(), "_store"))?.cast_into().ok())
 }
 
-/// Whether the type of a row is DSPy's `Prediction`.
+/// Returns `true` if the type of a row is DSPy's `Prediction`.
 pub(crate) fn is_prediction(row: &Bound<'_, PyAny>) -> PyResult<bool> {
     is_of(row, &PREDICTION, "dspy.primitives.prediction", "Prediction")
 }

@@ -1,4 +1,6 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
+//!
+//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
 use crate::contract::declared::requirements::{Requirement, Requires};
 use crate::contract::score::check::{at_least, within};
@@ -52,7 +54,7 @@ impl Requires for AnswerExactMatch {
     }
 }
 
-/// Whether any retrieved passage contains any of the answers; dspy's `answer_passage_match`.
+/// Passes if any retrieved passage contains any of the answers; dspy's `answer_passage_match`.
 ///
 /// Reads the passages from `pred.context`.
 ///
@@ -212,7 +214,7 @@ pub fn recall(
     profile.recall(prediction, &answer)
 }
 
-/// Whether the last number of the prediction is the last number of the gold answer.
+/// Passes if the last number of the prediction is the last number of the gold answer.
 ///
 /// Thousands separators, currency signs, units and LaTeX are understood: 1,300 equals $1300.00 and
 /// `1{,}300`, and 5 is not part of 25. With both tolerances at 0 the comparison is exact on decimals of any length; see
@@ -243,7 +245,7 @@ pub fn numeric_match(
     /// The decimal mark: `point` (1,234.5) or `comma` (1.234,5).
     #[param(default = DecimalMark::Point)]
     decimal_mark: DecimalMark,
-    /// Whether 50% is 0.5; otherwise the percent sign is a unit like any other.
+    /// `true` if 50% is 0.5; otherwise the percent sign is a unit like any other.
     #[param(default = false)]
     percent_as_fraction: bool,
 ) -> Result<bool, String> {

@@ -21,7 +21,7 @@ pub use crate::contract::score::corpus::labels::LabelScore;
 /// The parameters of all metrics of a gold and a predicted label.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct LabelComparison {
-    /// Whether labels that differ in case only are different.
+    /// `true` if labels that differ in case only are different.
     #[param(default = true)]
     pub case_sensitive: bool,
 }

@@ -90,7 +90,7 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
 pub fn wer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
-    /// Whether case is ignored.
+    /// `true` if case is ignored.
     #[param(default = false)]
     lowercase: bool,
     /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
@@ -127,7 +127,7 @@ pub fn wer(
 pub fn cer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
-    /// Whether case is ignored.
+    /// `true` if case is ignored.
     #[param(default = false)]
     lowercase: bool,
     /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
@@ -166,7 +166,7 @@ pub fn edit_similarity(
     /// Which edits count: `levenshtein`, or `indel`, which is `rapidfuzz.fuzz.ratio` over 100.
     #[param(default = EditDistance::Levenshtein)]
     distance: EditDistance,
-    /// Whether case is ignored.
+    /// `true` if case is ignored.
     #[param(default = false)]
     lowercase: bool,
     /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.

@@ -20,7 +20,7 @@ pub(super) fn bounded_pairs(
     bounded(what, ours, theirs, MAX_PAIRS, instead)
 }
 
-/// Whether strings of these byte lengths are within the limit without counting characters or words.
+/// Returns `true` if strings of these byte lengths are within the limit without counting characters or words.
 pub(super) fn are_short(ours: usize, theirs: usize) -> bool {
     (ours as u64).saturating_mul(theirs as u64) <= MAX_PAIRS
 }

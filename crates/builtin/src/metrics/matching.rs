@@ -38,6 +38,8 @@
 //!   text of a choice, by the rules of [`selected_choices`].
 //! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
 //!   time. `pattern` ignores white space around groups, and what participates in the match.
+//!
+//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
 use crate::contract::score::check::{Check, Unscored};
 use crate::json::describe::shown;
@@ -67,7 +69,7 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
     }
 }
 
-/// Whether the output includes one of the reference answers.
+/// Passes if the output includes one of the reference answers.
 ///
 /// inspect's `includes`, promptfoo's `icontains`. With `whole_words`, "5" is not included in "25".
 ///
@@ -95,10 +97,10 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
 pub fn includes(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// Whether the comparison is case-sensitive.
+    /// `true` if the comparison is case-sensitive.
     #[param(default = false)]
     case_sensitive: bool,
-    /// Whether a reference answer matches only whole words and numbers.
+    /// `true` if a reference answer matches only whole words and numbers.
     #[param(default = false)]
     whole_words: bool,
 ) -> Result<bool, String> {
@@ -107,7 +109,7 @@ pub fn includes(
     Ok(answer.iter().any(|answer| output.contains(answer)))
 }
 
-/// Whether the output begins with, ends with, contains or is one of the reference answers.
+/// Passes if the output begins with, ends with, contains or is one of the reference answers.
 ///
 /// inspect's `match`. White space and punctuation around both are ignored; see
 /// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a
@@ -139,13 +141,13 @@ pub fn matches(
     /// Where the reference answer must be: `begin`, `end`, `any` or `exact`.
     #[param(default = Location::End)]
     location: Location,
-    /// Whether the comparison is case-sensitive.
+    /// `true` if the comparison is case-sensitive.
     #[param(default = false)]
     case_sensitive: bool,
-    /// Whether a reference answer matches only whole words and numbers.
+    /// `true` if a reference answer matches only whole words and numbers.
     #[param(default = true)]
     whole_words: bool,
-    /// Whether reference answers that are numbers are compared by value.
+    /// `true` if reference answers that are numbers are compared by value.
     #[param(default = false)]
     numeric: bool,
 ) -> Result<bool, String> {
@@ -185,7 +187,7 @@ fn valid(values: &[String]) -> Result<(), String> {
     }
 }
 
-/// Whether the output is one of the accepted strings, apart from white space around it.
+/// Passes if the output is one of the accepted strings, apart from white space around it.
 ///
 /// For labels of a closed set. promptfoo's `equals` with one string. `answer_exact_match` and `em` also
 /// ignore articles and punctuation.
@@ -218,7 +220,7 @@ pub fn one_of(
     /// The accepted strings; if the list is empty, the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
-    /// Whether the comparison is case-sensitive.
+    /// `true` if the comparison is case-sensitive.
     #[param(default = false)]
     case_sensitive: bool,
     /// The field of the prediction to check, or `*` for the whole prediction.
@@ -234,10 +236,10 @@ pub fn one_of(
 /// How the output is searched for strings.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct StringSearch {
-    /// Whether the comparison is case-sensitive.
+    /// `true` if the comparison is case-sensitive.
     #[param(default = false)]
     pub case_sensitive: bool,
-    /// Whether a string matches only whole words and numbers.
+    /// `true` if a string matches only whole words and numbers.
     #[param(default = false)]
     pub whole_words: bool,
 }
@@ -248,7 +250,7 @@ impl StringSearch {
     }
 }
 
-/// Whether the output contains all of the strings.
+/// Passes if the output contains all of the strings.
 ///
 /// promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of
 /// them, and rejects forbidden ones.
@@ -284,7 +286,7 @@ pub fn contains_all(
         .all(|value| text.contains(value)))
 }
 
-/// Whether the output contains at least one of the strings.
+/// Passes if the output contains at least one of the strings.
 ///
 /// promptfoo's `contains-any` (with `case_sensitive`) and `icontains-any`.
 ///
@@ -327,7 +329,7 @@ pub fn contains_any(
         .any(|value| text.contains(value)))
 }
 
-/// Whether the output is valid JSON.
+/// Passes if the output is valid JSON.
 ///
 /// promptfoo's `is-json` without a schema; the same as `format` with `require_valid_json`, which also
 /// checks for required fields. A value that is not a string is JSON already.
@@ -358,7 +360,7 @@ requires_valid! {
     ContainsAny: |metric| valid(&metric.values);
 }
 
-/// Whether a regular expression extracts a reference answer from the output.
+/// Passes if a regular expression extracts a reference answer from the output.
 ///
 /// inspect's `pattern`. The first match counts. One of the capture groups must be a reference answer, or
 /// with `match_all` each of them; the whole match if the expression has no groups. Groups that are not
@@ -385,10 +387,10 @@ pub fn pattern(
     /// The regular expression, with a capture group around the answer.
     #[param(into)]
     pattern: &RegexPattern,
-    /// Whether the expression and the comparison are case-sensitive.
+    /// `true` if the expression and the comparison are case-sensitive.
     #[param(default = false)]
     case_sensitive: bool,
-    /// Whether all groups must be reference answers, instead of one.
+    /// `true` if all groups must be reference answers, instead of one.
     #[param(default = false)]
     match_all: bool,
 ) -> Result<bool, String> {
@@ -407,7 +409,7 @@ pub fn pattern(
     })
 }
 
-/// Whether a regular expression matches anywhere in the output.
+/// Passes if a regular expression matches anywhere in the output.
 ///
 /// promptfoo's `regex`. `^` and `$` are the begin and end of the whole output, `(?i)` ignores case.
 /// Expressions of the crate `regex` take linear time and have no look-around. An invalid one is an error
@@ -445,7 +447,7 @@ requires_valid! {
     Regex: |metric| metric.pattern.validate();
 }
 
-/// Whether the output selects the right choices of a multiple-choice question, and no others.
+/// Passes if the output selects the right choices of a multiple-choice question, and no others.
 ///
 /// inspect's `choice`. Choices have the letters A, B and so on, or numbers. The output is read as
 /// described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris",

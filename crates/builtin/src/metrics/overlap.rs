@@ -1,4 +1,6 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
+//!
+//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
 use crate::contract::score::Scores;
 use crate::contract::score::check::{valid_beta, within};
@@ -50,7 +52,7 @@ pub fn bleu(
     /// The longest n-gram, from 1 to 16.
     #[param(default = 4)]
     max_order: usize,
-    /// Whether case is ignored.
+    /// `true` if case is ignored.
     #[param(default = false)]
     lowercase: bool,
     /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
@@ -113,7 +115,7 @@ pub fn chrf(
     /// The weight of recall relative to precision.
     #[param(default = 2.0)]
     beta: f64,
-    /// Whether case is ignored.
+    /// `true` if case is ignored.
     #[param(default = false)]
     lowercase: bool,
     /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
@@ -217,7 +219,7 @@ pub struct RougeWords {
     /// The definition of a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
     #[param(default = RougeTokens::Ascii)]
     pub tokens: RougeTokens,
-    /// Whether words are reduced to their English stems, so that "cats" equals "cat".
+    /// `true` if words are reduced to their English stems, so that "cats" equals "cat".
     #[param(default = false)]
     pub use_stemmer: bool,
 }

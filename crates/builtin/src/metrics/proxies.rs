@@ -7,6 +7,8 @@
 //! configured metric names the field that it reads. Rows that derive `Record` are supported too,
 //! but whether they have the field is checked only at run time, since the parameter may name any
 //! field.
+//!
+//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +23,7 @@ use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};
 use crate::text::{Searchable, count_tokens, count_words};
 
-/// Whether the output is not empty, is valid JSON, and has the required fields.
+/// Passes if the output is not empty, is valid JSON, and has the required fields.
 ///
 /// A pass or a failure; the feedback names the violation. Reads `pred.answer` as a string, or the
 /// field that `field` names (`*` for the whole prediction as JSON). White space alone counts as
@@ -45,10 +47,10 @@ use crate::text::{Searchable, count_tokens, count_words};
 #[metric(missing = false, explain = explain_format)]
 pub fn format(
     #[pred(named_by = field)] text: &str,
-    /// Whether an empty output fails.
+    /// `true` if an empty output fails.
     #[param(default = true)]
     require_non_empty: bool,
-    /// Whether an output that is not valid JSON fails.
+    /// `true` if an output that is not valid JSON fails.
     #[param(default = false)]
     require_valid_json: bool,
     /// Fields that the output must have, which must then be a JSON object.
@@ -122,13 +124,13 @@ pub fn keyword(
     /// Keywords that the output must not contain.
     #[param(default)]
     forbidden: &[String],
-    /// Whether to score the share of required keywords instead of all or nothing.
+    /// `true` to score the share of required keywords instead of all or nothing.
     #[param(default = true)]
     partial_credit: bool,
-    /// Whether the comparison is case-sensitive.
+    /// `true` if the comparison is case-sensitive.
     #[param(default = false)]
     case_sensitive: bool,
-    /// Whether a keyword matches only whole words.
+    /// `true` if a keyword matches only whole words.
     #[param(default = false)]
     whole_words: bool,
     /// The field of the prediction to check, or `*` for the whole prediction.
@@ -200,7 +202,7 @@ fn feedback(missing: &[&String], forbidden: &[&String]) -> String {
     }
 }
 
-/// Whether the length of the output is within bounds, with partial credit outside them.
+/// 1 if the length of the output is within bounds, with partial credit outside them.
 ///
 /// In [0, 1]: 1 within all bounds, which is a pass; `length / minimum` below a minimum, `maximum /
 /// length` above a maximum, and the lowest of these if several bounds are violated. Without
@@ -246,7 +248,7 @@ pub fn length(
     /// The maximum number of tokens.
     #[param]
     max_tokens: Option<u64>,
-    /// Whether a length outside the bounds scores more than 0.
+    /// `true` if a length outside the bounds scores more than 0.
     #[param(default = true)]
     partial_credit: bool,
     /// The field of the prediction to check, or `*` for the whole prediction.
@@ -352,7 +354,7 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether brackets and quotes are balanced or, with a language, whether the code parses without
+/// Passes if brackets and quotes are balanced or, with a language, if the code parses without
 /// error.
 ///
 /// A pass or a failure; the feedback has the first error and its position. Without a language,
@@ -381,10 +383,10 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 #[metric(missing = false, explain = explain_syntax)]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
-    /// Whether to check that `()`, `[]` and `{}` match.
+    /// `true` to check that `()`, `[]` and `{}` match.
     #[param(default = true)]
     check_balanced_brackets: bool,
-    /// Whether to check that strings in `"` and `'` are closed.
+    /// `true` to check that strings in `"` and `'` are closed.
     #[param(default = true)]
     check_balanced_quotes: bool,
     /// The language whose parser checks the code, instead of brackets and quotes.

@@ -2,6 +2,8 @@
 //! their composites.
 //!
 //! They implement the metrics of the heritage document.
+//!
+//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -26,7 +28,7 @@ fn label(text: &str) -> String {
     NormalForm::Nfc.apply(&lower).into_owned()
 }
 
-/// Whether the predicted intent is the expected one, ignoring case and white space at the ends.
+/// Passes if the predicted intent is the expected one, ignoring case and white space at the ends.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -136,7 +138,7 @@ pub fn entity_f1(
     /// The lowest similarity, in [0, 1], of names of the same entity; 1 accepts equal names only.
     #[param(default = 0.8)]
     similarity: f64,
-    /// Whether repetitions of an entity within a list count once, as in the document, or each.
+    /// `true` if repetitions of an entity within a list count once, as in the document, or each.
     #[param(default = true)]
     distinct: bool,
 ) -> Result<WithCorpus<f64>, String> {
@@ -174,7 +176,7 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
     }
 }
 
-/// Whether the entity's type is exactly the expected one.
+/// Passes if the entity's type is exactly the expected one.
 ///
 /// A missing type is replaced by `missing`, which is `institution` in the document. If `missing` is
 /// empty, a row without a type is an error. A prediction without a type is counted.
@@ -398,7 +400,7 @@ pub(crate) fn share_of(count: usize, of: usize) -> f64 {
     }
 }
 
-/// Whether there is an answer, right or wrong.
+/// Passes if there is an answer, right or wrong.
 ///
 /// Passes unless `pred.answer` is missing, `null`, or a string or list of strings with nothing but
 /// white space. In the heritage document white space is an answer.
@@ -424,7 +426,7 @@ pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
     check_not_blank("answer", answer)
 }
 
-/// Whether the reply names a source, a real one or not.
+/// Passes if the reply names a source, a real one or not.
 ///
 /// Passes unless `pred.sources_used` is missing, `null`, or a string or list of strings with
 /// nothing but white space. In the heritage document a list of empty strings is a source.
@@ -496,7 +498,7 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
 )]
 pub struct HeritageRag;
 
-/// Whether a reply of a heritage question-answering system is good enough to learn from: right
+/// Passes if a reply of a heritage question-answering system is good enough to learn from: right
 /// intent, entities with an F1 from 0.8 on, a valid query, and an answer.
 ///
 /// Passes or fails: the document's `heritage_rag_strict`, with the components of `heritage_rag`

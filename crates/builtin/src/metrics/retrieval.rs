@@ -90,7 +90,7 @@ metric_at_k! {
 }
 
 metric_at_k! {
-    /// Whether a relevant document is among the first k retrieved, 1 or 0: hit rate, top-k accuracy,
+    /// 1 if a relevant document is among the first k retrieved, otherwise 0: hit rate, top-k accuracy,
     /// `success_k` of `trec_eval`.
     ///
     /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.

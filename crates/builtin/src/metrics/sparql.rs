@@ -8,7 +8,7 @@ use crate::contract::score::check::{Check, Unscored, at_least};
 use crate::metric;
 use crate::sparql::{QueryLimits, SparqlStore, check_query};
 
-/// Whether the predicted query is valid SPARQL, by a parser.
+/// Passes if the predicted query is valid SPARQL, by a parser.
 ///
 /// A pass or a failure; the feedback has the line and column of the syntax error. Reads
 /// `pred.sparql_query`; a row without it, or with an empty one, fails, as in the heritage document.
@@ -45,7 +45,7 @@ fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, 
     }
 }
 
-/// Whether the predicted query runs without error.
+/// Passes if the predicted query runs without error.
 ///
 /// A pass or a failure; the feedback has the error. Reads `pred.sparql_query`; a row without it, or
 /// with an empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded
@@ -102,7 +102,7 @@ pub async fn sparql_executes(
     }
 }
 
-/// Whether the predicted query returns at least one result.
+/// Passes if the predicted query returns at least one result.
 ///
 /// A pass or a failure. A `SELECT` passes with at least one solution, so a `COUNT` that returns 0
 /// passes; a `CONSTRUCT` or `DESCRIBE` with at least one triple. An `ASK` passes whenever it runs,

@@ -66,10 +66,10 @@ pub fn json_field_accuracy(
     /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
     #[param(default = 0.0)]
     rel_tolerance: f64,
-    /// Whether case and white space at the ends of strings are ignored.
+    /// `true` if case and white space at the ends of strings are ignored.
     #[param(default = false)]
     ignore_case: bool,
-    /// Whether the order of items in a list matters: `ordered` or `unordered`, for a few thousand
+    /// The order of items in a list: `ordered` or `unordered`, for a few thousand
     /// values.
     #[param(default = ListOrder::Ordered)]
     lists: ListOrder,

@@ -17,6 +17,8 @@
 //! | pydantic-evals: calls that failed are left out by default | `trajectory_f1`: they count |
 //!
 //! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings. `tool_correctness` with `order=in_order` and `arguments=true` has credit for each expected call.
+//!
+//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
 use std::num::NonZeroUsize;
 
@@ -32,7 +34,7 @@ use crate::trajectory::{
     TrajectoryDifference, UnmatchedCalls,
 };
 
-/// Whether the agent's tool calls match the expected ones, by one of five modes.
+/// Passes if the agent's tool calls match the expected ones, by one of five modes.
 ///
 /// - `strict`: as many messages, of the same roles, and in each the same calls in the same order;
 /// - `ordered`: the same calls in the same order, however they are distributed over messages;
@@ -190,10 +192,10 @@ pub fn tool_correctness(
     /// The order of the calls: `any`, `in_order` or `exact`.
     #[param(default = CallOrder::Any)]
     order: CallOrder,
-    /// Whether arguments are compared.
+    /// `true` if arguments are compared.
     #[param(default = false)]
     arguments: bool,
-    /// Whether results are compared.
+    /// `true` if results are compared.
     #[param(default = false)]
     outputs: bool,
 ) -> Result<f64, TooManyCalls> {
@@ -232,7 +234,7 @@ fn ordered_counts(
     }
 }
 
-/// Whether the agent made no loop: no call more than `max_same` times, and no cycle of several calls more than `max_cycles` times in a row.
+/// Passes if the agent made no loop: no call more than `max_same` times, and no cycle of several calls more than `max_cycles` times in a row.
 ///
 /// Calls are the same if tool and arguments are, compared as JSON. A cycle has 2 to 100 calls that follow each other in the same order,
 /// which is found even where many equal calls are allowed. The tools of `allowed`, such as one that waits, do not count. The limits are those of
@@ -281,7 +283,7 @@ fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCall
     trajectory.tool_calls().iter().filter(is_counted).collect()
 }
 
-/// Whether the agent took at most `max` steps: messages of the agent, or calls of a trace or a list.
+/// Passes if the agent took at most `max` steps: messages of the agent, or calls of a trace or a list.
 ///
 /// As `MaxModelRequests` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and `steps_within` of mira.
 ///
@@ -306,7 +308,7 @@ pub fn within_steps(
     trajectory.steps() as u64 <= max
 }
 
-/// Whether the agent made at most `max` tool calls, failed ones included.
+/// Passes if the agent made at most `max` tool calls, failed ones included.
 ///
 /// As `MaxToolCalls` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
 ///
@@ -330,7 +332,7 @@ pub fn within_tool_calls(
     trajectory.tool_calls().len() as u64 <= max
 }
 
-/// Whether the agent's model used at most `max` tokens, of prompts and replies together.
+/// Passes if the agent's model used at most `max` tokens, of prompts and replies together.
 ///
 /// The tokens are those of [`Trajectory::tokens`]: `final_metrics` of ATIF, or the sum of `usage` or `metrics` over the messages. A
 /// trajectory without them fails the row. The metric `tokens` reads the usage of the program's run instead.

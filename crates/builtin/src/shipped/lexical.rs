@@ -116,7 +116,7 @@ pub fn groundedness(inputs: &[Option<&str>]) -> Map<String, Value> {
     )
 }
 
-/// Returns whether at least [`ENOUGH`] of the answer's tokens are in the context.
+/// Returns `true` if at least [`ENOUGH`] of the answer's tokens are in the context.
 pub fn grounded(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 1), text(inputs, 0));
     let words = format!(
@@ -126,7 +126,7 @@ pub fn grounded(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "grounded": share >= ENOUGH }))
 }
 
-/// Returns whether the answer contains any token of the question.
+/// Returns `true` if the answer contains any token of the question.
 pub fn relevant(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall_score(text(inputs, 1), text(inputs, 0));
     let words = format!(
@@ -175,7 +175,7 @@ pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "preferred": preferred }))
 }
 
-/// Returns whether the best F1 of an answer with a reference is at least [`ENOUGH`].
+/// Returns `true` if the best F1 of an answer with a reference is at least [`ENOUGH`].
 pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (answers, references) = (texts(inputs, 1), texts(inputs, 0));
     // Equal strings are equivalent even without tokens.

@@ -149,7 +149,7 @@ impl Results {
         [self.rows.gold_hash(row), self.preds[row]]
     }
 
-    /// Whether a metric has a rating in any row.
+    /// Returns `true` if a metric has a rating in any row.
     pub(super) fn is_rated(&self, metric: &str) -> bool {
         self.ratings
             .get(metric)

@@ -59,7 +59,7 @@ pub(super) fn cost(text: &str, query: &mut Query) -> Result<Cost, String> {
     })
 }
 
-/// Whether the query calls another endpoint (`SERVICE`).
+/// Returns `true` if the query calls another endpoint (`SERVICE`).
 #[cfg(feature = "sparql-http")]
 pub(super) fn uses_service(query: &mut Query) -> bool {
     analyze(query).uses_service

@@ -115,7 +115,7 @@ impl Endpoint {
     }
 }
 
-/// Whether a query would make the endpoint call other endpoints. A query that our parser rejects
+/// Returns `true` if a query would make the endpoint call other endpoints. A query that our parser rejects
 /// may still be valid for the endpoint, which can have extensions and predefined prefixes. Such a
 /// query is rejected if it contains the word `service`, or a Unicode escape, which could hide it.
 fn may_use_service(query: &str) -> Result<bool, SparqlError> {

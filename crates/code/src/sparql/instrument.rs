@@ -87,7 +87,7 @@ fn has_variable(triple: &TriplePattern) -> bool {
         || is_variable(&triple.object)
 }
 
-/// Whether a term of a pattern gets a value in each row. A blank node does too.
+/// Returns `true` if a term of a pattern gets a value in each row. A blank node does too.
 fn is_variable(term: &TermPattern) -> bool {
     matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
 }

@@ -40,7 +40,7 @@ pub enum QueryResults {
 }
 
 impl QueryResults {
-    /// Whether there is at least one solution or triple. The value of an `ASK` counts as a result,
+    /// Returns `true` if there is at least one solution or triple. The value of an `ASK` counts as a result,
     /// also if it is `false`; so does the single solution of a `SELECT (COUNT(*) ..)` that counts
     /// 0.
     pub const fn has_results(self) -> bool {

@@ -127,7 +127,7 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// Whether the marker at this position can start a comment: not in a URL (`https://`) and not
+    /// Returns `true` if the marker at this position can start a comment: not in a URL (`https://`) and not
     /// in a word (`C#`, `i--`).
     fn may_start_comment(&self) -> bool {
         let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
@@ -231,7 +231,7 @@ impl<'a> Scan<'a> {
         self.after_quote(SINGLE, end)
     }
 
-    /// Whether the quote at this position is in or after a word. Prefixed strings such as `b'..'`
+    /// Returns `true` if the quote at this position is in or after a word. Prefixed strings such as `b'..'`
     /// are not words.
     fn is_apostrophe(&self) -> bool {
         let before = self.code[..self.at].chars().next_back();

@@ -6,9 +6,9 @@
 pub(super) struct CommentSyntax {
     /// The marker of a comment that extends to the end of the line, or an empty string.
     pub(super) line: &'static str,
-    /// Whether `/* */` is a comment.
+    /// `true` if `/* */` is a comment.
     pub(super) block: bool,
-    /// Whether `'a` may be a Rust lifetime, so that only `'a'` and `'\n'` are literals.
+    /// `true` if `'a` may be a Rust lifetime, so that only `'a'` and `'\n'` are literals.
     pub(super) lifetimes: bool,
 }
 
@@ -125,7 +125,7 @@ fn dashes(before: &str, after: &str) -> Evidence {
     }
 }
 
-/// Whether a single quote and a name follow `&` or `<`, which only lifetimes do.
+/// Returns `true` if a single quote and a name follow `&` or `<`, which only lifetimes do.
 fn has_lifetime(code: &str) -> bool {
     code.match_indices('\'').any(|(at, _)| {
         let mut after = code[at + 1..].chars();

@@ -145,7 +145,7 @@ impl<'a> Tokens<'a> {
         self.all.push(Token::Leaf(kind, text));
     }
 
-    /// Whether a node is a semicolon or line break that only ends a statement.
+    /// Returns `true` if a node is a semicolon or line break that only ends a statement.
     fn is_optional(&self, kind: &str, parent: &str) -> bool {
         let ends = kind == ";" || kind.trim().is_empty();
         ends && self.language != Language::Rust && !parent.contains("for_statement")

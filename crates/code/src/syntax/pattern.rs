@@ -71,7 +71,7 @@ impl RegexPattern {
         Ok(())
     }
 
-    /// Whether the pattern matches anywhere in a string.
+    /// Returns `true` if the pattern matches anywhere in a string.
     ///
     /// # Errors
     /// An invalid pattern, or a string that is too long for it.

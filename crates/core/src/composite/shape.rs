@@ -77,9 +77,9 @@ pub enum Shape<L> {
     Leaf(L),
     /// The weighted mean.
     Weighted(Vec<(Self, f64)>),
-    /// Whether every component passes.
+    /// Passes if every component passes.
     All(Vec<Self>),
-    /// Whether any component passes.
+    /// Passes if any component passes.
     Any(Vec<Self>),
     /// The smallest value.
     Min(Vec<Self>),
@@ -149,7 +149,7 @@ pub trait Leaf {
     fn name(&self) -> &str;
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
-    /// Returns whether both are the same component, which is evaluated once per row.
+    /// Returns `true` if both are the same component, which is evaluated once per row.
     fn is(&self, other: &Self) -> bool;
 }
 

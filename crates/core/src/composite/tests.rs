@@ -373,7 +373,7 @@ fn a_score_has_the_results_of_components_that_are_numbers_only_if_its_explanatio
 const NODE: MetricSpec<'static> = MetricSpec::new("short").with_kind(ScoreKind::Bool);
 const BRANCH: MetricSpec<'static> = MetricSpec::new("branch").with_range(0.0, 1.0);
 
-/// Whether the components of the branches `yes` and `no` of a tree are called, and its path if there is a score.
+/// Returns which branches of a tree, `yes` and `no`, are called, and its path if there is a score.
 fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
     let named = |index, spec| Named {
         index,

@@ -26,7 +26,7 @@ pub struct Requirement {
     need: Need,
     /// The hash of the prompt of a judge, without the inputs of a row.
     prompt: Option<Arc<str>>,
-    /// Whether the model has to return log probabilities.
+    /// `true` if the model has to return log probabilities.
     needs_logprobs: bool,
 }
 
@@ -129,7 +129,7 @@ impl Requirement {
         }
     }
 
-    /// Returns whether this is a check that needs no model.
+    /// Returns `true` if this is a check that needs no model.
     #[doc(hidden)]
     pub fn is_check(&self) -> bool {
         matches!(self.need, Need::Check(_))
@@ -199,7 +199,7 @@ impl Requirement {
         Self::new(metric, Need::Offline)
     }
 
-    /// Returns whether the metric is a judge without a language model, which cannot score any row.
+    /// Returns `true` if the metric is a judge without a language model, which cannot score any row.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Requirement;
@@ -210,7 +210,7 @@ impl Requirement {
         matches!(self.need, Need::MissingModel(_))
     }
 
-    /// Returns whether the metric is a judge that scores by its offline stand-in, as requested, in place of a model.
+    /// Returns `true` if the metric is a judge that scores by its offline stand-in, as requested, in place of a model.
     ///
     /// ```
     /// use dsrs_metrics::{judge::shipped::SemanticEquivalence, prelude::*};

@@ -94,7 +94,7 @@ impl fmt::Debug for Key {
 
 /// A metric whose parameters can be compared.
 pub trait Configured: Send + Sync + 'static {
-    /// Returns whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
+    /// Returns `true` if all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
     fn has_same_parameters(&self, other: &Self) -> bool;
 
     /// Returns the name and the value of each parameter. `None` for a type that implements neither `Serialize` nor

@@ -155,7 +155,7 @@ pub struct Turns {
     /// The most turns of a row.
     pub max: usize,
     pub reduction: Reduction,
-    /// Whether the score of a turn is a `bool`.
+    /// `true` if the score of a turn is a `bool`.
     pub is_verdict: bool,
 }
 

@@ -143,7 +143,7 @@ impl JudgeError {
         matches!(self.kind, Kind::NoItems)
     }
 
-    /// Returns whether the call of the model was only estimated, so that there is no reply to judge by.
+    /// Returns `true` if the call of the model was only estimated, so that there is no reply to judge by.
     pub(super) fn is_estimated(&self) -> bool {
         matches!(&self.kind, Kind::Model(error) if error.is_estimated())
     }

@@ -10,7 +10,7 @@ use crate::json::unique_keys::UniqueKeys;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flaw {
     pub(super) text: String,
-    /// Whether the reply is truncated.
+    /// `true` if the reply is truncated.
     pub(super) is_cut: bool,
 }
 

@@ -115,9 +115,9 @@ impl Judgement {
 
 /// The kind of a judge's score.
 pub trait Kind {
-    /// Whether the score is a bool or a number.
+    /// The kind of the score: a bool or a number.
     const KIND: ScoreKind;
-    /// Whether the score itself is a verdict.
+    /// Says if the score itself is a verdict.
     type Verdict;
 }
 

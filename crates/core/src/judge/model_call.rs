@@ -371,7 +371,7 @@ fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: &Flaw) -> JudgeErro
     JudgeError::unreadable(lm.id(), &flaw.text, &beginning)
 }
 
-/// Returns whether a reply without an answer is a refusal, for models that do not flag refusals.
+/// Returns `true` if a reply without an answer is a refusal, for models that do not flag refusals.
 fn is_refusal(text: &str) -> bool {
     const OPENINGS: [&str; 9] = [
         "i'm sorry",

@@ -225,7 +225,7 @@ impl Panel {
         quorum.unwrap_or_else(|| self.num_judges(signature) / 2 + 1)
     }
 
-    /// Returns whether a quorum is set, so that a judge without a verdict is allowed.
+    /// Returns `true` if a quorum is set, so that a judge without a verdict is allowed.
     pub(super) fn has_quorum(&self, signature: &Signature) -> bool {
         self.settings.quorum.or(signature.panel.quorum).is_some()
     }

@@ -420,7 +420,7 @@ pub enum Unknown {}
 /// A trait that no type implements.
 pub trait Unmet: Answer {}
 
-/// Returns whether a number is an integer that a double represents exactly.
+/// Returns `true` if a number is an integer that a double represents exactly.
 fn exact(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0
 }

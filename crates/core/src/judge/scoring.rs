@@ -242,7 +242,7 @@ fn without_lead<'t>(token: &'t str, lead: &str, is_first: bool) -> Option<&'t st
     }
 }
 
-/// Whether a string is the beginning of a value, or the value with what follows it in the reply.
+/// Returns `true` if a string is the beginning of a value, or the value with what follows it in the reply.
 fn fits(text: &str, value: &str) -> bool {
     if value.starts_with(text) {
         return true;

@@ -80,7 +80,7 @@ pub(super) struct PromptSettings {
     pub(super) instruction: Option<String>,
     pub(super) demos: Vec<Example>,
     pub(super) context: Option<String>,
-    /// Whether the judge is one of two that are combined into one score.
+    /// `true` if the judge is one of two that are combined into one score.
     pub(super) is_half: bool,
 }
 

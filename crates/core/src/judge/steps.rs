@@ -33,12 +33,12 @@ impl Step {
 }
 
 impl Signature {
-    /// Whether there are several calls, or outputs with an item for each item of a list.
+    /// Returns `true` if there are several calls, or outputs with an item for each item of a list.
     pub(super) fn has_steps_or_lists(&self) -> bool {
         !self.steps.is_empty() || self.outputs.iter().any(|output| output.each.is_some())
     }
 
-    /// Whether an output has an item for each item of this input or step, or the step is a list.
+    /// Returns `true` if an output has an item for each item of this input or step, or the step is a list.
     pub(super) fn is_list(&self, name: &str) -> bool {
         let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
         let mut outputs = self.outputs.iter().chain(of_steps);
@@ -162,7 +162,7 @@ const NUMBER: &str = "item";
 /// The field of an item that is no object.
 const VALUE: &str = "value";
 
-/// Whether items of this schema have their number among their own fields.
+/// Returns `true` if items of this schema have their number among their own fields.
 fn is_object(schema: &Value) -> bool {
     schema["properties"]
         .as_object()

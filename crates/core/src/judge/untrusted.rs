@@ -109,7 +109,7 @@ trait Trusted {}
 #[derive(Clone, PartialEq)]
 pub struct Content {
     pub(super) text: Option<String>,
-    /// Whether the value is there, and has nothing but white space.
+    /// `true` if the value is there, and has nothing but white space.
     pub(super) is_blank: bool,
     /// The number of items of a list.
     pub(super) items: usize,
@@ -153,7 +153,7 @@ impl Content {
     }
 }
 
-/// Whether a value is `null`, a string of white space only, or a list of such values.
+/// Returns `true` if a value is `null`, a string of white space only, or a list of such values.
 fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,

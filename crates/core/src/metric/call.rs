@@ -50,7 +50,7 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub(crate) memo: Option<&'a Memo>,
     /// The spec of an instance with settings of its own.
     pub(crate) spec: Option<&'a MetricSpec<'a>>,
-    /// Whether details and feedback of the answer are read.
+    /// `true` if details and feedback of the answer are read.
     pub(crate) is_explained: bool,
 }
 
@@ -105,7 +105,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         pub const fn without_explanation() => is_explained = false;
     }
 
-    /// Returns whether details and feedback of the answer are read. A metric that implements
+    /// Returns `true` if details and feedback of the answer are read. A metric that implements
     /// [`Metric::answer`](crate::Metric::answer) by hand need not write them otherwise.
     ///
     /// ```

@@ -214,7 +214,7 @@ impl MetricIdentity {
             .map(|(_, value)| value.clone())
     }
 
-    /// Returns whether higher or lower scores are better.
+    /// Returns `true` if higher or lower scores are better.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};

@@ -180,7 +180,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration().map_or_else(by_hand, Declaration::spec)
     }
 
-    /// Returns whether the rows have the fields that the metric reads, with values of the right types.
+    /// Returns `true` if the rows have the fields that the metric reads, with values of the right types.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::IntentAccuracy, prelude::*};

@@ -56,7 +56,7 @@ use crate::spec::MetricSpec;
 )]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
-    /// Returns whether the pair passes.
+    /// Returns `true` if the pair passes.
     ///
     /// A prediction that lacks a field which the metric requires, or has `null` there, does not pass.
     ///

@@ -71,7 +71,7 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// The parameters, in the order of the struct.
     const PARAMS: &'static [ParamSpec<'static>];
 
-    /// Whether there is a [`DEFAULT`](Self::DEFAULT).
+    /// Says if there is a [`DEFAULT`](Self::DEFAULT).
     #[doc(hidden)]
     type Kind: DefaultKind;
 
@@ -156,7 +156,7 @@ pub trait HasParams<G> {
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// Whether the defaults of a struct of parameters are constants: [`ConstantDefaults`] or [`ComputedDefaults`]. Only then
+/// Says if the defaults of a struct of parameters are constants: [`ConstantDefaults`] or [`ComputedDefaults`]. Only then
 /// the name of a metric is a constant too, as for a metric with `#[param]`s of its own.
 pub trait DefaultKind {
     /// Constant only if both are.

@@ -149,13 +149,13 @@ impl Params {
         self.values.shift_remove(name)
     }
 
-    /// Returns whether there is a value for this parameter.
+    /// Returns `true` if there is a value for this parameter.
     #[doc(hidden)]
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// Returns whether the value for this parameter equals `text`.
+    /// Returns `true` if the value for this parameter equals `text`.
     pub(crate) fn is(&self, name: &str, text: Option<&str>) -> bool {
         text.is_some_and(|text| self.values.get(name).is_some_and(|value| value == text))
     }

@@ -79,7 +79,7 @@ mod tests {
     use crate::rows::dynamic::{Example, Prediction};
     use crate::{example, metric, prediction};
 
-    /// Whether the answers are equal.
+    /// Passes if the answers are equal.
     #[metric(explain = |answer, given, _| format!("expected {answer}, found {given}"))]
     fn same(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
         answer == given

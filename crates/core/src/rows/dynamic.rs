@@ -251,7 +251,7 @@ macro_rules! prediction {
 }
 
 impl MetricSpec<'_> {
-    /// Returns whether the rows have every required field, except fields without which a prediction is scored. The
+    /// Returns `true` if the rows have every required field, except fields without which a prediction is scored. The
     /// fields' types are checked by [`Metric::can_evaluate`](crate::Metric::can_evaluate).
     ///
     /// ```

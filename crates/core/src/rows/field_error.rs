@@ -54,7 +54,7 @@ pub enum FieldError {
 }
 
 impl FieldError {
-    /// Returns whether the field has a value of another type.
+    /// Returns `true` if the field has a value of another type.
     pub(crate) const fn is_of_type(&self) -> bool {
         matches!(self, Self::WrongType { .. })
     }

@@ -339,7 +339,7 @@ pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row.read_field(field)
 }
 
-/// Returns whether [`read`] succeeds.
+/// Returns `true` if [`read`] succeeds.
 pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
@@ -415,7 +415,7 @@ fn unreadable(
     })
 }
 
-/// Returns whether the deserializer's message contains more than that a string has the wrong type.
+/// Returns `true` if the deserializer's message contains more than that a string has the wrong type.
 fn is_specific(error: &serde_json::Error) -> bool {
     !error.to_string().starts_with("invalid type: ")
 }

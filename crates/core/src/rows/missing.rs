@@ -20,9 +20,9 @@ pub struct MissingFields {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingField {
     pub name: Cow<'static, str>,
-    /// Whether the prediction has the field, without a value: `null`, or an empty cell of a CSV file.
+    /// `true` if the prediction has the field, without a value: `null`, or an empty cell of a CSV file.
     pub is_null: bool,
-    /// Whether the function of the metric gets `None`, so that it can explain the score itself.
+    /// `true` if the function of the metric gets `None`, so that it can explain the score itself.
     is_visible: bool,
 }
 
@@ -142,7 +142,7 @@ impl Absent {
     }
 }
 
-/// Returns whether a metric that scores predictions without the field can score the row.
+/// Returns `true` if a metric that scores predictions without the field can score the row.
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,

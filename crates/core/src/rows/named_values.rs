@@ -33,7 +33,7 @@ type Name = Cow<'static, str>;
 #[serde(transparent)]
 pub struct Fields {
     values: Entries,
-    /// Whether the values come from an untyped format (CSV), so that `"0.5"` can be parsed as a number
+    /// `true` if the values come from an untyped format (CSV), so that `"0.5"` can be parsed as a number
     /// and `""` as absent.
     #[serde(skip)]
     #[doc(hidden)]
@@ -72,7 +72,7 @@ impl Fields {
         self.values.get_mut(name)
     }
 
-    /// Returns whether the row has the field.
+    /// Returns `true` if the row has the field.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -198,7 +198,7 @@ impl Fields {
         self.values.len()
     }
 
-    /// Returns whether the row has no fields.
+    /// Returns `true` if the row has no fields.
     ///
     /// ```
     /// # use dsrs_metrics::{prediction, rows::Fields};

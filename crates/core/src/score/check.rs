@@ -34,7 +34,7 @@ use crate::trajectory::Condition;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// Whether the row passes.
+    /// `true` if the row passes.
     pub passed: bool,
     /// The reason for a failure, or other feedback.
     pub feedback: Option<String>,

@@ -47,23 +47,23 @@ pub(crate) struct ComponentResult {
     outcome: Option<Outcome>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) cost_msats: u64,
-    /// Whether the component's future has not finished.
+    /// `true` if the component's future has not finished.
     #[serde(skip)]
     pub(crate) is_pending: bool,
 }
 
 impl ComponentResult {
-    /// Returns whether the result is a score of numbers only.
+    /// Returns `true` if the result is a score of numbers only.
     pub(crate) fn is_plain(&self) -> bool {
         self.scored().is_some_and(Scored::is_plain)
     }
 
-    /// Returns whether the component has not been evaluated yet.
+    /// Returns `true` if the component has not been evaluated yet.
     pub(crate) fn is_open(&self) -> bool {
         self.outcome.is_none() && !self.is_pending
     }
 
-    /// Returns whether the budget did not cover the component.
+    /// Returns `true` if the budget did not cover the component.
     pub(crate) fn is_over_budget(&self) -> bool {
         self.outcome.as_ref().is_some_and(Outcome::is_skipped)
     }
@@ -85,7 +85,7 @@ impl ComponentResult {
         }
     }
 
-    /// Returns whether the component could have any score, see [`MetricError::is_estimated`].
+    /// Returns `true` if the component could have any score, see [`MetricError::is_estimated`].
     pub(crate) fn is_estimated(&self) -> bool {
         self.error().is_some_and(MetricError::is_estimated)
     }

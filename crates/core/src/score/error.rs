@@ -269,7 +269,7 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns whether the metric, or the component that left a composite without a score, requires a field that the
+    /// Returns `true` if the metric, or the component that left a composite without a score, requires a field that the
     /// prediction does not have, or whose value is `null`.
     ///
     /// ```
@@ -306,7 +306,7 @@ impl MetricError {
         }
     }
 
-    /// Returns whether the metric called a model whose calls are estimated, so that it could have any score.
+    /// Returns `true` if the metric called a model whose calls are estimated, so that it could have any score.
     pub(crate) fn is_estimated(&self) -> bool {
         let causes = std::iter::successors(self.source(), |error| (*error).source());
         causes

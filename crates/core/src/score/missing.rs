@@ -91,7 +91,7 @@ impl Scored {
 }
 
 impl Scored {
-    /// Returns whether a judge, or a judge among the components, scored the row by token overlap instead of with a model.
+    /// Returns `true` if a judge, or a judge among the components, scored the row by token overlap instead of with a model.
     ///
     /// ```
     /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

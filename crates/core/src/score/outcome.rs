@@ -117,7 +117,7 @@ impl Outcome {
         }
     }
 
-    /// Returns whether the outcome, or one of a component, contributes to a score of all rows.
+    /// Returns `true` if the outcome, or one of a component, contributes to a score of all rows.
     #[doc(hidden)]
     pub fn has_contribution(&self) -> bool {
         match self {
@@ -130,7 +130,7 @@ impl Outcome {
         }
     }
 
-    /// Returns whether the metric or the program failed.
+    /// Returns `true` if the metric or the program failed.
     ///
     /// ```
     /// # use dsrs_metrics::Outcome;
@@ -142,7 +142,7 @@ impl Outcome {
         matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
     }
 
-    /// Returns whether a budget did not cover the row.
+    /// Returns `true` if a budget did not cover the row.
     #[doc(hidden)]
     pub fn is_skipped(&self) -> bool {
         matches!(self, Self::Skipped { .. })

@@ -17,7 +17,7 @@ const REPLIED_BY: &str = "replied_by";
 /// The judges of a panel that returned no verdict, although the row has a score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LostJudges {
-    /// Whether the panel sets a quorum, which allows the others to fail.
+    /// `true` if the panel sets a quorum, which allows the others to fail.
     pub is_allowed: bool,
     /// The error of the first of them.
     pub first_error: Box<str>,

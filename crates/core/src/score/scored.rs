@@ -138,7 +138,7 @@ impl Scored {
         }
     }
 
-    /// Returns whether the score has no data but details and feedback.
+    /// Returns `true` if the score has no data but details and feedback.
     #[doc(hidden)]
     pub fn is_simple(&self) -> bool {
         matches!(self.note, Note::None | Note::Feedback)
@@ -342,7 +342,7 @@ impl Scored {
         }
     }
 
-    /// Returns whether the score is a number with confidence 1, without details, feedback, components or named scores.
+    /// Returns `true` if the score is a number with confidence 1, without details, feedback, components or named scores.
     #[inline]
     #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
     pub(crate) fn is_plain(&self) -> bool {

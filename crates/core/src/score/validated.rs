@@ -189,13 +189,13 @@ fn validate(
     }
 }
 
-/// Returns whether a value is finite and in the declared range.
+/// Returns `true` if a value is finite and in the declared range.
 #[inline]
 fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
     value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
 }
 
-/// Returns whether a bool metric's value is 0 or 1. The score of a run is the share of rows that are true.
+/// Returns `true` if a bool metric's value is 0 or 1. The score of a run is the share of rows that are true.
 #[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
 #[inline]
 fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {

@@ -25,10 +25,10 @@ pub struct FieldSpec<'a> {
     /// The type as the metric's author wrote it, e.g. `&str`.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// Whether a row without the field is an error, or is counted as a row without it (see
+    /// `true` if a row without the field is an error, or is counted as a row without it (see
     /// [`may_be_missing`](Self::may_be_missing)).
     pub required: bool,
-    /// Whether a prediction without the required field is scored, and counted: `missing` of `#[metric]` or `#[pred]`.
+    /// `true` if a prediction without the required field is scored, and counted: `missing` of `#[metric]` or `#[pred]`.
     #[serde(skip_serializing_if = "is_false")]
     pub may_be_missing: bool,
     /// The description of the type for users who do not read Rust, if it has one.
@@ -72,7 +72,7 @@ impl<'a> FieldSpec<'a> {
         self
     }
 
-    /// Returns whether a row without the field is an error.
+    /// Returns `true` if a row without the field is an error.
     pub(crate) const fn is_needed(&self) -> bool {
         self.required && !self.may_be_missing
     }
@@ -143,7 +143,7 @@ pub struct ParamSpec<'a> {
 }
 
 impl ParamSpec<'_> {
-    /// Returns whether the parameter is the name of the prediction's field at this position.
+    /// Returns `true` if the parameter is the name of the prediction's field at this position.
     pub(crate) fn names_prediction(&self, position: usize) -> bool {
         self.names.contains(&(Side::Pred, position))
     }

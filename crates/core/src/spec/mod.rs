@@ -34,7 +34,7 @@ pub enum MetricTier {
     Truth,
 }
 
-/// Whether larger or smaller values are better.
+/// The direction in which values are better.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -100,7 +100,7 @@ impl ScoreRange {
     /// ```
     pub const UNIT: Self = Self { min: 0.0, max: 1.0 };
 
-    /// Returns whether `value` is in the range. NaN never is.
+    /// Returns `true` if `value` is in the range. NaN never is.
     ///
     /// ```
     /// # use dsrs_metrics::contract::ScoreRange;
@@ -152,20 +152,20 @@ pub struct MetricSpec<'a> {
     pub threshold: Option<f64>,
     /// The interval that contains every value; `None` means any finite number.
     pub range: Option<ScoreRange>,
-    /// Whether larger or smaller values are better, before [`strict`](Self::strict) is applied.
+    /// The direction in which values are better, before [`strict`](Self::strict) is applied.
     pub direction: Direction,
-    /// Whether each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
+    /// `true` if each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
     pub strict: bool,
     /// The score of a prediction that lacks a required field, or has `null` there; `None` if that is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<f64>,
-    /// Whether the metric is asynchronous.
+    /// `true` if the metric is asynchronous.
     pub is_async: bool,
     /// The fields read from the gold example.
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
-    /// Whether the metric reads nothing else of the rows, so that their other fields need not be decoded.
+    /// `true` if the metric reads nothing else of the rows, so that their other fields need not be decoded.
     #[serde(skip)]
     pub only_fields: bool,
     /// The parameters.
@@ -430,7 +430,7 @@ impl<'a> MetricSpec<'a> {
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
     }
 
-    /// Returns whether a reported score is a pass, or `None` if the metric neither returns `bool` nor has a threshold.
+    /// Returns `true` if a reported score is a pass, or `None` if the metric neither returns `bool` nor has a threshold.
     ///
     /// ```
     /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -448,7 +448,7 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Returns whether a score is a pass, before [`strict`](Self::strict) is applied.
+    /// Returns `true` if a score is a pass, before [`strict`](Self::strict) is applied.
     #[inline]
     pub(crate) fn verdict(&self, raw: f64) -> Option<bool> {
         match (self.kind, self.threshold, self.direction) {
@@ -459,7 +459,7 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Returns whether every score is replaced with 1 or 0.
+    /// Returns `true` if every score is replaced with 1 or 0.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -470,7 +470,7 @@ impl<'a> MetricSpec<'a> {
         self.strict
     }
 
-    /// Returns whether a larger reported score is better. For a strict metric it always is, because a pass is 1.
+    /// Returns `true` if a larger reported score is better. For a strict metric it always is, because a pass is 1.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{Direction, MetricSpec};

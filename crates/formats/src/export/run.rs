@@ -103,7 +103,7 @@ impl<'a> ExportedRun<'a> {
             .map_or(0.0, |manifest| manifest.run.failure_score)
     }
 
-    /// Whether the scores of a metric are pass or fail.
+    /// Returns `true` if the scores of a metric are pass or fail.
     pub(super) fn is_verdict(&self, metric: &str) -> bool {
         self.metrics
             .get(metric)

@@ -81,7 +81,7 @@ pub(super) fn unreadable(
     }
 }
 
-/// Whether a body cannot be decoded (decompressed, or divided into chunks), as opposed to one that cannot be received.
+/// Returns `true` if a body cannot be decoded (decompressed, or divided into chunks), as opposed to one that cannot be received.
 fn is_corrupt(error: &reqwest::Error) -> bool {
     let mut io_errors = sources(error).filter_map(|error| error.downcast_ref::<io::Error>());
     io_errors.any(|error| {
@@ -374,7 +374,7 @@ pub(super) fn sanitize(text: &str, target: &Target) -> String {
     }
 }
 
-/// Whether a word may be a key or derived from one: it has a known prefix, is masked by the
+/// Returns `true` if a word may be a key or derived from one: it has a known prefix, is masked by the
 /// provider, is a hash, or is a part of the configured key.
 fn looks_secret(word: &str, target: &Target) -> bool {
     const PREFIXES: [&str; 8] = ["sk-", "sk_", "pk-", "AIza", "gsk_", "xai-", "hf_", "key-"];

@@ -142,7 +142,7 @@ impl Provider {
             .collect()
     }
 
-    /// Whether its default address is on this machine, where no key is required.
+    /// Returns `true` if its default address is on this machine, where no key is required.
     pub(super) fn is_local(&self) -> bool {
         self.base_url.starts_with("http://")
     }

@@ -58,7 +58,7 @@ pub(in super::super) struct Target {
     /// The base URL without its secrets; `None` if it is the provider's default.
     pub(super) redacted_base_url: Option<String>,
     pub(super) headers: Vec<(HeaderName, String)>,
-    /// Whether the provider's API accepts a JSON schema.
+    /// `true` if the provider's API accepts a JSON schema.
     pub(super) supports_schema: bool,
 }
 

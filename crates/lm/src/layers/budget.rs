@@ -196,7 +196,7 @@ impl LmBudget {
         lock(&self.state).largest_rejected
     }
 
-    /// Whether, and by how much, replies had more tokens than their calls allowed.
+    /// Returns by how much replies had more tokens than their calls allowed.
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -320,7 +320,7 @@ impl LmBudget {
         Ok(Some(calls.iter().map(reservation).collect()))
     }
 
-    /// Whether both are clones of one budget.
+    /// Returns `true` if both are clones of one budget.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
     }

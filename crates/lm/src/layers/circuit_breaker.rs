@@ -118,7 +118,7 @@ struct State {
 struct Open {
     until: Instant,
     last: LmError,
-    /// Whether the trial call is in progress.
+    /// `true` if the trial call is in progress.
     in_trial: bool,
 }
 
@@ -243,7 +243,7 @@ impl Circuit {
     }
 }
 
-/// Whether an error indicates that the provider is down.
+/// Returns `true` if an error indicates that the provider is down.
 fn is_failure(error: &LmError) -> bool {
     let is_available = matches!(
         error.kind(),

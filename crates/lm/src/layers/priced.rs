@@ -201,7 +201,7 @@ impl<L: LanguageModel> Priced<L> {
         }
     }
 
-    /// Whether an interrupted run has spent some of the budget.
+    /// Returns `true` if an interrupted run has spent some of the budget.
     fn is_spent_before(&self) -> bool {
         self.budget
             .as_ref()

@@ -171,7 +171,7 @@ impl Replay {
         CURRENT.try_with(Clone::clone).ok().flatten()
     }
 
-    /// Returns whether calls are recorded.
+    /// Returns `true` if calls are recorded.
     pub fn is_recording(&self) -> bool {
         self.mode != Mode::Replaying
     }
@@ -248,7 +248,7 @@ impl Replay {
         }
     }
 
-    /// Returns whether a model is called for this request.
+    /// Returns `true` if a model is called for this request.
     pub(super) fn is_called(&self, lm: &dyn LanguageModel, request: &LmRequest) -> bool {
         let key = key_of(lm.id(), &lm.effective_request(request));
         self.is_recording()

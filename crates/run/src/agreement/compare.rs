@@ -19,7 +19,7 @@ type Row = (Rating, Label);
 pub(super) struct Compared {
     pub(super) classes: Vec<String>,
     pub(super) matrix: Result<ConfusionMatrix, Note>,
-    /// Whether the classes have an order, so that some disagreements are worse than others.
+    /// `true` if the classes have an order, so that some disagreements are worse than others.
     pub(super) ordered: bool,
     /// Scores and labels as numbers, for their order only.
     pub(super) ranked: Result<(Vec<f64>, Vec<f64>), Note>,
@@ -149,7 +149,7 @@ impl Pairs<'_> {
             .map(|(row, (rating, label))| (row, rating, label))
     }
 
-    /// Whether every score is 0 or 1.
+    /// Returns `true` if every score is 0 or 1.
     fn zero_or_one(&self) -> bool {
         let mut scores = self.rows.iter().filter_map(|(rating, _)| rating.score());
         scores.all(|score| score == 0.0 || score == 1.0)

@@ -14,7 +14,7 @@ pub enum Rating {
     Missing(Cow<'static, str>),
     /// A score with a verdict.
     Verdict {
-        /// Whether the row passed.
+        /// `true` if the row passed.
         passed: bool,
         /// The score.
         score: f64,
@@ -30,7 +30,7 @@ pub enum Rating {
 pub enum Label {
     /// The row has no label.
     Missing,
-    /// Whether the row should pass.
+    /// `true` if the row should pass.
     Bool(bool),
     /// A number, on the scale of the scores or on another one.
     Number(f64),

@@ -39,9 +39,9 @@ const BATCH: usize = 1 << 16;
 #[derive(Default)]
 struct Header {
     names: Vec<String>,
-    /// Whether each column is decoded, if only those of a selection are.
+    /// For each column, `true` if it is decoded, if only those of a selection are.
     selected: Option<Vec<bool>>,
-    /// Whether strings have the apostrophe before formulas that result files have.
+    /// `true` if strings have the apostrophe before formulas that result files have.
     has_escapes: bool,
 }
 
@@ -266,7 +266,7 @@ pub(super) fn duplicate(names: &[String]) -> Option<&str> {
         .find(|name| !seen.insert(*name))
 }
 
-/// Whether these are columns of a result file: `id`, and of a metric its value, `NAME.outcome` and `NAME.cost_msats`.
+/// Returns `true` if these are columns of a result file: `id`, and of a metric its value, `NAME.outcome` and `NAME.cost_msats`.
 pub(super) fn are_of_results(names: &[String]) -> bool {
     let names: HashSet<_> = names.iter().map(String::as_str).collect();
     let is_metric = |name: &&str| {

@@ -176,7 +176,7 @@ fn has_suspicious_number(row: &Row) -> bool {
         || any(&row.attributes)
 }
 
-/// Whether the value contains a float that a 64-bit integer could have been rounded to (negative
+/// Returns `true` if the value contains a float that a 64-bit integer could have been rounded to (negative
 /// ones start at 2^63), or a float of 0.
 fn is_suspicious(value: &Value) -> bool {
     match value {
@@ -261,7 +261,7 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
     }
 }
 
-/// Returns whether there was a value.
+/// Returns `true` if there was a value.
 fn insert(fields: &mut Fields, name: Cow<'static, str>, value: Value) -> bool {
     match name {
         Cow::Borrowed(name) => fields.insert_static(name, value).is_some(),

@@ -54,7 +54,7 @@ impl Mapping {
         &self.path
     }
 
-    /// Whether the mapping sets this field.
+    /// Returns `true` if the mapping sets this field.
     pub fn sets(&self, side: Side, field: &str) -> bool {
         matches!(&self.target, Target::Field(its, name) if *its == side && name == field)
     }

@@ -21,17 +21,17 @@ use crate::in_order::in_order;
 pub struct ObjectRow {
     /// Its id, or else its number in the file.
     pub id: String,
-    /// Whether the row contains its id.
+    /// `true` if the row contains its id.
     pub has_id: bool,
     /// Where it is.
     pub at: Origin,
     /// The keys of `scores`, in the order of the file.
     pub score_names: Vec<String>,
-    /// Whether the values are cells of a format that has only strings.
+    /// `true` if the values are cells of a format that has only strings.
     pub textual: bool,
-    /// Whether the row is from a format with columns, in which a score has several columns.
+    /// `true` if the row is from a format with columns, in which a score has several columns.
     pub is_flat: bool,
-    /// Whether the row is from a result file.
+    /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
     row: RowObject,
 }

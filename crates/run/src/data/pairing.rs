@@ -11,13 +11,13 @@ use crate::contract::rows::pair::{Origin, Pair};
 /// How the rows of a run become pairs.
 #[derive(Debug)]
 pub(crate) struct Pairing {
-    /// Whether several files are read.
+    /// `true` if several files are read.
     several: bool,
     mappings: Vec<Mapping>,
     /// For each mapping, whether a row had a value at its path.
     used: Vec<AtomicBool>,
     selection: Option<FieldSelection>,
-    /// Whether a row may be the gold row itself, and needs no prediction.
+    /// `true` if a row may be the gold row itself, and needs no prediction.
     are_examples: bool,
 }
 

@@ -198,7 +198,7 @@ pub struct Pairs {
     row_limit: usize,
     /// The records of the files that are open or were read.
     records: DataFiles,
-    /// Whether the content of the files is hashed.
+    /// `true` if the content of the files is hashed.
     is_hashed: bool,
     /// The rows of the current batch.
     decoded: std::vec::IntoIter<Result<Pair, DataError>>,
@@ -244,7 +244,7 @@ impl Pairs {
         self.records.clone()
     }
 
-    /// Returns whether reading may block for long, as for a pipe.
+    /// Returns `true` if reading may block for long, as for a pipe.
     pub(crate) fn may_block(&self) -> bool {
         self.files.as_slice().iter().any(RowSource::may_block)
     }

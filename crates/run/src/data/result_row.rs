@@ -61,20 +61,20 @@ pub(super) fn costs_of(column: &str) -> Option<String> {
     Some(format!("{metric}{COST}"))
 }
 
-/// Whether a column contains what a run added to a row for all metrics together, or all attributes.
+/// Returns `true` if a column contains what a run added to a row for all metrics together, or all attributes.
 #[cfg(feature = "csv")]
 pub(super) fn is_of_run(column: &str) -> bool {
     USAGE.contains(&column) || matches!(column, "repeats" | "attributes" | POSITIONAL)
 }
 
 impl RowObject {
-    /// Returns whether the row is from a result file: it has an outcome of each of its metrics, or no metric and only keys of a
+    /// Returns `true` if the row is from a result file: it has an outcome of each of its metrics, or no metric and only keys of a
     /// result file.
     pub(super) fn is_result(&self) -> bool {
         self.outcomes().next().is_some() || !self.is_flat && self.has_no_metric()
     }
 
-    /// Whether `scores` is empty, and all other keys are those of a result file. Rows of other programs may have no scores.
+    /// Returns `true` if `scores` is empty, and all other keys are those of a result file. Rows of other programs may have no scores.
     fn has_no_metric(&self) -> bool {
         let is_key = |key: &str| {
             USAGE.contains(&key)

@@ -27,7 +27,7 @@ pub(super) struct RowObject {
     pub(super) attributes: Fields,
     /// The keys of `scores` in the order of the file, which an object of `serde_json` does not keep.
     pub(super) score_names: Vec<String>,
-    /// Whether the row is from a format with columns, where `gold.answer` is a field of `gold`.
+    /// `true` if the row is from a format with columns, where `gold.answer` is a field of `gold`.
     pub(super) is_flat: bool,
     /// The results that a run added to the row of a result file.
     pub(super) added: Option<Box<Added>>,

@@ -63,12 +63,12 @@ enum Content {
 )]
 pub(super) struct Reading<'p> {
     pub(super) row_limit: usize,
-    /// Whether an apostrophe before a formula in a CSV file is an escape, since the file is derived from a result file. In
+    /// `true` if an apostrophe before a formula in a CSV file is an escape, since the file is derived from a result file. In
     /// a result file it always is.
     pub(super) has_escapes: bool,
     /// Selects the columns that are decoded; without it, all are.
     pub(super) pairing: Option<&'p Arc<Pairing>>,
-    /// Whether the record of the file has its hash.
+    /// `true` if the record of the file has its hash.
     pub(super) is_hashed: bool,
 }
 
@@ -114,7 +114,7 @@ impl RowSource {
         })
     }
 
-    /// Returns whether reading may block for long.
+    /// Returns `true` if reading may block for long.
     pub(super) fn may_block(&self) -> bool {
         match &self.content {
             Content::File(path) => !fs::metadata(path).is_ok_and(|it| it.is_file()),

@@ -81,7 +81,7 @@ impl FieldSelection {
         }
     }
 
-    /// Returns whether the row, after the mappings, has a value in every required field.
+    /// Returns `true` if the row, after the mappings, has a value in every required field.
     pub(super) fn has_required(&self, row: &Pair) -> bool {
         self.required.iter().all(|(side, name)| {
             let value = match side {
@@ -141,7 +141,7 @@ impl FieldSelection {
             .is_none_or(|names| names.contains(&name))
     }
 
-    /// Whether the run reads this field.
+    /// Returns `true` if the run reads this field.
     #[cfg(feature = "csv")]
     pub(super) fn reads_field(&self, side: Side, name: &str) -> bool {
         self.names(side).is_none_or(|names| names.contains(&name))

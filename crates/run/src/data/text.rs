@@ -180,7 +180,7 @@ impl JsonLines {
     }
 }
 
-/// Whether a line, with its end, is longer than a row with `\r\n` may be.
+/// Returns `true` if a line, with its end, is longer than a row with `\r\n` may be.
 fn is_cut(line: &[u8], row_limit: usize) -> bool {
     let limit = row_limit.saturating_add(1 + usize::from(line.ends_with(b"\n")));
     line.len() > limit

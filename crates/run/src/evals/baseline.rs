@@ -199,7 +199,7 @@ impl Baseline {
             .collect()
     }
 
-    /// Returns whether the outcomes of all rows, and what was measured, are the same as in this content.
+    /// Returns `true` if the outcomes of all rows, and what was measured, are the same as in this content.
     pub(super) fn is_same(&self, content: &str) -> bool {
         hash(content.lines()) == self.hash
     }

@@ -87,7 +87,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether the condition compares with the baseline.
+    /// Returns `true` if the condition compares with the baseline.
     pub(super) fn is_relative(&self) -> bool {
         matches!(self.of_group(), Self::NoWorse { .. } | Self::Better { .. })
     }

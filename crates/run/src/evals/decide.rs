@@ -54,7 +54,7 @@ pub(super) struct GateResult {
     pub(super) sentence: String,
     /// The metric whose rows show the reason.
     pub(super) metric: Option<&'static str>,
-    /// Whether the gate compares with the baseline.
+    /// `true` if the gate compares with the baseline.
     pub(super) is_relative: bool,
 }
 

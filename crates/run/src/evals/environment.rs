@@ -63,7 +63,7 @@ impl Update {
     }
 }
 
-/// Whether this runs in CI, by the variable that CI systems set.
+/// Returns `true` if this runs in CI, by the variable that CI systems set.
 fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| !matches!(&*value, "" | "0" | "false"))
 }

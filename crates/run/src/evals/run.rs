@@ -264,7 +264,7 @@ fn fail(message: String) -> ! {
     panic::resume_unwind(Box::new(message))
 }
 
-/// Whether the test harness shows the output of tests as it is printed.
+/// Returns `true` if the test harness shows the output of tests as it is printed.
 fn shows_output() -> bool {
     let is_set = std::env::var("RUST_TEST_NOCAPTURE").is_ok_and(|value| value != "0");
     is_set || std::env::args().any(|it| matches!(&*it, "--nocapture" | "--no-capture"))

@@ -58,7 +58,7 @@ pub trait Evaluator: Module {
     /// The number of examples evaluated concurrently; 0 counts as 1.
     const MAX_CONCURRENCY: usize = 32;
 
-    /// Whether progress is shown on standard error, if it is a terminal.
+    /// `true` if progress is shown on standard error, if it is a terminal.
     const DISPLAY_PROGRESS: bool = true;
 
     /// Scores a single prediction against the expected output.

@@ -53,7 +53,7 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
         let _ = row;
     }
 
-    /// Returns whether [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. Otherwise rows of files need not be
+    /// Returns `true` if [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. Otherwise rows of files need not be
     /// decoded as a whole.
     fn reads_rows(&self) -> bool {
         true

@@ -36,7 +36,7 @@ pub(super) struct Options<G, P> {
     pub(super) show_table: Option<ShowTable<G, P>>,
     pub(super) outputs: Vec<(Format, PathBuf)>,
     pub(super) escape_formulas: bool,
-    /// Whether given predictions are written, too.
+    /// `true` if given predictions are written, too.
     pub(super) save_rows: bool,
     pub(super) render_pair: Option<Render<G, P>>,
     /// As [`render_pair`](Self::render_pair), without gold row and prediction.
@@ -56,7 +56,7 @@ pub(super) struct Options<G, P> {
 }
 
 impl<G, P> Options<G, P> {
-    /// Returns whether rows are kept, written or passed to an observer, so that the details of their scores can be read.
+    /// Returns `true` if rows are kept, written or passed to an observer, so that the details of their scores can be read.
     pub(super) fn shows_rows(&self) -> bool {
         self.keep_results
             || !self.outputs.is_empty()
@@ -64,7 +64,7 @@ impl<G, P> Options<G, P> {
             || self.store.is_some()
     }
 
-    /// Returns whether the run reads fields that no metric reads.
+    /// Returns `true` if the run reads fields that no metric reads.
     pub(super) fn reads_whole_rows(&self) -> bool {
         self.keep_results
             || self.show_table.is_some()

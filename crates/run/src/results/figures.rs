@@ -202,7 +202,7 @@ pub(super) fn figures_of(
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFigures {
-    /// Whether the scores of rows are verdicts or numbers, or there is one score of all rows.
+    /// The kind of the scores: verdicts or numbers of rows, or one score of all rows.
     pub kind: ScoreKind,
     /// The mean, where a failed row counts as the failure score; or the score of all rows.
     pub score: Option<f64>,

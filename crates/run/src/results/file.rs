@@ -171,7 +171,7 @@ impl Results {
         self.run.metrics()
     }
 
-    /// Returns whether the scores of a metric are pass or fail, or numbers. `None` if no row has a score.
+    /// Returns `true` if the scores of a metric are pass or fail, or numbers. `None` if no row has a score.
     ///
     /// A file does not contain the kind: scores are pass or fail if every value is 1 for `passed: true` and 0 for
     /// `passed: false`.

@@ -54,7 +54,7 @@ pub struct ForeignRun {
     pub metrics: IndexMap<String, MetricIdentity>,
     /// How often each row was evaluated.
     pub repeats: Option<u32>,
-    /// Whether the run ended early.
+    /// `true` if the run ended early.
     pub is_partial: bool,
 }
 
@@ -92,7 +92,7 @@ impl ForeignRows {
         self.rows
     }
 
-    /// Returns whether no row has been added.
+    /// Returns `true` if no row has been added.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }

@@ -56,7 +56,7 @@ pub fn markdown_with_rows<G, P>(
     text
 }
 
-/// Whether the verdict is false, or the row failed.
+/// Returns `true` if the verdict is false, or the row failed.
 #[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
     outcome.is_failure()

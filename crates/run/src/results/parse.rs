@@ -30,7 +30,7 @@ pub(super) struct UncheckedRow {
     pred: Option<Value>,
     /// All other keys, or columns.
     fields: Fields,
-    /// Whether the row is from a format with columns.
+    /// `true` if the row is from a format with columns.
     is_flat: bool,
     /// The metrics, in order.
     names: Vec<String>,

@@ -191,7 +191,7 @@ mod tests {
         UncheckedRow::from(ObjectRow::parse(line, &at())?).check()
     }
 
-    /// Whether a line is read, and then as by the parser.
+    /// Returns `true` if a line is read, and then as by the parser.
     fn is_read(line: &str) -> bool {
         let row = of_line(line, &at);
         if let Some(row) = &row {

@@ -49,7 +49,7 @@ impl RowIndex {
         self.ids.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

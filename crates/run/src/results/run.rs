@@ -27,18 +27,18 @@ pub(super) struct Run {
 pub(super) struct KnownMetric {
     /// `None` if no row has a score.
     pub(super) kind: Option<ScoreKind>,
-    /// Whether a score is neither pass or fail nor a mean of repeats that are.
+    /// `true` if a score is neither pass or fail nor a mean of repeats that are.
     pub(super) has_numbers: bool,
-    /// Whether a row is counted for a score of all rows, without a score of its own.
+    /// `true` if a row is counted for a score of all rows, without a score of its own.
     pub(super) is_counted: bool,
-    /// Whether a row has a contribution to a score of all rows.
+    /// `true` if a row has a contribution to a score of all rows.
     pub(super) has_corpus: bool,
-    /// Whether a row has a named score or component with the name of a score of all rows.
+    /// `true` if a row has a named score or component with the name of a score of all rows.
     pub(super) has_corpus_part: bool,
 }
 
 impl KnownMetric {
-    /// Returns whether every score is pass or fail, or the share of a row's repeats that pass.
+    /// Returns `true` if every score is pass or fail, or the share of a row's repeats that pass.
     pub(super) fn has_shares(self) -> bool {
         self.kind.is_some() && !self.has_numbers
     }
@@ -172,7 +172,7 @@ impl Run {
     }
 }
 
-/// Returns whether the manifests of the runs state that lower scores of a metric are better.
+/// Returns `true` if the manifests of the runs state that lower scores of a metric are better.
 pub(super) fn is_lower_better(metric: &str, runs: &[&Run]) -> bool {
     let mut known = runs.iter().filter_map(|run| run.identity(metric));
     known.any(|identity| identity.direction() == Direction::LowerIsBetter)

@@ -20,7 +20,7 @@ use crate::json::describe;
 pub(crate) struct Columns {
     /// Metrics and their parts; all metrics if it is empty.
     pub(super) names: IndexSet<String>,
-    /// Whether a metric is never a part of another one, although its name has a dot.
+    /// `true` if a metric is never a part of another one, although its name has a dot.
     pub(super) are_whole: bool,
     /// The field of the groups.
     pub(super) group: Option<String>,
@@ -162,7 +162,7 @@ impl RunScores {
         (0..self.len()).map(self.scores_of(name))
     }
 
-    /// Returns whether any row has this part.
+    /// Returns `true` if any row has this part.
     pub(super) fn has_part(&self, name: &str) -> bool {
         self.scores.get(name).is_some_and(|column| column.has_part)
     }

@@ -39,7 +39,7 @@ impl Score {
         (self.outcome == Some(ResultOutcome::Scored)).then_some(self.value)
     }
 
-    /// Whether the metric or the program failed. The row counts as the failure score.
+    /// Returns `true` if the metric or the program failed. The row counts as the failure score.
     pub(super) fn is_failure(&self) -> bool {
         self.outcome.is_some_and(ResultOutcome::is_failure)
     }
@@ -79,7 +79,7 @@ impl<'a> Selected<'a> {
         self.metric
     }
 
-    /// Whether a row has this named score or component.
+    /// Returns `true` if a row has this named score or component.
     pub(super) fn has_part(&self, row: &ResultRow) -> bool {
         let (Some(part), Some(score)) = (self.part, row.scores.get(self.metric)) else {
             return false;
@@ -101,7 +101,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Whether this is a score of all rows: of a metric without scores of rows, or `NAME.corpus`.
+    /// Returns `true` if this is a score of all rows: of a metric without scores of rows, or `NAME.corpus`.
     pub(super) fn is_corpus(&self, a: &RunScores, b: &RunScores) -> bool {
         [a, b].iter().any(|RunScores { run, .. }| {
             let known = run.known(self.metric);
@@ -113,7 +113,7 @@ impl<'a> Selected<'a> {
         })
     }
 
-    /// Whether the run has the metric. A run in which no row is scored has no parts.
+    /// Returns `true` if the run has the metric. A run in which no row is scored has no parts.
     pub(super) fn is_in(&self, scores: &RunScores) -> bool {
         let run = &scores.run;
         run.metrics().any(|metric| metric == self.metric)
@@ -124,7 +124,7 @@ impl<'a> Selected<'a> {
             })
     }
 
-    /// Whether scores are pass or fail, or shares of repeats that pass; `None` if no row is scored.
+    /// The kind of the scores: pass or fail, or shares of repeats that pass; `None` if no row is scored.
     pub(super) fn kind(&self, scores: &RunScores) -> Option<ScoreKind> {
         if self.part.is_none() {
             let known = scores.run.known(self.metric);

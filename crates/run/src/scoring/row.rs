@@ -15,7 +15,7 @@ use crate::evaluate::Spending;
 pub struct Rollout {
     /// Its status: scored, gated, skipped or failed.
     pub status: RowStatus,
-    /// Whether it passed the gate, or there is none. It may still have no score.
+    /// `true` if it passed the gate, or there is none. It may still have no score.
     pub passed: bool,
     /// The mean of its proxies in [0, 1]; `None` without proxies, or if one of them has no score.
     pub proxy: Option<f64>,
@@ -63,17 +63,17 @@ impl RowScore {
         self.status.rank()
     }
 
-    /// Returns whether there are fewer rollouts than configured.
+    /// Returns `true` if there are fewer rollouts than configured.
     pub fn is_short(&self) -> bool {
         self.rollouts.len() < self.expected
     }
 
-    /// Returns whether a judge of a panel returned no verdict, although the metric has a score.
+    /// Returns `true` if a judge of a panel returned no verdict, although the metric has a score.
     pub fn is_judged_in_part(&self) -> bool {
         self.has(|scored| scored.lost_judges().is_some())
     }
 
-    /// Returns whether a judge scored by its offline stand-in, without a language model.
+    /// Returns `true` if a judge scored by its offline stand-in, without a language model.
     pub fn is_judged_offline(&self) -> bool {
         self.has(Scored::is_judged_offline)
     }

@@ -63,7 +63,7 @@ pub struct ScoringResult {
     pub metrics: Vec<MetricSummary>,
     /// The manifest of the run. [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate) sets the label and the tags of the program.
     pub manifest: Box<Manifest>,
-    /// Whether all rows were scored, and if not, why.
+    /// That all rows were scored, or why not.
     pub ending: Ending,
     /// What the run took from its store, if it has one.
     pub store: Option<StoreUse>,

@@ -88,7 +88,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         self.proxy.len() + self.truth.len()
     }
 
-    /// Returns whether the set is empty.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

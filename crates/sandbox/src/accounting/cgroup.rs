@@ -56,7 +56,7 @@ impl Cgroup {
         fs::write(self.dir.join("cgroup.procs"), pid.to_string())
     }
 
-    /// Returns whether the kernel killed a process at the memory limit.
+    /// Returns `true` if the kernel killed a process at the memory limit.
     pub(super) fn is_exceeded(&self) -> bool {
         let events = fs::read_to_string(self.dir.join("memory.events")).unwrap_or_default();
         let kills = events
@@ -154,13 +154,13 @@ fn has_no_memory_limit(dir: &Path) -> bool {
     is_unlimited("memory.max") && is_unlimited("memory.high")
 }
 
-/// Whether this process may create a cgroup in `dir` and move a process from its own into it.
+/// Returns `true` if this process may create a cgroup in `dir` and move a process from its own into it.
 fn is_writable(dir: &Path) -> bool {
     let is_writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     is_writable(dir) && is_writable(&dir.join("cgroup.procs"))
 }
 
-/// Whether systemd has handed the cgroup over. Root can write to every cgroup, but cgroups
+/// Returns `true` if systemd has handed the cgroup over. Root can write to every cgroup, but cgroups
 /// of systemd have a single owner.
 fn is_marked_as_delegated(dir: &Path) -> bool {
     ["user.delegate", "trusted.delegate"].iter().any(|name| {

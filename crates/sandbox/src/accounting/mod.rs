@@ -147,7 +147,7 @@ pub(super) enum Meter {
 }
 
 impl Meter {
-    /// Returns whether the command must wait until [`Meter::join`] was called.
+    /// Returns `true` if the command must wait until [`Meter::join`] was called.
     pub(super) fn must_join(&self) -> bool {
         matches!(self, Self::Cgroup(_))
     }
@@ -160,7 +160,7 @@ impl Meter {
         }
     }
 
-    /// Returns whether the descendants of `root` have exceeded the limit.
+    /// Returns `true` if the descendants of `root` have exceeded the limit.
     ///
     /// `is_ready` is whether the sandbox is set up, so that its files are files of the command.
     pub(super) fn is_exceeded(&mut self, root: u32, is_ready: bool, limits: &Limits) -> bool {
@@ -172,7 +172,7 @@ impl Meter {
         }
     }
 
-    /// Returns whether the limit was exceeded although the command has terminated.
+    /// Returns `true` if the limit was exceeded although the command has terminated.
     pub(super) fn was_exceeded(&self) -> bool {
         matches!(self, Self::Cgroup(cgroup) if cgroup.is_exceeded())
     }

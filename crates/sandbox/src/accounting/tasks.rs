@@ -35,7 +35,7 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Returns whether the descendants of `root` use more than `limit` bytes.
+    /// Returns `true` if the descendants of `root` use more than `limit` bytes.
     pub(super) fn is_exceeded(&mut self, root: u32, is_ready: bool, limit: u64) -> bool {
         let started = Instant::now();
         if self.next.is_some_and(|next| started < next) {

@@ -13,7 +13,7 @@ pub struct TooDeep;
 
 crate::debug_as_display!(TooDeep);
 
-/// Whether the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
+/// Returns `true` if the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
 pub fn is_too_deep(value: &Value) -> bool {
     let mut rest = Vec::new();
     push_nested(value, 0, &mut rest);

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-/// Whether two JSON values are equal, ignoring the order of keys and the notation of numbers.
+/// Returns `true` if two JSON values are equal, ignoring the order of keys and the notation of numbers.
 ///
 /// Numbers are compared exactly: 1 equals 1.0, and 9007199254740993 does not equal
 /// 9007199254740992.0. Strings are compared without normalization.

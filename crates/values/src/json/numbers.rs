@@ -67,13 +67,13 @@ pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     })
 }
 
-/// Whether the number is an integer that fits neither `i64` nor `u64`, and is read as a float.
+/// Returns `true` if the number is an integer that fits neither `i64` nor `u64`, and is read as a float.
 pub fn is_long_integer(number: &str) -> bool {
     let is_integer = !number.contains(['.', 'e', 'E']);
     is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
 }
 
-/// Whether the number is not 0, but so small that it is read as 0.
+/// Returns `true` if the number is not 0, but so small that it is read as 0.
 pub fn is_underflow(number: &str) -> bool {
     let digits = number.split(['e', 'E']).next().unwrap_or_default();
     digits.contains(|digit: char| ('1'..='9').contains(&digit)) && number.parse() == Ok(0.0_f64)

@@ -48,7 +48,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Returns whether only spaces follow.
+    /// Returns `true` if only spaces follow.
     pub fn is_at_end(&mut self) -> bool {
         self.peek().is_none()
     }

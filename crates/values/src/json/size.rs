@@ -16,7 +16,7 @@ pub fn is_too_large(text: &str, limit: usize) -> bool {
     text.len() > limit / (OBJECT / 5) && weighs_more(text, limit, OBJECT)
 }
 
-/// Returns whether JSON text has more values than this: lists, objects, strings, numbers, booleans and nulls at any depth, without the
+/// Returns `true` if JSON text has more values than this: lists, objects, strings, numbers, booleans and nulls at any depth, without the
 /// keys of objects. For invalid JSON the result is unspecified.
 pub fn has_more_values(text: &str, limit: usize) -> bool {
     // `[0,0,0]`: between two values there is at least one other byte.

@@ -33,9 +33,9 @@ pub struct FieldOptions {
     pub abs_tolerance: f64,
     /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
     pub rel_tolerance: f64,
-    /// Whether case and white space at the ends of strings are ignored.
+    /// `true` if case and white space at the ends of strings are ignored.
     pub ignore_case: bool,
-    /// Whether the order of items in a list matters.
+    /// Says if the order of items in a list matters.
     pub lists: ListOrder,
     /// The form in which strings are compared.
     pub form: NormalForm,
@@ -218,7 +218,7 @@ fn is_leaf(value: &Value) -> bool {
     }
 }
 
-/// Whether the order of items in a list matters.
+/// Says if the order of items in a list matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

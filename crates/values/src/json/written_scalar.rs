@@ -12,7 +12,7 @@ pub const SCALAR: &str = "$dsrs_metrics::scalar";
 pub struct WrittenScalar {
     /// The description of the expected value in error messages.
     pub expected: &'static str,
-    /// Whether `true` and `false` are read.
+    /// `true` if `true` and `false` are read.
     pub allows_bools: bool,
     /// Writes a number with a fraction or an exponent, which without this is an error.
     pub write_float: Option<fn(f64) -> String>,

@@ -12,7 +12,7 @@ const MAX_NAME: usize = 80;
 /// The largest number of names in a list.
 const MAX_NAMES: usize = 20;
 
-/// Returns whether a terminal may obey the character instead of showing it: control characters (C0,
+/// Returns `true` if a terminal may obey the character instead of showing it: control characters (C0,
 /// DEL and C1), line and paragraph separators, directional formatting, and invisible characters
 /// that can make different names look alike. U+200C and U+200D are not among them, since scripts and
 /// emoji need them.

@@ -17,9 +17,9 @@ pub struct StepOutcome {
     pub tests_before: u32,
     /// The number of tests that passed after it.
     pub tests_after: u32,
-    /// Whether the same tool was called with the same parameters before.
+    /// `true` if the same tool was called with the same parameters before.
     pub was_repeated: bool,
-    /// Whether the parameters are valid against the tool's schema.
+    /// `true` if the parameters are valid against the tool's schema.
     pub params_valid: bool,
 }
 
@@ -68,9 +68,9 @@ pub struct OutcomeCoupledLabels {
     pub tests_after: u32,
     /// Computed: `tests_after - tests_before`.
     pub verification_delta: i64,
-    /// Whether the same tool was called with the same parameters before.
+    /// `true` if the same tool was called with the same parameters before.
     pub was_repeated: bool,
-    /// Whether the parameters are valid against the tool's schema.
+    /// `true` if the parameters are valid against the tool's schema.
     pub params_valid: bool,
     /// Computed: the outcome-coupled score, in [0, 1].
     pub outcome_score: f64,

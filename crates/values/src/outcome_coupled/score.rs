@@ -10,11 +10,11 @@ use crate::weights::{InvalidWeights, Weights};
 pub struct ToolResultRecord {
     /// How far the step advanced the goal, in [-1, 1].
     pub step_utility: f64,
-    /// Whether the same tool was called with the same parameters before.
+    /// `true` if the same tool was called with the same parameters before.
     pub was_repeated: bool,
     /// The change in the number of passing tests; negative if fewer pass.
     pub verification_delta: i64,
-    /// Whether the parameters are valid against the tool's schema.
+    /// `true` if the parameters are valid against the tool's schema.
     pub params_valid: bool,
 }
 

@@ -105,7 +105,7 @@ impl Ranking {
         self.hits_at(k) as f64 / self.ideal.len() as f64
     }
 
-    /// Whether a relevant document is among the first `k`; `success` in `trec_eval`.
+    /// Returns `true` if a relevant document is among the first `k`; `success` in `trec_eval`.
     pub fn hit_at(&self, k: usize) -> bool {
         self.hits_at(k) > 0
     }

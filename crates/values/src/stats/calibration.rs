@@ -1,4 +1,4 @@
-//! Whether predicted probabilities agree with how often they come true: expected calibration error and Brier score.
+//! How well predicted probabilities agree with how often they come true: expected calibration error and Brier score.
 
 use std::collections::BTreeMap;
 

@@ -163,7 +163,7 @@ pub struct Moments {
     pub(super) sum: ExactSum,
     pub(super) squares: ExactSum,
     pub(super) commonest: Commonest,
-    /// Whether the square of a value is too large.
+    /// `true` if the square of a value is too large.
     pub(super) has_large: bool,
     pub(super) has_infinite: bool,
 }

@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn other_bytes_are_rejected() {
         let bytes = "[3,[false,false,false],1,0,[0,[1]],[0,[1]],[[7,1]]]";
-        assert!(Moments::from_bytes(bytes.as_bytes()).is_some());
+        let moments = Moments::from_bytes(bytes.as_bytes()).unwrap();
+        assert_eq!((moments.count(), moments.commonest()), (1, Some(1)));
         // Another format, more ones than rows, a limb beyond the last one, a limb that is too large, a count of too many rows,
         // counts of varied values, more bytes.
         for (part, instead) in [

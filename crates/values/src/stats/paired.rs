@@ -29,7 +29,7 @@ pub struct PermutationTest {
     pub p_value: f64,
     /// The number of sign assignments that were evaluated.
     pub assignments: u64,
-    /// Whether these are all, so that the p-value has no sampling error.
+    /// `true` if these are all, so that the p-value has no sampling error.
     pub is_exact: bool,
 }
 

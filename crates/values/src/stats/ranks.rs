@@ -205,7 +205,7 @@ impl ClassScores {
         }
     }
 
-    /// Returns whether the row is in the class, and its score, if there is one row.
+    /// Returns `true` if the row is in the class, and its score, if there is one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(bool, f64)> {
         match (&*self.positive, &*self.negative) {

@@ -159,7 +159,7 @@ pub(super) fn pieces(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the character belongs to a script that does not separate words by spaces: Han, Kana,
+/// Returns `true` if the character belongs to a script that does not separate words by spaces: Han, Kana,
 /// Bopomofo, Yi, and the scripts of South-East Asia and Tibet. Hangul has spaces and is not one of them.
 pub(super) fn written_without_spaces(c: char) -> bool {
     matches!(u32::from(c),

@@ -31,7 +31,7 @@ impl<'t> ToolCalls<'t> {
         self.calls.len()
     }
 
-    /// Returns whether the list is empty.
+    /// Returns `true` if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -150,7 +150,7 @@ impl<'t> IntoIterator for &ToolCalls<'t> {
     }
 }
 
-/// Whether a trajectory meets a condition, and the reason if it does not. `Check::all` combines several of them.
+/// The answer to a condition on a trajectory, with the reason if it is not met. `Check::all` combines several of them.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -180,7 +180,7 @@ impl Condition {
         Self { unmet: reason }
     }
 
-    /// Returns whether the condition is met.
+    /// Returns `true` if the condition is met.
     pub const fn is_met(&self) -> bool {
         self.unmet.is_none()
     }

@@ -127,7 +127,7 @@ pub struct ToolCall {
     /// The result: a string in most formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// Whether the format says that the call failed: `is_error`, `failed` or an `error`, or the status `error`. OpenAI's messages do not say
+    /// `true` if the format says that the call failed: `is_error`, `failed` or an `error`, or the status `error`. OpenAI's messages do not say
     /// it unless the agent adds one of these to the messages of tools.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,

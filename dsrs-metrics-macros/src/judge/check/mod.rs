@@ -215,7 +215,7 @@ fn is_number(ty: &Type) -> bool {
     is_integer(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Whether the spelling of a type determines the type.
+/// Returns `true` if the spelling of a type determines the type.
 fn is_known(ty: &Type) -> bool {
     is_list(ty)
         || is_number(ty)

@@ -230,7 +230,7 @@ fn is_same(one: &Expr, other: &Expr) -> bool {
     }
 }
 
-/// Whether an expression is a name in lower case, which is not a constant.
+/// Returns `true` if an expression is a name in lower case, which is not a constant.
 fn is_word(written: &str) -> bool {
     is_ident(written)
         && written.starts_with(|first: char| first.is_ascii_lowercase())

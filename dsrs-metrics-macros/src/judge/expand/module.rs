@@ -105,7 +105,7 @@ fn read_input(cx: &Context<'_>, input: &Input) -> TokenStream {
     quote_spanned!(*span=> #private::read_input_or::<#ty>(&inputs, #name, #default))
 }
 
-/// Whether an expression is a string literal.
+/// Returns `true` if an expression is a string literal.
 fn is_text(expr: &TokenStream) -> bool {
     let mut tokens = expr.clone().into_iter();
     let first = tokens.next();

@@ -11,7 +11,7 @@ use crate::shared::names;
 use crate::shared::tokens::ends;
 use crate::shared::types::{is_integer, last_segment_is};
 
-/// Whether an output `reasoning` is added to the user's fields.
+/// Returns `true` if an output `reasoning` is added to the user's fields.
 pub(super) fn adds_reasoning(cx: &Context<'_>) -> bool {
     cx.judge.reasons() && !cx.judge.has_output("reasoning")
 }
@@ -46,7 +46,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Whether a type may be one of the user, which may lack the derives of `#[judge_output]`.
+/// Returns `true` if a type may be one of the user, which may lack the derives of `#[judge_output]`.
 pub(super) fn is_users(ty: &Type) -> bool {
     let names = ["bool", "f32", "f64", "String", "Preference"];
     !is_integer(ty) && !names.iter().any(|name| last_segment_is(ty, name))

@@ -224,7 +224,7 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
     }
 }
 
-/// Whether a type can be a field and not a row: a string, a list, a number, a JSON value.
+/// Returns `true` if a type can be a field and not a row: a string, a list, a number, a JSON value.
 fn is_field_type(ty: &Type) -> bool {
     const NAMES: [&str; 17] = [
         "str", "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8",

@@ -58,7 +58,7 @@ impl Function {
         Some(function)
     }
 
-    /// Whether it is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
+    /// Returns `true` if it is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
     pub(crate) fn is_associated(&self) -> bool {
         self.sig.receiver().is_some() || !self.has_body() || self.self_type().is_some()
     }

@@ -85,7 +85,7 @@ impl Model {
         self.function.sig.asyncness.is_some()
     }
 
-    /// Whether the metric is a judge without parameters of its own.
+    /// Returns `true` if the metric is a judge without parameters of its own.
     pub(crate) fn has_only_a_panel(&self) -> bool {
         self.judged.is_some() && self.configs().count() == 1
     }

@@ -17,7 +17,7 @@ pub(crate) struct Param {
 }
 
 impl Param {
-    /// Whether the parameter reads a field of this side that a row must have.
+    /// Returns `true` if the parameter reads a field of this side that a row must have.
     pub(crate) fn is_required(&self, of: Side) -> bool {
         match &self.binding {
             Binding::Field(side, field) => {
@@ -37,16 +37,16 @@ pub(crate) struct FieldParam {
     pub(crate) named_by: Option<Ident>,
     /// The value of a field that the row does not have.
     pub(crate) default: Option<DefaultValue>,
-    /// Whether a row without the field is counted: `default` is the value of `missing`.
+    /// `true` if a row without the field is counted: `default` is the value of `missing`.
     pub(crate) is_counted: bool,
 }
 
 /// A `#[param]`.
 pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
-    /// Whether its setter accepts every type that converts into its type.
+    /// `true` if its setter accepts every type that converts into its type.
     pub(crate) into: bool,
-    /// Whether it is a struct of parameters: each field of the struct is a parameter of the metric.
+    /// `true` if it is a struct of parameters: each field of the struct is a parameter of the metric.
     pub(crate) is_group: bool,
 }
 

@@ -28,7 +28,7 @@ impl Role {
             .find(|role| attr.path().is_ident(role.name()))
     }
 
-    /// Whether an identifier is the name of a role.
+    /// Returns `true` if an identifier is the name of a role.
     pub(crate) fn is_name(word: &Ident) -> bool {
         Self::ALL.iter().any(|role| word == role.name())
     }

@@ -95,7 +95,7 @@ fn is_whole_step(value: &Value) -> bool {
     value.as_object().is_some_and(has_both_parts)
 }
 
-/// Whether an object is a step with inputs and outputs.
+/// Returns `true` if an object is a step with inputs and outputs.
 ///
 /// A step that could be written as a plain value is not, so that each step has one form and each value is one step.
 fn has_both_parts(parts: &Map<String, Value>) -> bool {

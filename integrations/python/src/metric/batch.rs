@@ -244,7 +244,7 @@ impl<'py> SideRows<'py> {
         self.columns().is_some()
     }
 
-    /// Whether no row is an object.
+    /// Returns `true` if no row is an object.
     fn is_columnar(&self) -> bool {
         !matches!(self, Self::Objects(_))
     }

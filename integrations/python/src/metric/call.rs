@@ -114,7 +114,7 @@ impl Call {
         self
     }
 
-    /// Whether an optimizer passed a trace.
+    /// Returns `true` if an optimizer passed a trace.
     fn is_traced(&self) -> bool {
         self.program
             .as_ref()

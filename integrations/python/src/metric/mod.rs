@@ -51,12 +51,12 @@ pub(crate) struct Metric {
     lm: Option<Py<PyAny>>,
     offline: bool,
     params: Py<PyDict>,
-    /// Whether a call returns feedback.
+    /// `true` if a call returns feedback.
     feedback: bool,
     name: String,
     kind: ScoreKind,
     is_async: bool,
-    /// Whether a row takes so long that the interpreter lock is released for it, whatever its size.
+    /// `true` if a row takes so long that the interpreter lock is released for it, whatever its size.
     is_slow: bool,
 }
 

@@ -3,6 +3,8 @@
 //! for those that fail.
 //!
 //! They check form, not truth: whether a plan is good is the question of a judge.
+//!
+//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
 use std::borrow::Cow;
 
@@ -157,7 +159,7 @@ fn length(text: &str) -> u64 {
     chars + words.saturating_sub(1)
 }
 
-/// Whether a value is a string that is not blank.
+/// Returns `true` if a value is a string that is not blank.
 pub(super) fn is_nonblank_string(value: Option<&Value>) -> bool {
     value
         .and_then(Value::as_str)
@@ -182,7 +184,7 @@ pub(super) fn first_failure(
     })
 }
 
-/// Whether the result of a subtask is well-formed: three checks, weighted 0.33, 0.33 and 0.34.
+/// Scores how well-formed the result of a subtask is: three checks, weighted 0.33, 0.33 and 0.34.
 ///
 /// In [0, 1]. A field that is missing or `null` fails its check.
 ///
@@ -261,7 +263,7 @@ fn no_edit_or_command(result: &Value) -> Option<String> {
     }
 }
 
-/// Whether the synthesis of a task is well-formed: four checks, weighted 0.25 each.
+/// Scores how well-formed the synthesis of a task is: four checks, weighted 0.25 each.
 ///
 /// In [0, 1]. A field that is missing or `null` fails its check.
 ///
@@ -341,7 +343,7 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
     Ok(failure)
 }
 
-/// Whether the assessment of a tool call is well-formed: four checks, weighted 0.25 each.
+/// Scores how well-formed the assessment of a tool call is: four checks, weighted 0.25 each.
 ///
 /// In [0, 1]. A field that is missing or `null` fails its check.
 ///

@@ -9,7 +9,7 @@ use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::Searchable;
 
-/// Whether a plan is a list of executable subtasks: four checks, weighted 0.25 each.
+/// Scores how far a plan is a list of executable subtasks: four checks, weighted 0.25 each.
 ///
 /// In [0, 1]; a check scores 1 if every subtask passes it, otherwise 0. `pred.subtasks` is a list,
 /// or a string that contains one as JSON.

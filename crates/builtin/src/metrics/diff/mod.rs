@@ -1,7 +1,8 @@
 //! The metric `diff`: compares an answer with the expected one by characters, words, syntax tree or meaning.
 //!
 //! It is implemented by hand, not with `#[metric]`, because it is asynchronous only at one strictness, which calls
-//! a language model. The comparison is in `compare.rs`.
+//! a language model. The file is long because of that: its builder, parameters and contract are written out. The comparison is in
+//! `compare.rs`.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ impl DiffStrictness {
     }
 }
 
-/// Whether the answer equals the expected one, with a line diff in the feedback if it does not.
+/// Compares the answer with the expected one, with a line diff in the feedback if it does not.
 ///
 /// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
 /// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
@@ -350,7 +351,7 @@ impl Declared for Diff {
     }
 }
 
-const DOC: &str = "Whether the answer equals the expected one, with a line diff in the feedback if it does not.
+const DOC: &str = "Compares the answer with the expected one, with a line diff in the feedback if it does not.
 
 Reads the strings `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is a list, the answer must equal any of its strings.
 
@@ -447,7 +448,7 @@ impl DiffBuilder {
         /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
+        /// Scores by token overlap instead of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
         /// offline.
         pub fn offline() in panel.offline;
 

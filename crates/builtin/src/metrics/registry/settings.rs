@@ -185,7 +185,7 @@ impl Metric for Adjusted {
     }
 }
 
-/// Returns whether a metric has a parameter of its own with this name.
+/// Returns `true` if a metric has a parameter of its own with this name.
 pub fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
     spec.params.iter().any(|param| param.name == name)
 }

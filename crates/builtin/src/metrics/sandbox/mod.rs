@@ -149,7 +149,7 @@ impl SandboxFiles {
         self.0.insert(path.into(), source);
     }
 
-    /// Returns whether the list of files is empty.
+    /// Returns `true` if the list of files is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -276,7 +276,7 @@ impl ValueType for Isolation {
     const HELP: TypeHelp = TypeHelp::new("the name of an isolation");
 }
 
-/// Whether a command over the row's files exits with the expected code, isolated from the host.
+/// Passes if a command over the row's files exits with the expected code, isolated from the host.
 ///
 /// A pass or a failure. A command that exceeds a limit fails; the feedback ends with the last part
 /// of its output. The fields that `files` names become files of the work directory, in which

@@ -9,7 +9,7 @@ use crate::metric;
 use crate::sandbox::Termination;
 use crate::sandbox::counts::{self, Counts};
 
-/// Whether the tests pass: the test command exits with 0, at least one test results, and none failed.
+/// Passes if the tests pass: the test command exits with 0, at least one test results, and none failed.
 ///
 /// In [0, 1]; 1 is a pass. With `partial_credit` the score is the share of tests that passed, and 1
 /// only if all passed and the exit code is 0. The counts are parsed from the output
@@ -46,7 +46,7 @@ pub async fn test_pass(
     #[param(default = "cargo test")]
     command: &str,
     #[param(flatten)] settings: &CommandSettings,
-    /// Whether to score the share of tests that pass instead of all or nothing.
+    /// `true` to score the share of tests that pass instead of all or nothing.
     #[param(default = false)]
     partial_credit: bool,
     /// Wall-clock seconds after which the command is killed, for each stage.
@@ -139,7 +139,7 @@ fn share(counts: Counts, is_success: bool) -> f64 {
     }
 }
 
-/// Whether more tests pass than before: 1 for more, 0.5 for as many, 0 for fewer.
+/// Compares how many tests pass with how many passed before: 1 for more, 0.5 for as many, 0 for fewer.
 ///
 /// The confidence is 0.9, because the number of passing tests does not show which tests pass. The
 /// number before is `gold.tests_passing`; the number after is parsed from the output of the test

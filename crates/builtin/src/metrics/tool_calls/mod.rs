@@ -13,7 +13,7 @@ use crate::metric;
 #[cfg(feature = "schema")]
 pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
 
-/// Whether the tool call is new: it fails if a call in the history has the same tool and the same
+/// Passes if the tool call is new: it fails if a call in the history has the same tool and the same
 /// parameters.
 ///
 /// A pass (1) if the call is not repeated. Reads `pred.tool`, `pred.params`, and the `tool` and

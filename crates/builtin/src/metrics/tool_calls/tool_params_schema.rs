@@ -44,7 +44,7 @@ const MAX_REFERENCES: usize = 1_000;
 /// half a second.
 const MAX_PATTERNS: u64 = 2_000_000;
 
-/// Whether the parameters of the tool call are valid against the tool's JSON Schema.
+/// Passes if the parameters of the tool call are valid against the tool's JSON Schema.
 ///
 /// A pass or a failure; the feedback has the JSON pointer of every error, up to ten. Reads
 /// `pred.tool`, `pred.params`, and the schemas by tool from the parameter `schemas`, or from

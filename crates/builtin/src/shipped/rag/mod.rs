@@ -376,7 +376,7 @@ fn factual_correctness(
     }
 }
 
-/// Whether the answer is correct, by its claims and by its similarity to the correct answer, weighted 0.75 to 0.25.
+/// Scores how correct the answer is, by its claims and by its similarity to the correct answer, weighted 0.75 to 0.25.
 ///
 /// `0.75 factual_correctness + 0.25 semantic_similarity`, as `AnswerCorrectness` of ragas, in [-0.25, 1]. For other weights or parameters,
 /// define your own composite, for example `#[metric(weighted(factual_correctness = 0.9, semantic_similarity = 0.1))]`.

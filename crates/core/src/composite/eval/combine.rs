@@ -25,7 +25,7 @@ impl Value {
 /// Why an expression has no value.
 #[derive(Debug, PartialEq)]
 pub(super) struct Missing {
-    /// Whether a gate rejected the row. The rule for missing scores does not apply to such a row.
+    /// `true` if a gate rejected the row. The rule for missing scores does not apply to such a row.
     pub(super) is_gated: bool,
     pub(super) reason: Reason,
 }

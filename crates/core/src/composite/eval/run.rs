@@ -82,7 +82,7 @@ fn wait<'a, G: Sync, P: Sync>(
 struct Row<'a> {
     run: Run<'a>,
     results: Box<[ComponentResult]>,
-    /// Whether the results of the components are read.
+    /// `true` if the results of the components are read.
     is_explained: bool,
     /// Why the composite can have no score any more.
     decided: Option<Missing>,

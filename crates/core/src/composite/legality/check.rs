@@ -10,7 +10,7 @@ use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 pub(in crate::composite) struct Leaves<L> {
     pub(in crate::composite) all: Vec<L>,
     on_missing: OnMissing,
-    /// Whether the expression that is being resolved is inverted an odd number of times.
+    /// `true` if the expression that is being resolved is inverted an odd number of times.
     inverted: bool,
 }
 

@@ -49,7 +49,7 @@ impl Derived {
         }
     }
 
-    /// Whether the metric has one score for all rows, and none for a row.
+    /// Returns `true` if the metric has one score for all rows, and none for a row.
     pub(super) const fn is_corpus(&self) -> bool {
         matches!(self.kind, ScoreKind::Corpus)
     }

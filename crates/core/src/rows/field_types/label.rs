@@ -28,7 +28,7 @@ impl Label<'_> {
     }
 }
 
-/// Whether something is true: `true` or `false`, 1 or 0, or one of these as a string.
+/// A truth value: `true` or `false`, 1 or 0, or one of these as a string.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Truth;

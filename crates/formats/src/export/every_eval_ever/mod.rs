@@ -120,7 +120,7 @@ impl Names {
     }
 }
 
-/// Whether all systems accept this as the name of a folder.
+/// Returns `true` if all systems accept this as the name of a folder.
 fn is_portable(name: &str) -> bool {
     let is_reserved = |name: &str| {
         let name = name

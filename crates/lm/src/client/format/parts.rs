@@ -15,7 +15,7 @@ use super::super::target::Target;
 pub(in super::super) struct Question<'a> {
     pub(in super::super) target: &'a Target,
     pub(in super::super) request: &'a LmRequest,
-    /// Whether the schema is sent as an instruction, because the model supports no schemas.
+    /// `true` if the schema is sent as an instruction, because the model supports no schemas.
     pub(in super::super) json_mode: bool,
 }
 

@@ -117,7 +117,7 @@ impl<'a> Adapter<'a> {
         Some(replaced)
     }
 
-    /// Whether the alternatives exclude each other by a required property with a constant, as in the schema of a
+    /// Returns `true` if the alternatives exclude each other by a required property with a constant, as in the schema of a
     /// tagged enum of serde.
     fn have_tag(&self, branches: &'a Value) -> bool {
         let branches = branches.as_array().map_or(&[][..], Vec::as_slice);

@@ -33,7 +33,7 @@ const MAX_FAILURE_SCORE: f64 = 1e300;
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
     metrics: Vec<MetricEntry<'static, G, P>>,
-    /// Whether the metrics come from another evaluation. The first metric that is added replaces them.
+    /// `true` if the metrics come from another evaluation. The first metric that is added replaces them.
     pub(super) inherits_metrics: bool,
     pub(super) devset: Devset<G>,
     pub(super) row_id: Option<RowId<G>>,

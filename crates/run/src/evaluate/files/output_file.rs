@@ -138,7 +138,7 @@ impl OutputFile {
         }
     }
 
-    /// Returns whether the file replaces another one. A pipe or device is written directly.
+    /// Returns `true` if the file replaces another one. A pipe or device is written directly.
     pub(crate) fn is_renamed(&self) -> bool {
         matches!(self.place, Place::Renamed { .. })
     }

@@ -86,7 +86,7 @@ impl Stop {
         self.raise(Level::GivenUp);
     }
 
-    /// Whether rows that cannot be cancelled may still be in progress.
+    /// Returns `true` if rows that cannot be cancelled may still be in progress.
     #[cfg(feature = "ctrl-c")]
     pub(crate) fn has_given_up(&self) -> bool {
         self.is_at(Level::GivenUp)

@@ -175,7 +175,7 @@ pub struct GitCommit {
     /// The hash of the commit; `None` if the repository cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Whether files that the commit contains were changed since.
+    /// `true` if files that the commit contains were changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_changed: Option<bool>,
     /// Why the repository, or its changes, cannot be read.

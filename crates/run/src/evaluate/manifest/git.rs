@@ -77,7 +77,7 @@ fn commit() -> Option<GitCommit> {
     })
 }
 
-/// Returns whether the working folder, or a folder around it, has a git folder.
+/// Returns `true` if the working folder, or a folder around it, has a git folder.
 fn is_in_repository() -> bool {
     let folder = std::env::current_dir().unwrap_or_default();
     folder

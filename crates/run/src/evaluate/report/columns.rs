@@ -364,7 +364,8 @@ mod tests {
         assert_eq!(cells(line).unwrap(), expected);
         let whole = r#"{"id":"a","gold":null,"pred":[1],"latency_s":null,"scores":{}}"#;
         assert_eq!(cells(whole).unwrap().len(), 2);
-        assert!(cells("{\"id\":\"a").is_err());
+        let error = cells("{\"id\":\"a").unwrap_err().to_string();
+        assert_eq!(error, "EOF while parsing a string at line 1 column 8");
     }
 
     #[test]

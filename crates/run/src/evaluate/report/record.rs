@@ -73,7 +73,7 @@ pub struct ResultRow {
     /// The scores of repeats, from which the shares are computed when a row is read. Empty after that.
     #[serde(default)]
     pub(crate) repeats: Vec<RepeatScores>,
-    /// Whether the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
+    /// `true` if the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
     #[doc(hidden)]
     #[serde(skip)]
     pub is_flat: bool,
@@ -110,7 +110,7 @@ fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResultScore {
-    /// Whether there is a score, and if not, why.
+    /// That there is a score, or why there is none.
     pub outcome: ResultOutcome,
     /// The score; finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
     pub value: Option<f64>,
@@ -164,15 +164,15 @@ pub struct ResultScore {
     /// The same as a file contains it, from which `compare` computes the score again. Only of a score that is written.
     #[serde(rename = "corpus", skip_serializing_if = "Option::is_none")]
     pub(crate) written_corpus: Option<Value>,
-    /// Whether the value is the mean of repeats that are all pass or fail. A baseline has it in place of the repeats.
+    /// `true` if the value is the mean of repeats that are all pass or fail. A baseline has it in place of the repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
-    /// Whether the offline judge, not a model, rated the row for this metric or a component.
+    /// `true` if the offline judge, not a model, rated the row for this metric or a component.
     #[serde(skip)]
     pub is_judged_offline: bool,
 }
 
-/// Whether a row has a score, and if not, why; the names of [`Outcome`](dsrs_metrics_core::Outcome).
+/// That a row has a score, or why it has none; the names of [`Outcome`](dsrs_metrics_core::Outcome).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -207,7 +207,7 @@ impl ResultOutcome {
         }
     }
 
-    /// Returns whether the metric or the program failed. The mean counts such a row as the failure score.
+    /// Returns `true` if the metric or the program failed. The mean counts such a row as the failure score.
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::MetricFailed | Self::ProgramFailed)
     }
@@ -467,7 +467,7 @@ impl ResultScore {
         Some(())
     }
 
-    /// Whether the value is the verdict: 1 for pass and 0 for fail.
+    /// Returns `true` if the value is the verdict: 1 for pass and 0 for fail.
     pub(crate) fn is_verdict(&self) -> bool {
         is_verdict(self.value, self.passed)
     }
@@ -485,7 +485,7 @@ fn is_verdict(value: Option<f64>, passed: Option<bool>) -> bool {
     passed.is_some_and(|passed| value == Some(f64::from(u8::from(passed))))
 }
 
-/// Whether every repeat with a score has pass or fail as its score, and one does. A repeat is value and verdict.
+/// Returns `true` if every repeat with a score has pass or fail as its score, and one does. A repeat is value and verdict.
 pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> bool {
     let scored = repeats.filter(|(value, _)| value.is_some());
     scored
@@ -494,7 +494,7 @@ pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bo
         .unwrap_or(false)
 }
 
-/// Returns whether the metadata of a score, or a component of it, contains the label of the offline judge.
+/// Returns `true` if the metadata of a score, or a component of it, contains the label of the offline judge.
 pub(crate) fn is_judged_offline(
     metadata: &Map<String, Value>,
     components: &IndexMap<String, ResultScore>,

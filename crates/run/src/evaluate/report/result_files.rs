@@ -46,11 +46,11 @@ pub(crate) struct ResultFiles {
     /// The memory for the next lines.
     spare: Lines,
     spool: Hashing<BufWriter<TemporaryFile>>,
-    /// Whether the spool may become the only file. Otherwise its hash is not computed.
+    /// `true` if the spool may become the only file. Otherwise its hash is not computed.
     is_spool_exported: bool,
     lines: LineIndex,
     end: u64,
-    /// Whether CSV cells that a spreadsheet would evaluate are escaped.
+    /// `true` if CSV cells that a spreadsheet would evaluate are escaped.
     #[cfg_attr(
         not(feature = "csv"),
         expect(dead_code, reason = "only CSV is escaped")

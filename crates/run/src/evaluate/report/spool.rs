@@ -47,7 +47,7 @@ pub(super) struct LineIndex {
     file: Option<BufWriter<TemporaryFile>>,
     /// The row after the last one that was recorded.
     next: u64,
-    /// Whether the rows were recorded in order.
+    /// `true` if the rows were recorded in order.
     pub(super) is_sorted: bool,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct ProgramFailure {
 }
 
 impl RowOptions {
-    /// Returns whether a call has a deadline or a second attempt.
+    /// Returns `true` if a call has a deadline or a second attempt.
     pub(super) fn has_limits(&self, deadline: Option<Instant>) -> bool {
         deadline.is_some() || self.resubmit_after.is_some()
     }
@@ -115,7 +115,7 @@ pub(super) fn unless_late<T, E>(
     }
 }
 
-/// Returns whether a result is final: a score, a contribution to one or an abstention.
+/// Returns `true` if a result is final: a score, a contribution to one or an abstention.
 pub(super) fn is_conclusive(result: &Result<RowAnswer, MetricError>) -> bool {
     result.as_ref().map_or_else(
         |error| *error.kind() == MetricErrorKind::Abstained,

@@ -177,7 +177,7 @@ impl<'a> Reservation<'a> {
         self.msats
     }
 
-    /// Returns whether there is a limit.
+    /// Returns `true` if there is a limit.
     pub(crate) fn is_limited(&self) -> bool {
         self.ledger.limit.is_some()
     }

@@ -131,7 +131,7 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
         })
     }
 
-    /// Returns whether a score is in the range. A metric written by hand may change it after it was validated.
+    /// Returns `true` if a score is in the range. A metric written by hand may change it after it was validated.
     pub(crate) fn is_in_range(&self, scored: &Scored) -> bool {
         self.range
             .is_none_or(|range| range.contains(scored.score.value))

@@ -26,7 +26,7 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) sharing: Option<Sharing>,
     /// The input fields of the program, for rows that do not declare their own.
     pub(crate) inputs: Option<Arc<[String]>>,
-    /// Whether the metrics answer rows with predictions without awaiting anything.
+    /// `true` if the metrics answer rows with predictions without awaiting anything.
     pub(crate) is_immediate: bool,
     /// The gate, if the metrics have two tiers.
     pub(crate) gate: Option<Arc<Gate>>,
@@ -136,8 +136,8 @@ pub(crate) struct RowOptions {
     pub(crate) repeats: Option<u32>,
     /// The score of a repeat that failed.
     pub(crate) failure_score: f64,
-    /// Whether a row of a file that a metric cannot read ends the run.
+    /// `true` if a row of a file that a metric cannot read ends the run.
     pub(crate) rejects_unreadable: bool,
-    /// Whether details and feedback of the scores are read.
+    /// `true` if details and feedback of the scores are read.
     pub(crate) is_explained: bool,
 }

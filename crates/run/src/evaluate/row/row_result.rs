@@ -51,7 +51,7 @@ pub(crate) struct Gated {
 /// The outcomes of each rollout of a row, by metric, and the cost of its calls.
 pub(crate) struct ScoredRollouts {
     pub(crate) outcomes: Vec<Vec<Outcome>>,
-    /// Whether the program of each rollout panicked or was stopped.
+    /// For each rollout, `true` if its program panicked or was stopped.
     pub(crate) interrupted: Vec<bool>,
     pub(crate) spending: Spending,
     pub(crate) traceback: Option<String>,
@@ -178,7 +178,7 @@ impl<G, P> RowResult<G, P> {
         self.outcomes.first()?.value()
     }
 
-    /// Returns whether the program or any metric failed, in any repeat.
+    /// Returns `true` if the program or any metric failed, in any repeat.
     pub fn is_failure(&self) -> bool {
         self.all_outcomes().any(Outcome::is_failure)
     }

@@ -52,7 +52,7 @@ pub struct MetricSummary {
     pub mean: Option<f64>,
     /// The mean over the rows that were scored.
     pub mean_scored: Option<f64>,
-    /// Whether scores are bools or numbers.
+    /// The kind of the scores: bools or numbers.
     pub kind: ScoreKind,
     /// Rows with a score.
     pub scored: u64,

@@ -43,7 +43,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub failed_rows: u64,
     /// The location and the error of the first failed row, in input order.
     pub first_error: Option<String>,
-    /// Whether all rows were evaluated, and if not, why.
+    /// That all rows were evaluated, or why not.
     pub ending: Ending,
     /// The duration of the run.
     pub elapsed: Duration,
@@ -147,7 +147,7 @@ impl<G, P> EvaluationResult<G, P> {
         self.failure_score
     }
 
-    /// Returns whether every row was evaluated and every file written.
+    /// Returns `true` if every row was evaluated and every file written.
     pub fn is_complete(&self) -> bool {
         self.ending == Ending::Complete
     }
@@ -331,7 +331,7 @@ impl ProgramTotals {
         );
     }
 
-    /// Whether the program returned usage or latency.
+    /// Returns `true` if the program returned usage or latency.
     pub(crate) fn is_reported(&self) -> bool {
         self.usage.is_some() || self.returned_latency.is_some()
     }

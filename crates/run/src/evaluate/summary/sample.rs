@@ -42,7 +42,7 @@ pub(crate) struct Failures<'a> {
 }
 
 impl IntervalOptions {
-    /// Whether the rows that failed are needed, not only their number.
+    /// Returns `true` if the rows that failed are needed, not only their number.
     pub(crate) fn needs_places(&self) -> bool {
         self.by_group || self.bootstrap.is_some()
     }

@@ -126,7 +126,7 @@ impl<G, P> Collector<G, P> {
         }
     }
 
-    /// Whether no more rows should be taken.
+    /// Returns `true` if no more rows should be taken.
     pub(crate) fn is_full(&self) -> bool {
         self.too_many_errors || self.output_error.is_some()
     }

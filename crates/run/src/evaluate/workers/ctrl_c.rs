@@ -195,7 +195,7 @@ impl Signals {
     }
 }
 
-/// Whether the process ignores a signal; `false` where `/proc` does not tell.
+/// Returns `true` if the process ignores a signal; `false` where `/proc` does not tell.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -73,7 +73,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         });
     }
 
-    /// Returns whether a row may be counted, without its place in the results.
+    /// Returns `true` if a row may be counted, without its place in the results.
     pub(crate) fn may_count(&self, index: u64) -> bool {
         self.counted_from.is_some_and(|from| index >= from)
     }
@@ -107,7 +107,7 @@ pub(crate) const DEFAULT_GRACE_PERIOD: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GraceSettings {
     pub(crate) period: Duration,
-    /// Whether its end is reported on standard error, as signals are.
+    /// `true` if its end is reported on standard error, as signals are.
     #[cfg(feature = "ctrl-c")]
     pub(crate) is_reported: bool,
 }

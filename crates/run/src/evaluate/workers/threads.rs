@@ -347,7 +347,7 @@ impl<G, P> ThreadRows<G, P> {
         self.finished.push((index, row));
     }
 
-    /// Returns whether it is time to add the rows to the rows of the run.
+    /// Returns `true` if it is time to add the rows to the rows of the run.
     pub(crate) fn is_full(&self) -> bool {
         self.finished.len() >= MAX_FINISHED || self.lines.text.len() >= MAX_TEXT
     }
@@ -364,7 +364,7 @@ impl<G, P> ThreadRows<G, P> {
     }
 }
 
-/// Returns whether all outcomes are scores without components, named scores or other data.
+/// Returns `true` if all outcomes are scores without components, named scores or other data.
 fn are_simple(outcomes: &[Outcome]) -> bool {
     outcomes
         .iter()

@@ -40,7 +40,7 @@ pub struct MetricDifference {
     /// The differences, such as `judged by openai:a in A, openai:b in B`, or `openai:a replied as a-1 in A, a-2 in B` if the
     /// provider reported other models.
     pub differences: Vec<String>,
-    /// Whether the metric is compared nevertheless.
+    /// `true` if the metric is compared nevertheless.
     pub is_compared: bool,
 }
 
@@ -152,7 +152,7 @@ impl IdentityComparison {
         names.join(",")
     }
 
-    /// Returns whether a metric, or a part of it, is compared.
+    /// Returns `true` if a metric, or a part of it, is compared.
     pub(crate) fn is_compared(&self, name: &str) -> bool {
         self.different
             .get(metric_of(name))
@@ -259,7 +259,7 @@ pub(crate) fn other_code(name: &str, first: &str) -> String {
     format!("the code of `{name}` changed since {first}; raise its version if the meaning did")
 }
 
-/// Returns whether the code of a metric changed, and its version did not.
+/// Returns `true` if the code of a metric changed, and its version did not.
 fn has_other_code(name: &str, a: &RunManifest, b: &RunManifest) -> bool {
     let metrics = a.metrics.get(name).zip(b.metrics.get(name));
     metrics.is_some_and(|(a, b)| a.has_other_code(b))

@@ -36,9 +36,9 @@ pub struct MetricComparison {
     /// The reason for a missing test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
-    /// Whether scores are pass or fail (or shares of repeats that pass), numbers, or one score of all rows.
+    /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or one score of all rows.
     pub kind: ScoreKind,
-    /// Whether higher or lower scores are better.
+    /// The direction in which scores are better.
     pub direction: Direction,
     /// The compared rows that failed. They count as the failure score; none for a score of all rows.
     pub failed: Sides<u64>,

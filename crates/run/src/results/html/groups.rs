@@ -185,7 +185,7 @@ fn part_entry(part: &Part, metric: &str, view: &View<'_>) -> Value {
     json!({"name": part.name, "runs": runs, "change": null})
 }
 
-/// Whether the part is pass or fail in all rows. A named score has no verdict: it is pass or fail if it is 0 or 1, and
+/// Returns `true` if the part is pass or fail in all rows. A named score has no verdict: it is pass or fail if it is 0 or 1, and
 /// the metric, which has the same range, is in [0, 1].
 fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
     let scores = runs.iter().flat_map(|run| part_scores(part, metric, run));

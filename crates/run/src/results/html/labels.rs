@@ -26,7 +26,7 @@ pub(super) fn count(number: u64, text: impl Into<String>) -> Value {
 pub(super) struct Metric<'a> {
     pub(super) name: &'a str,
     pub(super) kind: ScoreKind,
-    /// Whether it is the same in both runs.
+    /// `true` if it is the same in both runs.
     pub(super) is_compared: bool,
     pub(super) is_lower_better: bool,
 }

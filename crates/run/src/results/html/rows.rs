@@ -28,7 +28,7 @@ struct MetricData<'a> {
     name: Text<'a>,
     kind: &'static str,
     lower_is_better: bool,
-    /// Whether the rows of two runs are compared by the metric.
+    /// `true` if the rows of two runs are compared by the metric.
     is_compared: bool,
 }
 

@@ -126,14 +126,14 @@ fn keep_numbers(text: &str) -> String {
     out
 }
 
-/// Whether the character is a symbol, or a mark that has a meaning of its own: C#, 5%, AT&T,
+/// Returns `true` if the character is a symbol, or a mark that has a meaning of its own: C#, 5%, AT&T,
 /// user@host.
 fn stands_for_itself(c: char) -> bool {
     let symbol = matches!(c, '+' | '$' | '<' | '=' | '>' | '^' | '|' | '~');
     symbol || matches!(c, '%' | '‰' | '#' | '&' | '@')
 }
 
-/// Whether the punctuation at `at` is inside a number, its sign, or its leading decimal point.
+/// Returns `true` if the punctuation at `at` is inside a number, its sign, or its leading decimal point.
 fn belongs_to_number(text: &[char], at: usize) -> bool {
     let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
     let back = |steps: usize| at.checked_sub(steps).map_or(' ', |before| text[before]);
@@ -165,7 +165,7 @@ fn digits_and_commas(text: &[char]) -> &[char] {
     &text[..end]
 }
 
-/// Whether the commas of such a run group thousands, by the rule for reading numbers.
+/// Returns `true` if the commas of such a run group thousands, by the rule for reading numbers.
 fn groups_thousands(run: &[char]) -> bool {
     run.contains(&',') && grouped(&run.iter().map(|&c| c as u8).collect::<Vec<_>>())
 }

@@ -30,7 +30,7 @@ pub use profile::Profile;
 
 use super::NoReferences;
 
-/// Whether the prediction equals any reference after [`normalize_text`]; dspy's `EM`.
+/// Returns `true` if the prediction equals any reference after [`normalize_text`]; dspy's `EM`.
 ///
 /// # Errors
 /// [`NoReferences`] if `answers` is empty.
@@ -106,7 +106,7 @@ pub fn recall<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoR
     Profile::Dspy.recall(prediction, answers)
 }
 
-/// Whether the prediction equals the reference after [`normalize_text`]; dspy's `em_score`.
+/// Returns `true` if the prediction equals the reference after [`normalize_text`]; dspy's `em_score`.
 pub fn em_score(prediction: &str, reference: &str) -> bool {
     Profile::Dspy.em_score(prediction, reference)
 }
@@ -131,7 +131,7 @@ pub fn recall_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.recall_score(prediction, reference)
 }
 
-/// Whether the prediction matches any reference exactly (`frac` of at least 1) or with a token F1
+/// Returns `true` if the prediction matches any reference exactly (`frac` of at least 1) or with a token F1
 /// of at least `frac`; dspy's `answer_exact_match`.
 ///
 /// A `frac` of 0 or less accepts every prediction, NaN none.
@@ -152,7 +152,7 @@ pub fn answer_exact_match<S: AsRef<str>>(
     Profile::Dspy.answer_exact_match(prediction, answers, frac)
 }
 
-/// Whether any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
+/// Returns `true` if any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
 ///
 /// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The
 /// result is false without answers or without passages. As in dspy, an answer that normalizes to an

@@ -36,7 +36,7 @@ pub fn normalize_text(text: &str) -> String {
     out
 }
 
-/// Whether a character is ASCII or common in Chinese: its NFD is the character itself, and its lower case that of ASCII.
+/// Returns `true` if a character is ASCII or common in Chinese: its NFD is the character itself, and its lower case that of ASCII.
 fn is_plain(c: char) -> bool {
     c.is_ascii()
         || matches!(c, '\u{2010}'..='\u{205e}' | '\u{3001}'..='\u{3029}' | '\u{3400}'..='\u{9fff}' | '\u{ff01}'..='\u{ff20}')

@@ -63,7 +63,7 @@ impl PassageAnswers {
         }
     }
 
-    /// Whether the passage contains any of the answers as consecutive tokens.
+    /// Returns `true` if the passage contains any of the answers as consecutive tokens.
     pub fn in_passage(&self, passage: &str) -> bool {
         WordLists::with(|lists| {
             lists.add_all(&self.answers);
@@ -77,7 +77,7 @@ impl PassageAnswers {
         })
     }
 
-    /// Whether any of the passages contains any of the answers.
+    /// Returns `true` if any of the passages contains any of the answers.
     pub fn any_in<S: AsRef<str>>(&self, passages: &[S]) -> bool {
         passages
             .iter()

@@ -7,7 +7,7 @@ use crate::text::NoReferences;
 use crate::text::words::WordLists;
 
 impl Profile {
-    /// Whether the prediction equals the reference after normalization; dspy's `em_score`.
+    /// Returns `true` if the prediction equals the reference after normalization; dspy's `em_score`.
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
         match self {
             _ if prediction == reference => true,
@@ -67,7 +67,7 @@ impl Profile {
         }))
     }
 
-    /// Whether the prediction equals any reference after normalization; dspy's `EM`. See
+    /// Returns `true` if the prediction equals any reference after normalization; dspy's `EM`. See
     /// [`em`](super::em).
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Profile {
         self.best(prediction, answers, overlap::recall)
     }
 
-    /// Whether a reference matches exactly, or with an F1 of at least `frac`. See
+    /// Returns `true` if a reference matches exactly, or with an F1 of at least `frac`. See
     /// [`answer_exact_match`](super::answer_exact_match).
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Profile {
         Ok(self.f1(prediction, answers)? >= frac)
     }
 
-    /// Whether any passage contains any answer. See
+    /// Returns `true` if any passage contains any answer. See
     /// [`answer_passage_match`](super::answer_passage_match).
     ///
     /// The folding profiles compare their own tokens, and find an answer without tokens nowhere.

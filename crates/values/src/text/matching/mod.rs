@@ -46,11 +46,11 @@ pub enum Location {
 pub struct MatchOptions {
     /// Where the reference must be.
     pub location: Location,
-    /// Whether the comparison is case-sensitive.
+    /// `true` if the comparison is case-sensitive.
     pub case_sensitive: bool,
-    /// Whether the reference matches only whole words and numbers.
+    /// `true` if the reference matches only whole words and numbers.
     pub whole_words: bool,
-    /// Whether a reference that is a number is compared with the numbers of the output, by value.
+    /// `true` if a reference that is a number is compared with the numbers of the output, by value.
     pub numeric: bool,
 }
 
@@ -67,7 +67,7 @@ impl Default for MatchOptions {
 }
 
 impl MatchOptions {
-    /// Whether the output has the reference at the location.
+    /// Returns `true` if the output has the reference at the location.
     ///
     /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with
     /// the first number of the output (`begin`), the last one (`end`), every number (`any`), or the

@@ -40,7 +40,7 @@ pub struct NumericOptions {
     pub rel_tolerance: f64,
     /// The decimal mark of both sides.
     pub decimal_mark: DecimalMark,
-    /// Whether `50%` is 0.5. Otherwise the percent sign is a unit like any other, and `50%` is 50.
+    /// `true` if `50%` is 0.5. Otherwise the percent sign is a unit like any other, and `50%` is 50.
     pub percent_as_fraction: bool,
 }
 
@@ -147,7 +147,7 @@ pub fn last_number(text: &str) -> Option<Number> {
     NumericOptions::default().last_number(text)
 }
 
-/// Whether the last number of the prediction equals the last number of the reference, within the
+/// Returns `true` if the last number of the prediction equals the last number of the reference, within the
 /// tolerances.
 ///
 /// With tolerances of 0 the comparison is exact on decimals of any length: 18 is 18.0 and 1/2 is
@@ -216,7 +216,7 @@ impl Number {
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// Whether this number is within the tolerances of `reference`. The relative one is a share of
+    /// Returns `true` if this number is within the tolerances of `reference`. The relative one is a share of
     /// `reference`.
     pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
         if self == reference {

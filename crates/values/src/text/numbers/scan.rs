@@ -59,7 +59,7 @@ pub(super) struct Numeral {
     pub(super) over: Run,
     pub(super) under: Option<Run>,
     pub(super) exponent: i64,
-    /// Whether a percent sign follows the number.
+    /// `true` if a percent sign follows the number.
     pub(super) is_percent: bool,
 }
 
@@ -273,7 +273,7 @@ impl Scanner<'_> {
         self.text[at - 1] == b'-' && !joins(self.text[before]) && !closes
     }
 
-    /// Whether a leading decimal point can start a number here, as in `.5` but not in `x.5` or
+    /// Returns `true` if a leading decimal point can start a number here, as in `.5` but not in `x.5` or
     /// `...5`.
     fn opens(&self, at: usize) -> bool {
         let before = self.before(at);
@@ -288,7 +288,7 @@ impl Scanner<'_> {
         self.before(at).is_some_and(is_letter) && !multiplies
     }
 
-    /// Whether the digits are an exponent: `m^2`, `x^{2}`, `x^{-2}`.
+    /// Returns `true` if the digits are an exponent: `m^2`, `x^{2}`, `x^{-2}`.
     fn is_exponent(&self, at: usize) -> bool {
         let mut front = self.text[..at].iter().rev().copied().peekable();
         front.next_if(|byte| matches!(byte, b'-' | b'+'));
@@ -336,7 +336,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a number can start with this byte.
+/// Returns `true` if a number can start with this byte.
 fn may_start(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | FRACTION | OPAQUE)
 }
@@ -345,7 +345,7 @@ pub(super) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == LETTER
 }
 
-/// Whether a hyphen after this byte joins instead of being a sign.
+/// Returns `true` if a hyphen after this byte joins instead of being a sign.
 fn joins(byte: u8) -> bool {
     is_word_byte(byte) || byte >= UNCASED || matches!(byte, b')' | b']' | b'}' | b'%' | b'-')
 }

@@ -96,7 +96,7 @@ fn whole(run: &[u8], mark: DecimalMark) -> Option<Option<usize>> {
     }
 }
 
-/// Whether the separators group thousands, 1,234,567 or the Indian 12,34,567: one kind of
+/// Returns `true` if the separators group thousands, 1,234,567 or the Indian 12,34,567: one kind of
 /// separator, a last group of three digits.
 pub(in crate::text) fn grouped(run: &[u8]) -> bool {
     let Some(at) = run.iter().position(|&byte| is_separator(byte)) else {

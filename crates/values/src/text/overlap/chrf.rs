@@ -38,9 +38,9 @@ pub struct ChrfOptions {
     pub word_order: usize,
     /// The weight of recall relative to precision.
     pub beta: f64,
-    /// Whether case is ignored.
+    /// `true` if case is ignored.
     pub lowercase: bool,
-    /// Whether white space counts as a character.
+    /// `true` if white space counts as a character.
     pub whitespace: bool,
     /// The form in which strings are compared. sacrebleu compares them as they are.
     pub form: NormalForm,

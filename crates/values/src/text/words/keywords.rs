@@ -37,7 +37,7 @@ impl<'a> Searchable<'a> {
         }
     }
 
-    /// Whether the string begins with the keyword. Every string begins with an empty keyword.
+    /// Returns `true` if the string begins with the keyword. Every string begins with an empty keyword.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -52,7 +52,7 @@ impl<'a> Searchable<'a> {
         !self.whole_words || !is_one_word(keyword.chars().next_back(), rest.chars().next())
     }
 
-    /// Whether the string ends with the keyword. Every string ends with an empty keyword.
+    /// Returns `true` if the string ends with the keyword. Every string ends with an empty keyword.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -67,7 +67,7 @@ impl<'a> Searchable<'a> {
         !self.whole_words || !is_one_word(rest.chars().next_back(), keyword.chars().next())
     }
 
-    /// Whether the string is equal to another one.
+    /// Returns `true` if the string is equal to another one.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -77,7 +77,7 @@ impl<'a> Searchable<'a> {
         self.text == normalized(other, self.case_sensitive)
     }
 
-    /// Whether the string contains the keyword. Every string contains an empty keyword.
+    /// Returns `true` if the string contains the keyword. Every string contains an empty keyword.
     pub fn contains(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
         if !self.whole_words {
@@ -103,7 +103,7 @@ impl<'a> Searchable<'a> {
     }
 }
 
-/// Whether two neighbouring characters belong to the same word.
+/// Returns `true` if two neighbouring characters belong to the same word.
 fn is_one_word(left: Option<char>, right: Option<char>) -> bool {
     let in_word = |c: char| (is_word(c) || is_mark(c)) && !written_without_spaces(c);
     left.is_some_and(in_word) && right.is_some_and(in_word)
@@ -122,7 +122,7 @@ fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
 mod tests {
     use super::Searchable;
 
-    /// Whether a string begins with, ends with and contains a keyword as whole words.
+    /// Returns three answers: the string begins with, ends with, and contains the keyword as whole words.
     fn found(text: &str, keyword: &str) -> [bool; 3] {
         let text = Searchable::new(text, true, true);
         [

@@ -43,7 +43,7 @@ impl Key {
         Self::new(u128::from_le_bytes(*word.bytes) | LOWER, word.length)
     }
 
-    /// Whether the word, of ASCII letters and digits, is empty, `a`, `an` or `the`.
+    /// Returns `true` if the word, of ASCII letters and digits, is empty, `a`, `an` or `the`.
     #[inline]
     fn is_article_or_empty(self) -> bool {
         const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");

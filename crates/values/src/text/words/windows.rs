@@ -11,7 +11,7 @@ pub(in crate::text) struct Word<'w> {
     pub(super) length: usize,
     /// The first bytes, and bytes after the word.
     pub(super) bytes: &'w [u8; LOADED],
-    /// Whether the word has up to 15 bytes, which are ASCII letters and digits.
+    /// `true` if the word has up to 15 bytes, which are ASCII letters and digits.
     pub(in crate::text) is_simple: bool,
 }
 
@@ -107,7 +107,7 @@ fn long_runs(mut runs: u64) -> u64 {
     runs
 }
 
-/// Whether a word, which has the bits of `left` that are not in `after`, has none of the other bytes.
+/// Returns `true` if a word, which has the bits of `left` that are not in `after`, has none of the other bytes.
 #[inline(always)]
 fn is_without(left: u64, after: u64, others: u64) -> bool {
     left & !after & others == 0

@@ -98,7 +98,7 @@ impl ArgsRule {
         })
     }
 
-    /// Returns whether the arguments of a call match the expected ones.
+    /// Returns `true` if the arguments of a call match the expected ones.
     pub fn matches(&self, called: &Value, expected: &Value) -> bool {
         match self {
             Self::Exact => same_value(called, expected),
@@ -155,7 +155,7 @@ impl ArgsRule {
     }
 }
 
-/// Returns whether an object has every entry of another one. Other values are compared as a whole.
+/// Returns `true` if an object has every entry of another one. Other values are compared as a whole.
 fn has_all(larger: &Value, smaller: &Value) -> bool {
     match (larger, smaller) {
         (Value::Object(larger), Value::Object(smaller)) => smaller.iter().all(|(key, value)| {
@@ -218,7 +218,7 @@ impl ArgsRules {
         self.tools.get(tool).unwrap_or(&self.others)
     }
 
-    /// Returns whether a call matches an expected one: the same tool, and arguments that match by the rule of the tool.
+    /// Returns `true` if a call matches an expected one: the same tool, and arguments that match by the rule of the tool.
     pub fn matches(&self, called: &ToolCall, expected: &ToolCall) -> bool {
         called.name == expected.name && self.of(&called.name).matches(&called.args, &expected.args)
     }

@@ -39,9 +39,9 @@ pub enum CallOrder {
 pub struct ToolCorrectnessOptions {
     /// The order of the calls.
     pub order: CallOrder,
-    /// Whether arguments are compared.
+    /// `true` if arguments are compared.
     pub arguments: bool,
-    /// Whether results are compared.
+    /// `true` if results are compared.
     pub outputs: bool,
 }
 

@@ -188,7 +188,7 @@ fn id_of(key: &str, id: Value) -> Result<Option<String>, String> {
     }
 }
 
-/// Returns whether an object says that its call failed.
+/// Returns `true` if an object says that its call failed.
 pub(super) fn has_failed(object: &Map<String, Value>) -> bool {
     object.iter().any(|(key, value)| match &*plain(key) {
         "iserror" | "failed" => *value == Value::Bool(true),

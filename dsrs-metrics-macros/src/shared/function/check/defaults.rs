@@ -92,7 +92,7 @@ fn is_float(ty: &Type) -> bool {
     ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Whether the type is `String` or `&str`.
+/// Returns `true` if the type is `String` or `&str`.
 fn is_text(ty: &Type) -> bool {
     match ungrouped(ty) {
         Type::Reference(reference) => last_segment_is(&reference.elem, "str"),

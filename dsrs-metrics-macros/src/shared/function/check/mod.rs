@@ -167,7 +167,7 @@ pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `
 pub(crate) const MISSING: &str = "the score of a prediction without a field must be one that the metric may return; write a number in its range, or `true` or `false` for a `bool` metric";
 pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 
-/// Whether the type is `bool`, possibly inside `Option` or `Result`.
+/// Returns `true` if the type is `bool`, possibly inside `Option` or `Result`.
 fn is_bool(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else {
         return false;

@@ -22,7 +22,7 @@ struct Slot<'a> {
     /// requires of it. `None` if there is a default.
     required: Option<(Ident, Ident)>,
     default: Option<Ident>,
-    /// Whether the setter accepts every type that converts into the parameter's.
+    /// `true` if the setter accepts every type that converts into the parameter's.
     into: bool,
 }
 
@@ -332,7 +332,7 @@ fn converted(cx: &Context<'_>, owner: &TokenStream) -> (TokenStream, TokenStream
     )
 }
 
-/// Whether the type is `&[String]` or `Vec<String>`.
+/// Returns `true` if the type is `&[String]` or `Vec<String>`.
 fn is_list_of_strings(form: &Form<'_>) -> bool {
     match form {
         Form::Slice(item) => is_string(item),

@@ -167,7 +167,7 @@ impl<'a> Context<'a> {
             .filter(|side| matches!(self.model.rows.get(*side), Row::Any))
     }
 
-    /// Whether the fields of a side are read through `ReadField`.
+    /// Returns `true` if the fields of a side are read through `ReadField`.
     pub(super) fn is_looked_up(&self, side: Side) -> bool {
         !matches!(self.model.rows.get(side), Row::Typed(_))
     }

@@ -69,7 +69,7 @@ fn belongs_to_struct(attr: &Attribute) -> bool {
         .any(|name| attr.path().is_ident(name))
 }
 
-/// Whether the metric is a unit struct, since it has neither parameters nor generics:
+/// Returns `true` if the metric is a unit struct, since it has neither parameters nor generics:
 /// `IntentAccuracy.score(..)`.
 pub(super) fn is_unit(cx: &Context<'_>) -> bool {
     cx.model.configs().next().is_none() && cx.generics.params.is_empty()
@@ -262,7 +262,7 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Whether the defaults of all parameters are constants. Structs of parameters are not checked here.
+/// Returns `true` if the defaults of all parameters are constants. Structs of parameters are not checked here.
 pub(super) fn has_constants(cx: &Context<'_>) -> bool {
     cx.model
         .configs()
@@ -319,7 +319,7 @@ fn constant_with_groups(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Whether the default of a `#[param]` is a constant expression, as far as its tokens show.
+/// Returns `true` if the default of a `#[param]` is a constant expression, as far as its tokens show.
 fn is_constant(param: &Param, config: &Config) -> bool {
     let Some(default) = &config.default else {
         return is_optional(param);

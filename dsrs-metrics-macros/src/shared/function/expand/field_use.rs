@@ -68,7 +68,7 @@ impl<'a> FieldUse<'a> {
             .collect()
     }
 
-    /// Whether the field may be absent.
+    /// Returns `true` if the field may be absent.
     pub(super) fn is_optional(&self) -> bool {
         self.is_option || self.field.default.is_some()
     }

@@ -16,7 +16,7 @@ use crate::shared::tokens::{as_written, is_ident};
 use crate::shared::types::{Form, in_lifetime};
 
 impl FieldUse<'_> {
-    /// Whether a prediction without the field is counted.
+    /// Returns `true` if a prediction without the field is counted.
     fn is_counted(&self, cx: &Context<'_>) -> bool {
         let is_scored = || cx.model.attrs.missing.is_some() && self.param.is_required(Side::Pred);
         self.field.is_counted || is_scored()
@@ -137,7 +137,7 @@ fn with_traits<'a>(cx: &'a Context<'_>) -> impl Iterator<Item = &'a FieldUse<'a>
     fields.filter(move |field| is_open(field.side) && field.named_by().is_none())
 }
 
-/// Whether the expansion contains `#[diagnostic::..]` attributes for fields. rustc does not resolve
+/// Returns `true` if the expansion contains `#[diagnostic::..]` attributes for fields. rustc does not resolve
 /// these attributes in a crate without a prelude, so nothing else may introduce the first one.
 pub(super) fn has_diagnostics(cx: &Context<'_>) -> bool {
     with_traits(cx).next().is_some()

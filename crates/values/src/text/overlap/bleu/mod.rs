@@ -49,7 +49,7 @@ pub struct BleuOptions {
     pub smoothing: BleuSmoothing,
     /// The longest n-gram, clamped to 1..=16.
     pub max_order: usize,
-    /// Whether case is ignored.
+    /// `true` if case is ignored.
     pub lowercase: bool,
     /// The form in which strings are compared. sacrebleu compares them as they are.
     pub form: NormalForm,

@@ -86,7 +86,7 @@ struct Scanner<'a> {
     text: &'a str,
     /// Where the word that is being read starts.
     start: usize,
-    /// Whether the rules of `zh` apply.
+    /// `true` if the rules of `zh` apply.
     is_chinese: bool,
     found: Vec<&'a str>,
 }

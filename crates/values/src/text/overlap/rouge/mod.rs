@@ -89,7 +89,7 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
 pub struct RougeOptions {
     /// The definition of a word.
     pub tokens: RougeTokens,
-    /// Whether words of more than three characters are reduced to their stems, so that "cats"
+    /// `true` if words of more than three characters are reduced to their stems, so that "cats"
     /// equals "cat". The stemmer is Porter's (1980), for English, with nltk's extensions.
     pub use_stemmer: bool,
 }

@@ -1,15 +1,14 @@
-//! The speed of the store, for the guide and for whoever changes it:
+//! Prints the speed of the store:
 //!
-//! `cargo test --release -p dsrs-metrics-tests --features lm --test lm store_figures -- --ignored --nocapture`
+//! `cargo run --release -p dsrs-metrics-tests --features lm --bin lm_store_speed [RECORDS]`
 //!
-//! `DSRS_METRICS_STORE_RECORDS=1000000` sets another number of records than 10 million (3.4 GB) for the last figure.
+//! Replies written and read, and the time to open a store of so many records; by default 10 million (3.4 GB).
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
 use futures_util::StreamExt as _;
-
-use crate::run_kills::setting;
 
 const REPLIES: u64 = 100_000;
 const CONCURRENCY: usize = 64;
@@ -31,13 +30,21 @@ async fn ask_all(lm: &Stored<ScriptedLm>, are_stored: bool) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-#[tokio::test]
-#[ignore = "prints figures, and decides nothing"]
-async fn replies_written_and_read_in_a_second() {
-    let dir = tempfile::tempdir().unwrap();
+#[tokio::main]
+async fn main() {
+    let records = std::env::args().nth(1);
+    let records = records.map_or(10_000_000, |number| {
+        number.parse().expect("a number of records")
+    });
+    let [replies, large] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    write_and_read(replies.path()).await;
+    open_with(large.path(), records);
+}
+
+async fn write_and_read(dir: &Path) {
     let reply = r#"{"reasoning": "It thanks the customer and offers help.", "polite": true}"#;
     let model = || ScriptedLm::new().otherwise(reply);
-    let store = || Store::open(dir.path()).unwrap();
+    let store = || Store::open(dir).unwrap();
     let written = ask_all(&Stored::new(model(), store()), false).await;
     let read = ask_all(&Stored::new(model(), store()), true).await;
     let each_second = |seconds: f64| (REPLIES as f64 / seconds) as u64;
@@ -48,14 +55,8 @@ async fn replies_written_and_read_in_a_second() {
     );
 }
 
-#[test]
-#[ignore = "prints figures, and decides nothing"]
-fn time_to_open_a_large_store() {
-    let records = setting("DSRS_METRICS_STORE_RECORDS", 10_000_000);
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).unwrap();
-    let path = store.path().to_owned();
-    drop(store);
+fn open_with(dir: &Path, records: u64) {
+    let path = Store::open(dir).unwrap().path().to_owned();
     let database = rusqlite::Connection::open(&path).unwrap();
     let filled = format!(
         "INSERT INTO records (key, kind, about, result, checksum, cost_msats, stored_at)
@@ -69,7 +70,7 @@ fn time_to_open_a_large_store() {
     drop(database);
     let times = [(); 10].map(|()| {
         let begun = Instant::now();
-        Store::open(dir.path()).unwrap();
+        Store::open(dir).unwrap();
         begun.elapsed()
     });
     let size = std::fs::metadata(&path).unwrap().len() / 1_000_000;
