@@ -134,7 +134,8 @@ pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
 pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) -> Vec<String> {
     let mut selection = FieldSelection::default();
     selection.add_path(name);
-    let mut pairing = Pairing::new(false, Vec::new(), false);
+    // No row has to be a pair, for which all columns would be decoded.
+    let mut pairing = Pairing::new(false, Vec::new(), true);
     pairing.select(selection.clone());
     let Ok(mut file) = open(file, format, Some(&Arc::new(pairing))) else {
         return Vec::new();

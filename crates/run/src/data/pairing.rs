@@ -56,6 +56,13 @@ impl Pairing {
         !self.mappings.is_empty()
     }
 
+    /// Returns `true` if a row without gold row and prediction is an error that the selected fields do not show.
+    #[cfg(feature = "parquet")]
+    pub(super) fn needs_a_side(&self) -> bool {
+        let has_required = self.required_paths().next().is_some();
+        !self.are_examples && self.mappings.is_empty() && !has_required
+    }
+
     /// The paths of the required fields in a row of the file.
     #[cfg(feature = "parquet")]
     pub(super) fn required_paths(&self) -> impl Iterator<Item = String> {

@@ -242,7 +242,7 @@ impl ParquetFile {
             .required_paths()
             .map(|path| column(batch, &path))
             .collect();
-        let needs_side = required.is_empty() && !pairing.has_mappings();
+        let needs_side = pairing.needs_a_side();
         let sides: Vec<_> = batch
             .columns()
             .iter()

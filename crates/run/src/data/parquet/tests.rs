@@ -259,6 +259,20 @@ fn columns_that_nothing_reads_are_not_decoded() {
     );
 }
 
+/// The references of a result file to its manifest are read without its other columns.
+#[test]
+fn the_strings_of_a_column_are_read_alone() {
+    let schema = "optional binary manifest (UTF8); \
+                  optional group l (LIST) { repeated group list { optional int32 element; } }";
+    let manifest = Column::Text(vec![Some("1-0")]);
+    let bytes = file(schema, vec![manifest, Column::Nulls((8 << 20) + 1)]);
+    let path = std::env::temp_dir().join(format!("dsrs-column-{}.parquet", std::process::id()));
+    std::fs::write(&path, bytes).unwrap();
+    let strings = crate::data::column_strings(&path, None, "manifest");
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(strings, ["1-0"]);
+}
+
 #[test]
 fn of_a_result_file_only_outcomes_and_the_selected_fields_are_decoded() {
     let schema = "optional binary id (UTF8); optional binary gold.answer (UTF8); optional binary pred.answer (UTF8); \
