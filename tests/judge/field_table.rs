@@ -1,4 +1,4 @@
-//! The table of the shipped judges' fields in the guide.
+//! The table of the shipped judges' fields in `docs/metrics.md`.
 
 use dsrs_metrics::judge::shipped::{
     AnswerCompletenessJudge, AnswerGroundedness, AnswerRelevance, ArgumentCorrectness,
@@ -11,7 +11,7 @@ use dsrs_metrics::judge::shipped::{
 };
 use dsrs_metrics::judge::{Judge, Signature};
 
-const GUIDE: &str = include_str!("../../dsrs-metrics/docs/guide/judges.md");
+const PAGE: &str = include_str!("../../dsrs-metrics/docs/metrics.md");
 
 /// Inputs and outputs as in the table.
 fn fields(signature: &Signature) -> [String; 2] {
@@ -77,8 +77,8 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
         let [inputs, outputs] = fields(signature);
         vec![format!("`{name}`"), inputs, outputs]
     });
-    let (_, section) = GUIDE
-        .split_once("## The fields of the shipped judges\n")
+    let (_, section) = PAGE
+        .split_once("# The fields of the shipped judges\n")
         .unwrap();
     let rows = section
         .lines()
