@@ -1,21 +1,17 @@
 //! [`Fields`]: the named values of a row. The rows that consist of them are in `dynamic.rs`.
 
 use std::borrow::Cow;
+use std::{iter, vec};
 
-use foldhash::fast::RandomState;
-use indexmap::{IndexMap, map};
 use serde::de::MapAccess;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::dynamic::{Example, Prediction};
+use super::entries::{Entries, Name};
 use crate::json::describe::found;
 use crate::json::numbers::{is_long_integer, numbers};
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
-
-/// Hashed with a random seed of the process, so that no file can have names that collide.
-type Entries = IndexMap<Name, Value, RandomState>;
-type Name = Cow<'static, str>;
 
 /// The named values of a row, in insertion order.
 ///
@@ -81,7 +77,7 @@ impl Fields {
     /// assert!(!gold.data.contains_key("answer"));
     /// ```
     pub fn contains_key(&self, name: &str) -> bool {
-        self.values.contains_key(name)
+        self.get(name).is_some()
     }
 
     /// Sets a field and returns its previous value.
@@ -109,42 +105,6 @@ impl Fields {
         self.values.insert(Cow::Borrowed(name), value)
     }
 
-    /// Returns the value to overwrite of the field at this position, for a row that is written in the memory of another
-    /// one, field after field. `None` if the row has the field already.
-    #[doc(hidden)]
-    pub fn rewrite_static(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
-        self.rewrite_with(position, name, || Cow::Borrowed(name))
-    }
-
-    /// As [`rewrite_static`](Self::rewrite_static), of a field whose name is copied if it is a new one.
-    #[doc(hidden)]
-    pub fn rewrite(&mut self, position: usize, name: &str) -> Option<&mut Value> {
-        self.rewrite_with(position, name, || Cow::Owned(name.to_owned()))
-    }
-
-    fn rewrite_with(
-        &mut self,
-        position: usize,
-        name: &str,
-        owned: impl FnOnce() -> Name,
-    ) -> Option<&mut Value> {
-        let is_same = |(other, _): (&Name, &Value)| other == name;
-        if !self.values.get_index(position).is_some_and(is_same) {
-            self.values.truncate(position);
-            if self.values.insert(owned(), Value::Null).is_some() {
-                return None;
-            }
-        }
-        let (_, value) = self.values.get_index_mut(position)?;
-        Some(value)
-    }
-
-    /// Removes the fields that a row did not overwrite.
-    #[doc(hidden)]
-    pub fn truncate(&mut self, len: usize) {
-        self.values.truncate(len);
-    }
-
     /// Removes a field and returns its value. The other fields keep their order.
     ///
     /// ```
@@ -155,7 +115,7 @@ impl Fields {
     /// assert_eq!(row.keys().collect::<Vec<_>>(), ["id", "answer"]);
     /// ```
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.values.shift_remove(name)
+        self.values.remove(name)
     }
 
     /// Removes a field in constant time, and moves the last one to its place.
@@ -173,7 +133,7 @@ impl Fields {
     /// assert_eq!(sum, 0.75);
     /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.values.iter().map(|(name, value)| (&**name, value))
+        self.values.iter()
     }
 
     /// Iterates over the fields' names in order.
@@ -184,7 +144,7 @@ impl Fields {
     /// assert_eq!(row.data.keys().collect::<Vec<_>>(), ["text", "label"]);
     /// ```
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.values.keys().map(|name| &**name)
+        self.values.iter().map(|(name, _)| name)
     }
 
     /// Returns the number of fields.
@@ -206,7 +166,7 @@ impl Fields {
     /// assert!(!prediction! { "answer" => () }.data.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.values.len() == 0
     }
 
     /// Returns the fields with these names.
@@ -246,11 +206,11 @@ impl Fields {
 
 impl IntoIterator for Fields {
     type Item = (String, Value);
-    type IntoIter = std::iter::Map<map::IntoIter<Name, Value>, fn((Name, Value)) -> Self::Item>;
+    type IntoIter = iter::Map<vec::IntoIter<(Name, Value)>, fn((Name, Value)) -> Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
         let owned = |(name, value): (Name, Value)| (name.into_owned(), value);
-        self.values.into_iter().map(owned)
+        self.values.into_list().into_iter().map(owned)
     }
 }
 
@@ -382,45 +342,5 @@ impl FromMap for Fields {
             reject_duplicate(is_duplicate, &key)?;
         }
         Ok(fields)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::Fields;
-
-    #[test]
-    fn a_row_that_is_written_again_has_the_fields_of_the_last_time() {
-        let mut fields = Fields::default();
-        for names in [
-            &["a", "b"][..],
-            &["b", "a", "c"],
-            &["b"],
-            &[],
-            &["b", "c", "a"],
-        ] {
-            for (position, name) in names.iter().enumerate() {
-                *fields.rewrite(position, name).unwrap() = Value::from(*name);
-            }
-            fields.truncate(names.len());
-            let expected: Vec<_> = names
-                .iter()
-                .map(|name| (*name, Value::from(*name)))
-                .collect();
-            let found = fields.iter().map(|(name, value)| (name, value.clone()));
-            assert_eq!(found.collect::<Vec<_>>(), expected);
-        }
-        *fields.rewrite_static(0, "b").unwrap() = Value::from(1);
-        assert_eq!(
-            (fields.get("b"), fields.get("c")),
-            (Some(&1.into()), Some(&"c".into()))
-        );
-        assert_eq!(
-            fields.rewrite(1, "b"),
-            None,
-            "the row has the field already"
-        );
     }
 }

@@ -15,8 +15,8 @@ use super::row::Row;
 use super::selection::FieldSelection;
 use crate::contract::rows::pair::Origin;
 
-/// The most bytes that are read at once.
-const READ: usize = 1 << 16;
+/// The most bytes that are read at once. Freeing 64 KiB or more lets the allocator of glibc consolidate all of its memory.
+const READ: usize = 1 << 15;
 
 /// The most elements of an array that are read at once.
 const ELEMENTS: usize = 64;

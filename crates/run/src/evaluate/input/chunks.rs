@@ -52,13 +52,14 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             if let Some(row) = lock(&self.decoded).rows.ready.pop_front() {
                 return Some(row);
             }
-            if !self.decode() {
+            if !self.decode(None) {
                 return None;
             }
         }
     }
 
-    /// Moves up to this number of rows to the rows of a thread. Returns the error of a row, after the rows before it.
+    /// Moves up to this number of rows to the rows of a thread. If no row is ready, decodes a chunk and moves all of its rows:
+    /// a thread that frees the memory of another one waits for it. Returns the error of a row, after the rows before it.
     pub(crate) fn take_several(
         &self,
         number: usize,
@@ -76,14 +77,15 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
                 return Ok(());
             }
             drop(decoded);
-            if !self.decode() {
+            if !self.decode(Some(own)) || !lock(own).is_empty() {
                 return Ok(());
             }
         }
     }
 
-    /// Decodes and delivers a chunk, or waits until another thread does. Returns `false` after the last row.
-    fn decode(&self) -> bool {
+    /// Decodes and delivers a chunk, to the rows of a thread if they are given, or waits until another thread does. Returns
+    /// `false` after the last row.
+    fn decode(&self, own: Option<&OwnRows<G, P>>) -> bool {
         if lock(&self.decoded).rows.has_failed {
             return false;
         }
@@ -112,13 +114,18 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         let Some(rows) = rows else {
             return !decoded.rows.ready.is_empty();
         };
+        let mut own = own.map(lock);
         for row in rows {
             if decoded.rows.has_failed {
                 break;
             }
-            let row = decoded.number(row.map(Input::Predicted));
-            decoded.rows.has_failed = row.is_err();
-            decoded.rows.ready.push_back(row);
+            match (decoded.number(row.map(Input::Predicted)), &mut own) {
+                (Ok(row), Some(own)) => own.push_back(row),
+                (row, _) => {
+                    decoded.rows.has_failed = row.is_err();
+                    decoded.rows.ready.push_back(row);
+                }
+            }
         }
         decoded.rows.chunks += 1;
         self.delivered.notify_all();

@@ -83,13 +83,13 @@ pub(crate) fn input_panicked(panic: Panic) -> EvaluateError {
 /// The bits of a [`Place`] that contain the line.
 const LINE_BITS: u32 = 40;
 
-/// Detects duplicate ids by 128 bits of a keyed hash: two of 10^9 different ids collide once in 10^20 runs. An id takes 30 to
-/// 60 bytes.
+/// Detects duplicate ids by 128 bits of two keyed hashes: two of 10^9 different ids collide once in 10^20 runs. An id takes 30
+/// to 60 bytes.
 #[derive(Default)]
 pub(super) struct SeenIds {
-    hashers: [RandomState; 2],
+    hashers: (RandomState, foldhash::quality::RandomState),
     /// The place of the first row with each hash.
-    places: HashMap<[u64; 2], Place>,
+    places: HashMap<[u64; 2], Place, foldhash::fast::RandomState>,
     files: Vec<Arc<Path>>,
 }
 
@@ -108,7 +108,7 @@ impl SeenIds {
         origin: Option<&Origin>,
     ) -> Result<(), EvaluateError> {
         let place = origin.map_or(row + 1, |origin| self.place(origin));
-        let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
+        let hash = [self.hashers.0.hash_one(id), self.hashers.1.hash_one(id)];
         let first = match self.places.entry(hash) {
             Entry::Vacant(free) => {
                 free.insert(place);

@@ -8,6 +8,7 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::spool::{LineIndex, SpooledLine};
@@ -106,32 +107,37 @@ impl ResultFiles {
         let mut latest = std::mem::replace(&mut self.latest, std::mem::take(&mut self.spare));
         // Each thread adds rows in order, so there are few sequences to merge.
         latest.rows.sort_by_key(|(row, _)| *row);
-        let (mut left, last) = (latest.text.len(), latest.rows.last().map(|(row, _)| *row));
-        // Lines that are adjacent are written at once.
-        let mut adjacent = 0..0;
-        for (row, place) in latest.rows.drain(..) {
-            if left <= kept || kept > 0 && Some(row) == last {
-                let line = &latest.text[place.start..place.end - 1];
-                self.latest.push(row, |text| text.extend_from_slice(line));
-                continue;
-            }
+        let mut left = latest.text.len();
+        let candidates = latest.rows.len().saturating_sub(usize::from(kept > 0));
+        let is_spooled = |(_, place): &&(u64, Range<usize>)| {
+            let is_spooled = left > kept;
             left -= place.len();
-            let length = place.len() as u64;
-            self.lines.insert(
-                row,
-                SpooledLine {
-                    offset: self.end,
-                    length: length - 1,
-                },
-            )?;
-            self.end += length;
-            if adjacent.end != place.start {
-                self.spool(&latest.text[adjacent])?;
-                adjacent = place.clone();
-            }
-            adjacent.end = place.end;
+            is_spooled
+        };
+        let number = latest.rows[..candidates].iter().take_while(is_spooled);
+        let (spooled, rest) = latest.rows.split_at(number.count());
+        for (row, place) in rest {
+            let line = &latest.text[place.start..place.end - 1];
+            self.latest.push(*row, |text| text.extend_from_slice(line));
         }
-        self.spool(&latest.text[adjacent])?;
+        // The rows first, at once where they are adjacent: if the index cannot be written, they are kept.
+        for adjacent in spooled.chunk_by(|(_, a), (_, b)| a.end == b.start) {
+            if let [(_, first), ..] = adjacent
+                && let [.., (_, last)] = adjacent
+            {
+                self.spool(&latest.text[first.start..last.end])?;
+            }
+        }
+        for (row, place) in spooled {
+            let length = place.len() as u64;
+            let line = SpooledLine {
+                offset: self.end,
+                length: length - 1,
+            };
+            self.end += length;
+            self.lines.insert(*row, line)?;
+        }
+        latest.rows.clear();
         latest.text.clear();
         self.spare = latest;
         Ok(())

@@ -133,8 +133,13 @@ impl Classes {
     #[inline]
     fn of(window: &Window) -> Self {
         let mut all = Self::default();
-        for (at, bytes) in window[..SEARCHED].as_chunks().0.iter().enumerate() {
-            let bytes = i8x16::new(bytes.map(u8::cast_signed));
+        for (at, bytes) in window[..SEARCHED].as_chunks::<LOADED>().0.iter().enumerate() {
+            // A loop, since a call of `map` is not inlined.
+            let mut signed = [0; LOADED];
+            for (signed, byte) in signed.iter_mut().zip(bytes) {
+                *signed = byte.cast_signed();
+            }
+            let bytes = i8x16::new(signed);
             // In lower case a letter is in one range.
             let lower = bytes | i8x16::splat(0x20);
             let words = in_range(lower, b'a', b'z') | in_range(bytes, b'0', b'9');

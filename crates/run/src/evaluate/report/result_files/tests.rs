@@ -161,5 +161,26 @@ fn rows_that_finish_long_after_later_ones_are_in_input_order() {
         let written = fs::read_to_string(&path).unwrap();
         assert!(written.lines().eq((0..4_000).map(line)));
     }
+    fs::remove_file(manifest_path(&path)).unwrap();
     fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn rows_are_kept_if_their_index_cannot_be_written() {
+    let path = std::env::temp_dir().join(format!("dsrs-unindexed-{}.jsonl", std::process::id()));
+    let targets = [(Format::JsonLines, path.clone())];
+    let mut files = ResultFiles::create(&targets, false).unwrap().unwrap();
+    let mut lines = Lines::default();
+    // The place of this row in the index is beyond the end of any file.
+    for row in [0, 1, u64::MAX, 2] {
+        lines.push(row, |text| text.extend(format!("row {row}").bytes()));
+    }
+    files.latest.append(&mut lines);
+    let error = files.spool_latest(0).unwrap_err();
+    let error = files.keep_spool(path, &error).to_string();
+    drop(files);
+    let kept = error.split('`').nth(3).unwrap();
+    let rows = fs::read_to_string(kept).unwrap();
+    assert_eq!(rows, format!("row 0\nrow 1\nrow 2\nrow {}\n", u64::MAX));
+    fs::remove_file(kept).unwrap();
 }

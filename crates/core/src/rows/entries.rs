@@ -1,0 +1,139 @@
+//! Named values in insertion order: a list, since most rows have few, and an index if there are many.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// A name, static if it is one that a metric declares.
+pub(super) type Name = Cow<'static, str>;
+
+/// Hashed with a random seed of the process, so that no file can have names that collide.
+type Indexed = IndexMap<Name, Value, RandomState>;
+
+/// The maximum number of entries that are compared one by one.
+const MAX_LISTED: usize = 8;
+
+#[derive(Clone)]
+pub(super) enum Entries {
+    Listed(Vec<(Name, Value)>),
+    Indexed(Box<Indexed>),
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
+
+impl Entries {
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        match self {
+            Self::Listed(list) => list.iter().find(|it| it.0 == name).map(|it| &it.1),
+            Self::Indexed(entries) => entries.get(name),
+        }
+    }
+
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        match self {
+            Self::Listed(list) => list.iter_mut().find(|it| it.0 == name).map(|it| &mut it.1),
+            Self::Indexed(entries) => entries.get_mut(name),
+        }
+    }
+
+    pub(super) fn insert(&mut self, name: Name, value: Value) -> Option<Value> {
+        if let Some(old) = self.get_mut(&name) {
+            return Some(std::mem::replace(old, value));
+        }
+        match self {
+            Self::Listed(list) if list.len() < MAX_LISTED => list.push((name, value)),
+            Self::Listed(list) => {
+                let mut entries: Indexed = std::mem::take(list).into_iter().collect();
+                entries.insert(name, value);
+                *self = Self::Indexed(Box::new(entries));
+            }
+            Self::Indexed(entries) => _ = entries.insert(name, value),
+        }
+        None
+    }
+
+    /// Removes an entry. The others keep their order.
+    pub(super) fn remove(&mut self, name: &str) -> Option<Value> {
+        match self {
+            Self::Listed(list) => {
+                let position = list.iter().position(|it| it.0 == name)?;
+                Some(list.remove(position).1)
+            }
+            Self::Indexed(entries) => entries.shift_remove(name),
+        }
+    }
+
+    /// Removes an entry in constant time, and moves the last one to its place.
+    pub(super) fn swap_remove(&mut self, name: &str) -> Option<Value> {
+        match self {
+            Self::Listed(list) => {
+                let position = list.iter().position(|it| it.0 == name)?;
+                Some(list.swap_remove(position).1)
+            }
+            Self::Indexed(entries) => entries.swap_remove(name),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
+        let entry = |at| match self {
+            Self::Listed(list) => list.get(at).map(|(name, value)| (name, value)),
+            Self::Indexed(entries) => entries.get_index(at),
+        };
+        (0..self.len()).map(move |at| match entry(at) {
+            Some((name, value)) => (&**name, value),
+            // No position below the length is without an entry.
+            None => ("", &Value::Null),
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Listed(list) => list.len(),
+            Self::Indexed(entries) => entries.len(),
+        }
+    }
+
+    pub(super) fn into_list(self) -> Vec<(Name, Value)> {
+        match self {
+            Self::Listed(list) => list,
+            Self::Indexed(entries) => entries.into_iter().collect(),
+        }
+    }
+}
+
+/// The order does not count.
+impl PartialEq for Entries {
+    fn eq(&self, other: &Self) -> bool {
+        let has = |(name, value)| other.get(name).is_some_and(|it| it == value);
+        self.len() == other.len() && self.iter().all(has)
+    }
+}
+
+impl fmt::Debug for Entries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Entries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Indexed::deserialize(deserializer).map(|entries| match entries.len() {
+            0..=MAX_LISTED => Self::Listed(entries.into_iter().collect()),
+            _ => Self::Indexed(Box::new(entries)),
+        })
+    }
+}
