@@ -24,7 +24,7 @@ const STEP: u64 = 500_000;
 /// From here on, only the ids need more memory: all buffers have their full size.
 const WARM_UP: u64 = 1_500_000;
 
-/// The most bytes of an id, which are needed while the table of the ids grows.
+/// The maximum number of bytes of an id, which are needed while the table of the ids grows.
 const ID_BYTES: u64 = 100;
 
 /// A synchronous metric.

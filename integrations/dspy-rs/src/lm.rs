@@ -248,5 +248,5 @@ fn shown(message: &str) -> String {
         .collect()
 }
 
-/// The most characters of a provider's message in an error.
+/// The maximum number of characters of a provider's message in an error.
 const MAX_MESSAGE: usize = 300;

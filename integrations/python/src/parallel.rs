@@ -17,7 +17,7 @@ use crate::errors::{RowError, caught};
 /// Up to this number of rows, starting threads takes longer than the rows.
 const MAX_ROWS_AT_ONCE: usize = 32;
 
-/// The most rows that a worker takes at once.
+/// The maximum number of rows that a worker takes at once.
 const MAX_CHUNK: usize = 512;
 
 /// How often a batch looks for signals.

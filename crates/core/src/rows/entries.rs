@@ -137,3 +137,55 @@ impl<'de> Deserialize<'de> for Entries {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Entries, MAX_LISTED};
+
+    /// The entries of these numbers, each under its number as name.
+    fn entries(numbers: impl IntoIterator<Item = usize>) -> Entries {
+        let mut entries = Entries::default();
+        for number in numbers {
+            assert_eq!(
+                entries.insert(number.to_string().into(), number.into()),
+                None
+            );
+        }
+        entries
+    }
+
+    fn names(entries: &Entries) -> Vec<String> {
+        entries.iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn few_and_many_entries_are_used_alike() {
+        for count in [MAX_LISTED - 1, MAX_LISTED, MAX_LISTED + 1, 40] {
+            let mut some = entries(0..count);
+            assert_eq!(some.len(), count);
+            assert_eq!(some, entries((0..count).rev()), "the order does not count");
+            assert_ne!(some, entries(1..=count));
+            let read: Entries =
+                serde_json::from_str(&serde_json::to_string(&some).unwrap()).unwrap();
+            assert_eq!((&read, names(&read)), (&some, names(&some)));
+            assert_eq!(some.insert("1".into(), "new".into()), Some(1.into()));
+            *some.get_mut("2").unwrap() = "other".into();
+            assert_eq!(
+                some.get("1").zip(some.get("2")),
+                Some((&"new".into(), &"other".into()))
+            );
+            assert_eq!(some.remove("0"), Some(0.into()));
+            assert_eq!(
+                (some.remove("0"), names(&some)),
+                (None, names(&entries(1..count)))
+            );
+            assert_eq!(some.swap_remove("2"), Some("other".into()));
+            let last = count - 1;
+            assert_eq!(
+                names(&some),
+                names(&entries([1, last].into_iter().chain(3..last)))
+            );
+            assert_eq!(some.into_list().len(), count - 2);
+        }
+    }
+}

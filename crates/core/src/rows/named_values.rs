@@ -99,10 +99,10 @@ impl Fields {
         self.textual && !self.strings.iter().any(|string| string == name)
     }
 
-    /// As [`insert`](Self::insert), without a copy of the name.
+    /// As [`insert`](Self::insert), without a copy of a static name.
     #[doc(hidden)]
-    pub fn insert_static(&mut self, name: &'static str, value: Value) -> Option<Value> {
-        self.values.insert(Cow::Borrowed(name), value)
+    pub fn insert_named(&mut self, name: Cow<'static, str>, value: Value) -> Option<Value> {
+        self.values.insert(name, value)
     }
 
     /// Removes a field and returns its value. The other fields keep their order.

@@ -1,7 +1,7 @@
 //! The store: what costs something, in one SQLite database of a folder, which several processes use at once.
 //!
 //! `database.rs` opens the database and has its tables, `records.rs` reads and writes results, `spending.rs` has the calls of
-//! budgets over several processes, and `sync.rs` syncs what was written.
+//! budgets over several processes, and `sync.rs` syncs what was written. Replies are looked up in `layers/stored.rs`, by the key of `key.rs`.
 
 mod database;
 mod records;

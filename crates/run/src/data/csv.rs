@@ -21,12 +21,12 @@ use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
 use super::pairing::Pairing;
 use super::result_row::{OUTCOME, costs_of};
-use super::row::{Row, RowObject, check_sides};
+use super::row::{Column, Row, RowObject, check_sides};
 use super::selection::FieldSelection;
 use crate::contract::rows::pair::Origin;
 use crate::messages::{escape, formula};
 
-/// The most columns: their names are copied into every row.
+/// The maximum number of columns: their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
 
 /// The separators of other programs.
@@ -39,6 +39,7 @@ const BATCH: usize = 1 << 16;
 #[derive(Default)]
 struct Header {
     names: Vec<String>,
+    columns: Vec<Column>,
     /// For each column, `true` if it is decoded, if only those of a selection are.
     selected: Option<Vec<bool>>,
     /// `true` if strings have the apostrophe before formulas that result files have.
@@ -77,7 +78,7 @@ pub(super) struct CsvFile {
     input: Input,
     parser: Reader,
     header: Arc<Header>,
-    /// The most records of a batch.
+    /// The maximum number of records of a batch.
     at_once: usize,
     /// The line of the next byte, counted from 1.
     line: u64,
@@ -278,7 +279,7 @@ pub(super) fn are_of_results(names: &[String]) -> bool {
 }
 
 fn grown(length: usize) -> usize {
-    (2 * length).max(64)
+    (2 * length).max(1 << 12)
 }
 
 impl Header {
@@ -296,8 +297,10 @@ impl Header {
         let is_common = unique.len() == names.len() && !(are_of_results && is_mapped);
         let selection = pairing.and_then(Pairing::selection);
         let selection = selection.filter(|_| is_common);
+        let column = |name: &String| Column::new(name, false, selection);
         Self {
             selected: selection.map(|it| it.reads_columns(&names, are_of_results)),
+            columns: names.iter().map(column).collect(),
             names,
             has_escapes,
         }
@@ -342,7 +345,7 @@ impl CsvRows {
         at: &Origin,
         selection: Option<&FieldSelection>,
     ) -> Result<Row, DataError> {
-        let (record, Header { names, .. }) = (self.record(row), &*self.header);
+        let (record, Header { names, columns, .. }) = (self.record(row), &*self.header);
         let (expected, found) = (names.len(), record.ends.len());
         if expected != found {
             return Err(DataError::invalid(
@@ -364,7 +367,7 @@ impl CsvRows {
             }
             let (text, is_string) = record.cell(index, name, at)?;
             if name != "id" || !text.is_empty() {
-                object.add_cell(name, text.into(), is_string);
+                object.add_cell(&columns[index], text.into(), is_string);
             }
         }
         Ok(Row::Map(object))

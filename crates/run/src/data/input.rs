@@ -66,7 +66,7 @@ impl Input {
         }
     }
 
-    /// The most JSON values in one row.
+    /// The maximum number of JSON values in one row.
     pub(super) fn value_limit(&self) -> usize {
         value_limit(self.row_limit)
     }
@@ -84,7 +84,7 @@ impl Input {
     }
 }
 
-/// The most values in one row. It grows with the limit of bytes.
+/// The maximum number of values in one row. It grows with the limit of bytes.
 pub(super) fn value_limit(row_limit: usize) -> usize {
     row_limit.max(ROW_LIMIT) / (ROW_LIMIT / MAX_VALUES)
 }

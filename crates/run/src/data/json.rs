@@ -217,7 +217,10 @@ impl<'de> Visitor<'de> for SelectedRow<'_> {
                     let fields = map.next_value_seed(SelectedFields(self.0.names(Side::Pred)))?;
                     row.pred.replace(Shape::Map(fields)).is_some()
                 }
-                _ => insert(&mut row.attributes, key, map.next_value::<UniqueKeys>()?.0),
+                _ => {
+                    let UniqueKeys(value) = map.next_value()?;
+                    row.attributes.insert_named(key, value).is_some()
+                }
             };
             if is_duplicate {
                 return Err(A::Error::custom("a duplicate key"));
@@ -251,21 +254,14 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
             match key {
                 None => _ = map.next_value::<IgnoredAny>()?,
                 Some(key) => {
-                    if insert(&mut fields, key, map.next_value::<UniqueKeys>()?.0) {
+                    let UniqueKeys(value) = map.next_value()?;
+                    if fields.insert_named(key, value).is_some() {
                         return Err(A::Error::custom("a duplicate key"));
                     }
                 }
             }
         }
         Ok(fields)
-    }
-}
-
-/// Returns `true` if there was a value.
-fn insert(fields: &mut Fields, name: Cow<'static, str>, value: Value) -> bool {
-    match name {
-        Cow::Borrowed(name) => fields.insert_static(name, value).is_some(),
-        Cow::Owned(name) => fields.insert(name, value).is_some(),
     }
 }
 

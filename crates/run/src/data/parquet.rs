@@ -31,7 +31,7 @@ use super::csv::{are_of_results, duplicate_column};
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::value_limit;
 use super::pairing::Pairing;
-use super::row::{Row, RowObject, check_sides};
+use super::row::{Column, Row, RowObject, check_sides};
 use super::selection::FieldSelection;
 use crate::contract::panic;
 use crate::contract::rows::pair::Origin;
@@ -44,13 +44,13 @@ pub(crate) const JSON_COLUMNS: &str = "dsrs_metrics.json_columns";
 /// The key in the metadata of a result file whose value is the manifest of the run.
 pub(crate) const EMBEDDED_MANIFEST: &str = "dsrs_metrics.manifest";
 
-/// The most rows of a batch.
+/// The maximum number of rows of a batch.
 const BATCH_ROWS: u64 = 1024;
 
-/// The most bytes of the rows of a batch, by the sizes in the metadata of their group.
+/// The maximum number of bytes of the rows of a batch, by the sizes in the metadata of their group.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// The most values of these rows.
+/// The maximum number of values of these rows.
 const BATCH_VALUES: u64 = 1 << 18;
 
 /// Returns the manifest in the metadata of a result file; `None` if there is none, or if the file cannot be read.
@@ -99,6 +99,7 @@ pub(super) struct ParquetFile {
 /// Rows of a record batch.
 pub(super) struct ColumnRows {
     batch: RecordBatch,
+    columns: Vec<Column>,
     json_columns: Arc<HashSet<String>>,
     row_limit: usize,
 }
@@ -179,8 +180,14 @@ impl ParquetFile {
             ),
         };
         self.has_ended = batch.is_none() || error.is_some();
+        let batch = batch?;
+        let selection = self.pairing.as_deref().and_then(Pairing::selection);
+        let fields = batch.schema_ref().fields().iter();
         let rows = ColumnRows {
-            batch: batch?,
+            columns: fields
+                .map(|field| Column::new(field.name(), true, selection))
+                .collect(),
+            batch,
             json_columns: Arc::clone(&self.json_columns),
             row_limit: self.row_limit,
         };
@@ -327,7 +334,8 @@ impl ColumnRows {
         };
         let mut size = 0;
         let fields = self.batch.schema_ref().fields().iter();
-        for (column, field) in self.batch.columns().iter().zip(fields) {
+        let columns = self.batch.columns().iter().zip(&self.columns);
+        for ((column, target), field) in columns.zip(fields) {
             if column.is_null(row) || *column.data_type() == DataType::Null {
                 continue;
             }
@@ -340,7 +348,7 @@ impl ColumnRows {
                 let column = escape::name(field.name());
                 invalid(&at.file, at.line, &format!("column `{column}`: {problem}"))
             })?;
-            object.add_cell(field.name(), value, false);
+            object.add_cell(target, value, false);
         }
         if size > self.row_limit {
             return Err(DataError::too_long(at, self.row_limit));

@@ -1,5 +1,8 @@
 //! One row of a file: its shape, validation, mappings, and conversion to a [`Pair`].
 
+#[cfg(feature = "csv")]
+use std::borrow::Cow;
+
 use serde::de::MapAccess;
 use serde_json::Value;
 
@@ -33,6 +36,42 @@ pub(super) struct RowObject {
     pub(super) added: Option<Box<Added>>,
     /// `true` if the id is that of a result row which had none.
     pub(super) is_positional: bool,
+}
+
+/// What the cells of a column are.
+#[cfg(feature = "csv")]
+pub(super) enum Column {
+    Id,
+    /// A whole gold row or prediction.
+    Side(Side),
+    Field(Side, Cow<'static, str>),
+    Attribute(Cow<'static, str>),
+}
+
+#[cfg(feature = "csv")]
+impl Column {
+    /// `has_sides` is `true` if a column `gold` is the whole gold row. Names of the selection are not copied.
+    pub(super) fn new(name: &str, has_sides: bool, selection: Option<&FieldSelection>) -> Self {
+        let known = |names: Option<&[&'static str]>, name: &str| {
+            let known = names.and_then(|names| names.iter().find(|it| **it == name));
+            known.map_or_else(|| name.to_owned().into(), |name| Cow::Borrowed(*name))
+        };
+        let field =
+            |side, name| Self::Field(side, known(selection.and_then(|it| it.names(side)), name));
+        match name.split_once('.') {
+            Some(("gold", name)) => field(Side::Gold, name),
+            Some(("pred", name)) => field(Side::Pred, name),
+            _ => match name {
+                "id" => Self::Id,
+                "gold" if has_sides => Self::Side(Side::Gold),
+                "pred" if has_sides => Self::Side(Side::Pred),
+                _ => Self::Attribute(known(
+                    selection.and_then(FieldSelection::attribute_names),
+                    name,
+                )),
+            },
+        }
+    }
 }
 
 /// Checks that no side is both an object and keys or columns of its fields, as `gold` and `gold.answer` are: one of them
@@ -86,25 +125,25 @@ pub(super) fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError>
 impl RowObject {
     /// Adds the cell of a column to a row of a format with columns.
     #[cfg(feature = "csv")]
-    pub(super) fn add_cell(&mut self, column: &str, value: Value, is_string: bool) {
-        let (side, name) = match column.split_once('.') {
-            Some(("gold", name)) => (&mut self.gold, name),
-            Some(("pred", name)) => (&mut self.pred, name),
-            _ => {
-                match column {
-                    "id" => self.id = Some(value),
-                    "gold" if !self.attributes.textual => self.gold = Some(shape(value)),
-                    "pred" if !self.attributes.textual => self.pred = Some(shape(value)),
-                    _ => add(&mut self.attributes, column, value, is_string),
-                }
-                return;
-            }
+    pub(super) fn add_cell(&mut self, column: &Column, value: Value, is_string: bool) {
+        let (fields, name) = match column {
+            Column::Id => return self.id = Some(value),
+            Column::Side(side) => return *self.side_mut(*side) = Some(shape(value)),
+            Column::Attribute(name) => (Some(&mut self.attributes), name),
+            Column::Field(side, name) => (fields_mut(self.side_mut(*side)), name),
         };
-        if !matches!(side, Some(Shape::Map(_))) {
-            *side = Some(Shape::Map(Fields::default()));
+        if let Some(fields) = fields {
+            if is_string {
+                fields.strings.push(name.clone().into_owned());
+            }
+            fields.insert_named(name.clone(), value);
         }
-        if let Some(Shape::Map(fields)) = side {
-            add(fields, name, value, is_string);
+    }
+
+    fn side_mut(&mut self, side: Side) -> &mut Option<Shape<Fields>> {
+        match side {
+            Side::Gold => &mut self.gold,
+            Side::Pred => &mut self.pred,
         }
     }
 
@@ -266,8 +305,7 @@ impl RowObject {
                     self.id = value;
                     self.is_positional = false;
                 }
-                Target::Field(Side::Gold, name) => set(&mut self.gold, name, value, is_string),
-                Target::Field(Side::Pred, name) => set(&mut self.pred, name, value, is_string),
+                Target::Field(side, name) => set(self.side_mut(*side), name, value, is_string),
             }
         }
     }
@@ -295,18 +333,21 @@ impl RowObject {
     }
 }
 
-fn fields_of(side: Option<&Shape<Fields>>) -> Option<&Fields> {
+/// The fields of a side, which replace any other value. There are always some.
+fn fields_mut(side: &mut Option<Shape<Fields>>) -> Option<&mut Fields> {
+    if !matches!(side, Some(Shape::Map(_))) {
+        *side = Some(Shape::Map(Fields::default()));
+    }
     match side {
         Some(Shape::Map(fields)) => Some(fields),
         _ => None,
     }
 }
 
-#[cfg(feature = "csv")]
-fn add(fields: &mut Fields, name: &str, value: Value, is_string: bool) {
-    fields.insert(name, value);
-    if is_string {
-        fields.strings.push(name.to_owned());
+fn fields_of(side: Option<&Shape<Fields>>) -> Option<&Fields> {
+    match side {
+        Some(Shape::Map(fields)) => Some(fields),
+        _ => None,
     }
 }
 
@@ -321,10 +362,7 @@ fn shape(value: Value) -> Shape<Fields> {
 /// Sets a field of a side. Without a value the field is removed, since a field of the same name in the row has another
 /// meaning.
 fn set(side: &mut Option<Shape<Fields>>, name: &str, value: Option<Value>, is_string: bool) {
-    if !matches!(side, Some(Shape::Map(_))) {
-        *side = Some(Shape::Map(Fields::default()));
-    }
-    let Some(Shape::Map(fields)) = side else {
+    let Some(fields) = fields_mut(side) else {
         return;
     };
     fields.strings.retain(|other| other != name);

@@ -15,10 +15,10 @@ use super::row::Row;
 use super::selection::FieldSelection;
 use crate::contract::rows::pair::Origin;
 
-/// The most bytes that are read at once. Freeing 64 KiB or more lets the allocator of glibc consolidate all of its memory.
+/// The maximum number of bytes that are read at once. Freeing 64 KiB or more lets the allocator of glibc consolidate all of its memory.
 const READ: usize = 1 << 15;
 
-/// The most elements of an array that are read at once.
+/// The maximum number of elements of an array that are read at once.
 const ELEMENTS: usize = 64;
 
 /// Rows of JSON text.
@@ -194,7 +194,7 @@ pub(super) struct JsonArray {
     column: usize,
     has_started: bool,
     has_ended: bool,
-    /// The most rows that are read at once.
+    /// The maximum number of rows that are read at once.
     at_once: usize,
 }
 

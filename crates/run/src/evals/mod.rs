@@ -3,7 +3,7 @@
 //! `condition.rs` has the conditions of gates, `checks.rs` their rules, `eval.rs` the settings of an eval and the parameters of its
 //! program. `run.rs` runs it: `environment.rs` has the names of evals and when baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
 //! run of tests. `figures.rs` has the figures of all rows and of groups of rows,
-//! `decide.rs` the verdicts of the gates, `findings.rs` their sentences. `baseline.rs` has the outcomes of an earlier run,
+//! `decide.rs` combines the verdicts of the gates, `findings.rs` has the verdict and the sentence of each condition. `baseline.rs` has the outcomes of an earlier run,
 //! `pending.rs` a baseline that is not accepted yet, `rescore.rs` scores its predictions again. `message.rs` has the message of
 //! a test that fails, `github.rs` the annotations of GitHub.
 

@@ -6,7 +6,7 @@ use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 
-/// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
+/// The maximum number of metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
 #[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
 

@@ -178,5 +178,5 @@ impl<M: Module, T: Metric> Measured<M, T> {
     }
 }
 
-/// The most characters of a row's inputs that name it.
+/// The maximum number of characters of a row's inputs that name it.
 const MAX_NAME: usize = 200;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dsrs_metrics::Outcome;
 
-/// The most failures that a report describes; the others are counted.
+/// The maximum number of failures that a report describes; the others are counted.
 const MAX_FAILURES: usize = 100;
 
 /// What a metric returned in the calls of dspy-rs, whose own result is a number and nothing else.

@@ -16,7 +16,7 @@ use crate::json::numbers::inexact_number;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 
-/// The most days between a date and 1970. `Field` panics when it formats a date of more than 262,000 years.
+/// The maximum number of days between a date and 1970. `Field` panics when it formats a date of more than 262,000 years.
 const MAX_DAYS: u64 = 260_000 * 365;
 
 /// Converts a cell, and adds its size in bytes.

@@ -24,7 +24,7 @@ use super::spool::{Chunk, SpoolReader};
 use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
 use crate::evaluate::manifest::{Embedded, RunManifest};
 
-/// The most rows of a row group, and the most bytes of their lines. Each thread has a row group in memory.
+/// The maximum number of rows of a row group, and of bytes of their lines. Each thread has a row group in memory.
 const MAX_ROWS: usize = 10_000;
 const MAX_BYTES: u64 = 32 << 20;
 

@@ -22,7 +22,7 @@ use crate::evaluate::manifest::{
 };
 use crate::named_files::require_regular;
 
-/// The most bytes of lines that are sorted in memory.
+/// The maximum number of bytes of lines that are sorted in memory.
 const MAX_LATEST: usize = 1 << 20;
 
 /// The format of a result file.

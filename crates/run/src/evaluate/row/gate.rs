@@ -1,7 +1,8 @@
 //! The gate of a run with two tiers of metrics: the metrics of the second tier, which cost something, are evaluated where
 //! the outcomes of the first tier pass, and within a budget.
 //!
-//! The evaluation of a row is in `rollouts.rs`, reservations are in `budget.rs`.
+//! The evaluation of a row is in `rollouts.rs`, reservations are in `budget.rs`. The budget of a model is
+//! another one, in `lm/layers/budget.rs`.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -37,7 +37,7 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) store: Option<RunStore<G, P>>,
     pub(crate) started: Instant,
     pub(crate) manifest: StartedManifest,
-    /// The most rows that are evaluated at once.
+    /// The maximum number of rows that are evaluated at once.
     pub(crate) concurrency: usize,
     pub(crate) grace: GraceSettings,
 }

@@ -25,7 +25,7 @@ use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
 use crate::evaluate::summary::{PlainTally, Tally};
 
-/// The most rows that a thread takes at once.
+/// The maximum number of rows that a thread takes at once.
 const MAX_ROWS_AT_ONCE: usize = 512;
 
 /// A thread takes more rows at once if those that it took together needed less time.
@@ -302,7 +302,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
     }
 }
 
-/// The most finished rows of a thread.
+/// The maximum number of finished rows of a thread.
 const MAX_FINISHED: usize = 64;
 
 /// A thread with this many bytes of lines adds its rows to the rows of the run.

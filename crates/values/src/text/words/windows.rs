@@ -133,7 +133,12 @@ impl Classes {
     #[inline]
     fn of(window: &Window) -> Self {
         let mut all = Self::default();
-        for (at, bytes) in window[..SEARCHED].as_chunks::<LOADED>().0.iter().enumerate() {
+        for (at, bytes) in window[..SEARCHED]
+            .as_chunks::<LOADED>()
+            .0
+            .iter()
+            .enumerate()
+        {
             // A loop, since a call of `map` is not inlined.
             let mut signed = [0; LOADED];
             for (signed, byte) in signed.iter_mut().zip(bytes) {

@@ -1,4 +1,4 @@
-//! The constant `SPEC` and the inherent methods that read from it.
+//! The constant `SPEC`, with the fingerprint of the code, and the inherent methods that read from it.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
