@@ -186,11 +186,10 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
     })
 }
 
-/// The lines of a file with their numbers and offsets.
+/// The lines of a file with their numbers.
 pub(super) struct Lines<R> {
     reader: R,
     pub(super) number: u64,
-    pub(super) offset: u64,
     pub(super) line: Vec<u8>,
 }
 
@@ -199,7 +198,6 @@ impl<R: BufRead> Lines<R> {
         Self {
             reader,
             number: 0,
-            offset: 0,
             line: Vec::new(),
         }
     }
@@ -210,7 +208,6 @@ impl<R: BufRead> Lines<R> {
     /// Of the file, or if the line is longer than [`ROW_LIMIT`].
     pub(super) fn read_next(&mut self) -> io::Result<bool> {
         loop {
-            self.offset += self.line.len() as u64;
             self.line.clear();
             let limit = ROW_LIMIT as u64 + 1;
             (&mut self.reader)
