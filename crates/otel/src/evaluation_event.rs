@@ -6,8 +6,8 @@
 
 use std::time::SystemTime;
 
+use dsrs_metrics_core::MetricError;
 use dsrs_metrics_core::score::OFFLINE_JUDGE;
-use dsrs_metrics_core::score::error::MetricError;
 use dsrs_metrics_lm::LmError;
 use dsrs_metrics_run::results::{ResultOutcome, ResultScore};
 use heck::ToSnakeCase as _;

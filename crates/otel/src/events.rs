@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use dsrs_metrics_core::score::outcome::Outcome;
+use dsrs_metrics_core::Outcome;
 use dsrs_metrics_lm::{CallObserver, Ledger, ObservedCall};
 use dsrs_metrics_run::results::{Manifest, ResultScore, Results};
 use dsrs_metrics_run::{Observer, RowResult, RunStart};

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::contract::score::error::Result;
-use crate::contract::score::return_types::{MetricReturn, Undecided};
-use crate::contract::score::{MetricScore, Part, Scored, Scores};
-use crate::contract::spec::{MetricSpec, ScoreKind};
-use crate::contract::weights::{Weights, mean};
+use crate::contract::weights::mean;
+use crate::contract::{
+    MetricReturn, MetricScore, MetricSpec, Part, Result, ScoreKind, Scored, Scores, Undecided,
+    Weights,
+};
 
 /// The weighted mean of named parts.
 ///

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::SimulatedUser;
 use super::SimulationError;
 use super::{UserState, UserTurn};
+
 use crate::contract::trajectory::{Message, Role, Trajectory};
 use crate::contract::{
     Example, Module as _, Prediction, ProgramOutput, ProgramUsage, Trace, TraceStep,

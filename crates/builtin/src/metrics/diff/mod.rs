@@ -10,23 +10,15 @@ use serde::{Deserialize, Serialize};
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::field;
 use super::language::LanguageSetting;
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::declared::{Declared, GoldRows, PredRows};
-use crate::contract::dedup::key::{Configured, Key};
-use crate::contract::metric::Metric;
-use crate::contract::metric::answer::Answer;
-use crate::contract::metric::answer::ScoredAtOnce;
-use crate::contract::metric::call::MetricCall;
-use crate::contract::metric::params::{Configure, ParamError, Params, read_param};
+use crate::contract::metric::params::read_param;
 use crate::contract::probe::MaybeText;
 use crate::contract::rows::by_name;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::MetricScore;
-use crate::contract::score::check::{Check, Unscored};
-use crate::contract::score::error::{MetricError, Result};
-use crate::contract::score::return_types::{Decided, MetricReturn};
-use crate::contract::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
-use crate::contract::value_type::ValueType as _;
+use crate::contract::{
+    Answer, Check, Configure, Configured, Decided, Declared, Example, FieldSpec, GoldRows, Key,
+    Metric, MetricCall, MetricError, MetricReturn, MetricScore, MetricSpec, MetricTier, ParamError,
+    ParamSpec, Params, PredRows, Prediction, Requirement, Requires, Result, ScoreKind,
+    ScoredAtOnce, Side, Unscored, ValueType as _,
+};
 use crate::judge;
 use crate::judge::configured::{PANEL, param, read_panel, shown_panel};
 use crate::judge::{Aggregation, IntoModel, Judged, Panel, Untrusted};

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use builtin::{FEATURES, GROUPS};
 use indexmap::IndexMap;
 
-use crate::contract::metric::Metric;
-use crate::contract::metric::params::{Configure, ParamError, Params};
-use crate::contract::spec::MetricSpec;
+use crate::contract::{Configure, Metric, MetricSpec, ParamError, Params};
 use crate::messages::suggest;
 use crate::messages::suggest::nearest;
 

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::command::{Command, tail};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::check::Unscored;
+use crate::contract::{Example, Prediction, Unscored};
 use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, reserve_temp_space};
 
 /// The subdirectory of `/program` with the files that the program left.

@@ -11,8 +11,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::contract::score::check::{Check, Unscored};
-use crate::contract::value_type::{TypeHelp, ValueType};
+use crate::contract::{Check, TypeHelp, Unscored, ValueType};
 use crate::deadline;
 use crate::json::depth::{self, TooDeep};
 use crate::messages::escape;

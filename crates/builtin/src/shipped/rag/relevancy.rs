@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::rows::field_types::TextOrList;
+use crate::contract::{Requirement, Requires, TextOrList};
 use crate::judge::{IntoModel, Judge, JudgeError, Judged, Rescored, rescored};
 use crate::lm::{Embedder, LmError, LmErrorKind};
 use dsrs_metrics::{judge, metric};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::ScoreValue;
 use super::header::model;
-use crate::contract::rows::named_values::Fields;
+use crate::contract::Fields;
 use crate::error::FormatError;
 use crate::export::run::{ExportedRun, Sample, fields, present, token_usage};
 use crate::import::as_string;
