@@ -3,15 +3,15 @@
 //! A request for vectors is a request to a language model, see `text_reply.rs`. So limits, retries, prices, budget, store
 //! and recorded calls are those of language models.
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::text_reply::{decoded, request};
 use super::{EmbeddingModel, Embeddings};
 use crate::client::Variables;
-use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
+use crate::{
+    LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, Sampling, Usage, recording,
+};
 
 /// An embedding model of a provider, over HTTP.
 ///
@@ -30,7 +30,7 @@ use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 /// assert_eq!(model.endpoint(), Some("http://localhost:8000/v1/"));
 /// # Ok::<(), dsrs_metrics::lm::LmError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct ProviderEmbedder {
     lm: Arc<dyn LanguageModel>,
 }
@@ -99,16 +99,6 @@ impl LmBuilder {
     }
 }
 
-impl fmt::Debug for ProviderEmbedder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("ProviderEmbedder");
-        shown
-            .field("id", &self.id())
-            .field("endpoint", &self.endpoint())
-            .finish()
-    }
-}
-
 #[async_trait]
 impl EmbeddingModel for ProviderEmbedder {
     fn id(&self) -> &str {
@@ -151,4 +141,33 @@ impl EmbeddingModel for ProviderEmbedder {
     async fn probe(&self) -> Result<(), LmError> {
         self.lm.probe().await.map(drop)
     }
+}
+
+/// The purpose of calls, in the ledger and the store.
+const PURPOSE: &str = "embeddings";
+
+/// The request for the vectors of these strings. Its reply has no tokens.
+pub(crate) fn request(texts: &[&str]) -> LmRequest {
+    let sampling = Sampling {
+        max_tokens: Some(0),
+        ..Sampling::default()
+    };
+    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
+    texts
+        .iter()
+        .fold(request, |request, text| request.user(*text))
+}
+
+/// The vectors as the text of a reply.
+pub(crate) fn encoded(embeddings: &Embeddings) -> String {
+    // Lists of finite numbers are JSON.
+    serde_json::to_string(embeddings.vectors()).unwrap_or_default()
+}
+
+/// Reads the text of a reply.
+pub(crate) fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
+    serde_json::from_str(text).map_err(|error| {
+        let reason = format!("expected vectors as JSON ({error})");
+        LmError::new(id, LmErrorKind::InvalidReply { reason })
+    })
 }

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::time::Instant;
 
 use super::super::lock::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
-use super::Layer;
 
 /// When a [`Circuit`] opens, and for how long.
 ///
@@ -270,9 +270,14 @@ impl Drop for Trial<'_> {
     }
 }
 
-impl<L: LanguageModel> Layer for CircuitBreaker<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for CircuitBreaker<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {

@@ -1,13 +1,15 @@
 //! The layer that counts calls in place of making them, for the estimate of a run.
 
+use async_trait::async_trait;
+
 use super::super::estimate::{self, CallEstimate, LmEstimate};
 use super::super::key::Key;
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
 use super::super::store::Store;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Sampling};
+use super::find;
 use super::priced::{limited, max_cost};
-use super::{Layer, find};
 
 /// A model that returns the replies that the store has, and counts all other calls.
 pub(crate) struct Estimated<L> {
@@ -66,9 +68,14 @@ impl<L: LanguageModel> Estimated<L> {
     }
 }
 
-impl<L: LanguageModel> Layer for Estimated<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for Estimated<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {

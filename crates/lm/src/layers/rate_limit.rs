@@ -6,13 +6,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::super::lock::lock;
 use super::super::model::probe_request;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
-use super::Layer;
 
 /// A limiter of requests and tokens per minute. Clones share the limits: use one limiter for all
 /// models of one account.
@@ -282,9 +282,14 @@ impl<L: LanguageModel> RateLimit<L> {
     }
 }
 
-impl<L: LanguageModel> Layer for RateLimit<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for RateLimit<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
