@@ -7,7 +7,7 @@ use clap::Args;
 use dsrs_metrics_otel::{Delivery, OtelEvents};
 
 use super::error::{Result, err};
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Prediction};
 use crate::evaluate::EvaluateBuilder;
 use crate::lm::Ledger;
 #[cfg(feature = "otel")]

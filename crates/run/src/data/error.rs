@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 use crate::json::size::OBJECT;
 
 /// Why a row file cannot be read.

@@ -13,7 +13,7 @@ use super::input::Input;
 use super::json::{self, Start};
 use super::row::Row;
 use super::selection::FieldSelection;
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 
 /// The most bytes that are read at once.
 const READ: usize = 1 << 16;

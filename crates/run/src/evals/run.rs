@@ -20,9 +20,7 @@ use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
 use super::pending::Pending;
 use super::{github, pending};
-use crate::contract::program::Program;
-use crate::contract::rows::pair::Pair;
-use crate::contract::spec::Direction;
+use crate::contract::{Direction, Pair, Program};
 use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Running};
 use crate::json::{describe, path};
 #[cfg(feature = "store")]

@@ -8,10 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::contract::metric::identity::MetricIdentity;
-use crate::contract::program_run::ProgramRun;
-use crate::contract::rows::named_values::Fields;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{Fields, MetricIdentity, Outcome, ProgramRun};
 use crate::evaluate::manifest::{RunCosts, RunDescription, RunManifest, StartedManifest};
 use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};

@@ -9,7 +9,7 @@ use super::read_rows::{check_has_id, read_rows};
 use super::row_index::RowIndex;
 use super::run::{Run, entry, name_of};
 use super::selected::{Score, Selected};
-use crate::contract::score::counted::Counted;
+use crate::contract::Counted;
 use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::ResultRow;

@@ -8,7 +8,7 @@ use super::gate::Tiers;
 use super::row::RowStatus;
 use super::row::{FinalScore, Rollout, RowScore};
 use crate::composite::{IsMissing, OnMissing};
-use crate::contract::score::outcome::Outcome;
+use crate::contract::Outcome;
 use crate::evaluate::Spending;
 
 impl RowScore {

@@ -30,8 +30,7 @@ pub use crate::composite::OnMissing;
 
 use self::gate::Tiers;
 use crate::contract::declared::requirements;
-use crate::contract::metric::Metric;
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Metric, Prediction};
 use crate::evaluate::{BudgetReport, Evaluate, Gate};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::{Mutex, TryLockError};
 
 use super::source_row::Input;
+use crate::contract::Origin;
 use crate::contract::panic::Panic;
-use crate::contract::rows::pair::Origin;
 use crate::evaluate::error::EvaluateError;
 
 /// A row and its position, from 0.

@@ -12,7 +12,7 @@ use super::metric::{MetricComparison, adjust};
 use super::pairs::Groups;
 use super::pairs::{ComparedRows, Pairs};
 use super::runs::RunTotals;
-use crate::contract::spec::{Direction, ScoreKind};
+use crate::contract::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::FormatVersion;
 use crate::in_order::in_order;

@@ -11,7 +11,7 @@ use super::difference::{PairedDifference, Testing};
 use super::pairs::Groups;
 use super::pairs::{Compared, ComparedRows, NotCompared, Pairs};
 use super::runs::Sides;
-use crate::contract::spec::{Direction, ScoreKind};
+use crate::contract::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::stats::holm;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::labels::{LABELS, NOTHING, plural};
 use super::run::{Evaluations, ReportRun};
-use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::MetricIdentity;
 use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;
 use crate::results::run_scores::Usage;
