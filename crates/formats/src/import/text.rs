@@ -133,10 +133,10 @@ pub(super) fn each_document<T: DeserializeOwned>(
     expected: &'static str,
     mut each: impl FnMut(&str, T) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
-    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
+    let file = File::open(input.file).map_err(|error| input.whole(error))?;
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
     let mut is_first = true;
-    while lines.read_next().map_err(|error| input.unreadable(error))? {
+    while lines.read_next().map_err(|error| input.whole(error))? {
         let parsed = parse::<T>(&lines.line);
         let place = format!("line {}", lines.number);
         let parsed = match parsed {
@@ -162,11 +162,7 @@ pub(super) fn each_document<T: DeserializeOwned>(
 }
 
 fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Result<T, FormatError> {
-    let mut text = Vec::new();
-    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
-    file.take(MAX_DOCUMENT as u64 + 1)
-        .read_to_end(&mut text)
-        .map_err(|error| input.unreadable(error))?;
+    let text = input.read(MAX_DOCUMENT as u64)?;
     if text.len() > MAX_DOCUMENT {
         let limit = MAX_DOCUMENT >> 20;
         return Err(input.whole(format_args!(

@@ -13,7 +13,7 @@ mod score;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -26,8 +26,8 @@ use self::header::Header;
 use self::member::{MAX_MEMBER, Member, Members, fields, kept};
 use self::rows::Rows;
 use self::sample::id_of;
+use super::Epochs;
 use super::detect::other_format;
-use super::format::Epochs;
 use super::scores::by_id;
 use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
@@ -51,53 +51,33 @@ const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
-    let mut opened = File::open(file).map_err(|error| input.unreadable(error))?;
-    let size = opened
-        .metadata()
-        .map_err(|error| input.unreadable(error))?
-        .len();
+    let mut opened = File::open(file).map_err(|error| input.whole(error))?;
+    let metadata = opened.metadata().map_err(|error| input.whole(error))?;
+    let mut members = Members {
+        input,
+        size: metadata.len(),
+        read: 0,
+        kept: 0,
+    };
     let mut magic = [0; 4];
-    let is_short = opened.read_exact(&mut magic).is_err();
-    opened
-        .seek(SeekFrom::Start(0))
-        .map_err(|error| input.unreadable(error))?;
-    if is_short {
-        return Err(other_format(
-            input,
-            EXPECTED,
-            input.whole("fewer than 4 bytes"),
-        ));
+    if opened.read_exact(&mut magic).is_err() {
+        let short = input.whole("fewer than 4 bytes");
+        return Err(other_format(input, EXPECTED, short));
     }
     if !ARCHIVE.contains(&&magic[..]) {
-        let mut bytes = Vec::new();
-        opened
-            .take(MAX_MEMBER + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| input.unreadable(error))?;
+        let bytes = input.read(MAX_MEMBER)?;
         if bytes.len() as u64 > MAX_MEMBER {
             let limit = MAX_MEMBER >> 20;
             return Err(input.whole(format_args!("longer than {limit} MiB; write it as `.eval`")));
         }
         let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
         let text = with_finite_numbers(text);
-        let log = json_log(input, &text)?;
-        let mut members = Members {
-            input,
-            size,
-            read: 0,
-            kept: 0,
-        };
-        return convert(log, &mut members, out, epochs);
+        return convert(json_log(input, &text)?, &mut members, out, epochs);
     }
+    opened.rewind().map_err(|error| input.whole(error))?;
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let archive = ZipArchive::from_file(opened, &mut buffer);
     let archive = archive.map_err(|error| archive::damaged(input, &error))?;
-    let mut members = Members {
-        input,
-        size,
-        read: 0,
-        kept: 0,
-    };
     let log = archive::open(&mut members, &archive)?;
     convert(log, &mut members, out, epochs)
 }

@@ -12,7 +12,7 @@ use super::member::{Member, Members};
 use super::sample::Sample;
 use crate::contract::{Fields, Outcome};
 use crate::error::FormatError;
-use crate::import::format::Epochs;
+use crate::import::Epochs;
 use crate::import::scores::{MetricNames, complete};
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use self::run::{OfTask, Run};
+use self::run::OfTask;
 use super::detect::other_format;
 use super::scores::{MetricNames, by_id, complete, invalid, scored};
 use super::text::{Lines, Unique, parse};
@@ -55,7 +55,7 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
         ..
     } = converter;
     skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
-    let (run, mut notes) = Run::read(input)?.finish(&metrics);
+    let (run, mut notes) = run::read(input, &metrics)?;
     if metrics.is_empty() {
         notes.push("no metric has a number in any sample".to_owned());
     }
@@ -71,10 +71,10 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
 
 /// Reads the samples of each document, and the filters in the order of the file.
 fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>), FormatError> {
-    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
+    let file = File::open(input.file).map_err(|error| input.whole(error))?;
     let (mut documents, mut filters) = (IndexMap::<_, Samples>::new(), IndexSet::new());
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
-    while lines.read_next().map_err(|error| input.unreadable(error))? {
+    while lines.read_next().map_err(|error| input.whole(error))? {
         let at = format_args!("line {}", lines.number);
         let parsed = parse::<Sample>(&lines.line).and_then(|mut sample| Ok((sample.id()?, sample)));
         let (id, mut sample) = parsed.map_err(|reason| {
