@@ -1,7 +1,7 @@
 //! Validation of a tool call's parameters against the tool's JSON Schema.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -165,29 +165,14 @@ fn describe(error: &ValidationError<'_>) -> String {
 
 /// A message, cut at [`MAX_MESSAGE_BYTES`]. What follows is not even written.
 fn bounded(message: impl fmt::Display) -> String {
-    struct Bounded(String);
-
-    impl fmt::Write for Bounded {
-        fn write_str(&mut self, part: &str) -> fmt::Result {
-            let left = part.len().min(MAX_MESSAGE_BYTES - self.0.len());
-            let end = (0..=left)
-                .rev()
-                .find(|&at| part.is_char_boundary(at))
-                .unwrap_or(0);
-            self.0.push_str(&part[..end]);
-            if end < part.len() {
-                Err(fmt::Error)
-            } else {
-                Ok(())
-            }
-        }
+    let mut text = message.to_string();
+    if text.len() > MAX_MESSAGE_BYTES {
+        let mut ends = (0..=MAX_MESSAGE_BYTES).rev();
+        let end = ends.find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or(0));
+        text.push_str(" ..");
     }
-
-    let mut text = Bounded(String::new());
-    if write!(text, "{message}").is_err() {
-        text.0.push_str(" ..");
-    }
-    text.0
+    text
 }
 
 /// The compiled JSON Schemas of tools, by name.
