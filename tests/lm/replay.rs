@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dsrs_metrics::contract::{RepeatNumber, Settings};
 use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
-use dsrs_metrics::lm::replay::{Replay, ReplayError, Summary};
+use dsrs_metrics::lm::replay::{Replay, Summary};
 use dsrs_metrics::lm::{
     LanguageModel, Lm, LmBudget, LmBuilder, LmError, LmErrorKind, LmRequest, RetryPolicy,
 };
@@ -485,10 +485,8 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
         conflict,
         format!("{shown}:2: expected a recorded call, {reason}{restore}")
     );
-    assert!(matches!(
-        Replay::recording(&file, true),
-        Err(ReplayError::Line { line: 2, .. })
-    ));
+    let kept = Replay::recording(&file, true).unwrap_err();
+    assert_eq!(kept.to_string(), conflict);
     assert!(
         Replay::recording(&file, false).is_ok(),
         "all calls are recorded again"

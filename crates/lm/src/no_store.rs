@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::hash::Hash;
-use super::record::Record;
+use super::key::Hash;
+use super::key::Record;
 use super::{LmError, LmErrorKind};
 
 #[derive(Debug, Clone)]

@@ -22,8 +22,8 @@ pub(super) use self::http::{DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy};
 use self::http::{Http, MAX_VALUES, http_client};
 pub(super) use self::target::{EndpointHash, Target, Variables};
 use super::embedding;
-use super::lock::lock;
 use super::model::probe_request;
+use super::private::lock;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 
 /// What a client requests.

@@ -1,12 +1,14 @@
 //! The layer that stops calling a provider which keeps failing.
 
-use std::sync::{Arc, Mutex};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::super::lock::lock;
+use super::super::client::EndpointHash;
+use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 
 /// When a [`Circuit`] opens, and for how long.
@@ -54,7 +56,7 @@ impl Default for CircuitPolicy {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let lost = LmErrorKind::Disconnected { reason: "reset".into() };
+/// let lost = LmErrorKind::Disconnected("reset".into());
 /// let down = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
 /// let policy = CircuitPolicy {
 ///     failure_threshold: 2,
@@ -92,7 +94,7 @@ pub struct CircuitBreaker<L> {
 ///     ..CircuitPolicy::default()
 /// };
 /// let circuit = Circuit::new(policy);
-/// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+/// let lost = LmErrorKind::Disconnected("connection reset".into());
 /// let one = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
 /// let other = ScriptedLm::new().otherwise("yes");
 /// let request = LmRequest::new("example").user("?");
@@ -163,7 +165,7 @@ impl<L> CircuitBreaker<L> {
     /// # async fn main() {
     /// # let policy = dsrs_metrics::lm::CircuitPolicy { failure_threshold: 1, failing_for: Duration::ZERO, ..dsrs_metrics::lm::CircuitPolicy::default() };
     /// # let circuit = dsrs_metrics::lm::Circuit::new(policy);
-    /// # let lost = dsrs_metrics::lm::LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// # let lost = dsrs_metrics::lm::LmErrorKind::Disconnected("connection reset".into());
     /// let lost = LmError::new("openai:one", lost);
     /// let one = CircuitBreaker::with_circuit(ScriptedLm::new().otherwise(lost.clone()), circuit.clone());
     /// let other = CircuitBreaker::with_circuit(ScriptedLm::new().named("openai:other"), circuit);
@@ -199,6 +201,15 @@ impl Circuit {
             policy,
             state: Arc::default(),
         }
+    }
+
+    /// Returns the circuit of an address with this policy, which all models of this process share.
+    pub(crate) fn of_address(address: EndpointHash, policy: CircuitPolicy) -> Self {
+        static CIRCUITS: LazyLock<Mutex<HashMap<(EndpointHash, CircuitPolicy), Circuit>>> =
+            LazyLock::new(Mutex::default);
+        let mut circuits = lock(&CIRCUITS);
+        let circuit = circuits.entry((address, policy.clone()));
+        circuit.or_insert_with(|| Self::new(policy)).clone()
     }
 
     /// Admits or rejects a call; returns whether it is the trial call.

@@ -56,7 +56,7 @@ impl RetryPolicy {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let lost = LmErrorKind::Disconnected("connection reset".into());
     /// let scripted = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
     /// let lm = Retry::new(&scripted, RetryPolicy::never());
     /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::super::key::Key;
-use super::super::record::Record;
+use super::super::key::Record;
 use super::super::recording;
 use super::super::store::Store;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage};

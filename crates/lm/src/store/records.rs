@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::Store;
 use crate::LmError;
-use crate::hash::Hash;
-use crate::lock::lock;
-use crate::record::Record;
+use crate::key::Hash;
+use crate::key::Record;
+use crate::private::lock;
 
 /// The number and size of the records of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
