@@ -13,12 +13,11 @@ use secrecy::SecretString;
 use super::client::{Api, Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
 use super::estimate::LmEstimate;
 use super::layers::Estimated;
-use super::money;
-use super::replay;
 use super::store::Store;
 use super::{
     Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmBudget, LmError,
     LmErrorKind, Metered, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy, Stored,
+    money, replay,
 };
 
 /// A builder of an [`Lm`]. Settings that are not made are read from the environment variables

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::key::Hash;
-use super::key::Record;
+use super::key::{Hash, Record};
 use super::{LmError, LmErrorKind};
 
 #[derive(Debug, Clone)]

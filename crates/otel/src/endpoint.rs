@@ -1,9 +1,8 @@
 //! The URL of a collector, the variables of the exporters, and their errors.
 
-use std::env;
-use std::fmt;
 use std::str::FromStr as _;
 use std::time::Duration;
+use std::{env, fmt};
 
 use dsrs_metrics_values::messages::escape;
 use http::{HeaderName, HeaderValue};

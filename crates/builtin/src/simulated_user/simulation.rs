@@ -3,9 +3,7 @@
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::SimulatedUser;
-use super::SimulationError;
-use super::{UserState, UserTurn};
+use super::{SimulatedUser, SimulationError, UserState, UserTurn};
 
 use crate::contract::trajectory::{Message, Role, Trajectory};
 use crate::contract::{

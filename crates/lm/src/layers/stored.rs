@@ -2,11 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::super::key::Key;
-use super::super::key::Record;
-use super::super::recording;
+use super::super::key::{Key, Record};
 use super::super::store::Store;
-use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
+use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording};
 #[cfg(feature = "lm")]
 use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};

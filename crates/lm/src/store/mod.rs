@@ -19,8 +19,7 @@ pub use self::records::{Pruned, StoreInfo};
 pub use self::spending::ReservedPart;
 use self::sync::Sync;
 use super::layers::SingleFlight;
-use super::private::create_private_dir;
-use super::private::lock;
+use super::private::{create_private_dir, lock};
 use super::{LmError, LmErrorKind};
 
 /// A store of results that cost something: replies of language models, outputs of programs, evaluations of metrics with a cost.

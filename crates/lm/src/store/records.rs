@@ -8,8 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::Store;
 use crate::LmError;
-use crate::key::Hash;
-use crate::key::Record;
+use crate::key::{Hash, Record};
 use crate::private::lock;
 
 /// The number and size of the records of a store.

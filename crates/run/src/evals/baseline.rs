@@ -5,9 +5,8 @@
 //! a diff. Gold row and prediction are part of it only if the eval asks for them.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

@@ -14,9 +14,8 @@ mod run;
 mod set;
 mod summary;
 
-use std::fmt;
-use std::slice;
 use std::sync::Arc;
+use std::{fmt, slice};
 
 pub use self::aggregate::{AggregationError, AggregationMethod};
 pub use self::builder::{ScorerBuilder, ScoringConfig};

@@ -6,8 +6,7 @@ use std::fmt;
 
 use super::combine::combine;
 use super::error::ScorerError;
-use super::row::RowScore;
-use super::row::RowStatus;
+use super::row::{RowScore, RowStatus};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
 use crate::contract::{Example, Pair, Prediction, Program, panic};

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Isolation;
-use super::SandboxFiles;
 use super::stages::StageResults;
+use super::{Isolation, SandboxFiles};
 use crate::ParamGroup;
 use crate::contract::{Requirement, at_least};
 use crate::sandbox::{Limits, Termination};

@@ -12,11 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::contract::{Check, TypeHelp, Unscored, ValueType};
-use crate::deadline;
 use crate::json::depth::{self, TooDeep};
 use crate::messages::escape;
-use crate::metric;
 use crate::syntax::pattern_size::schema_pattern_size;
+use crate::{deadline, metric};
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
 /// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by

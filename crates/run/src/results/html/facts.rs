@@ -9,8 +9,7 @@ use crate::contract::MetricIdentity;
 use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;
 use crate::results::run_scores::Usage;
-use crate::results::thousands;
-use crate::results::{GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest};
+use crate::results::{GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest, thousands};
 
 /// The number of digits of a hash that are shown.
 const DIGITS: usize = 12;

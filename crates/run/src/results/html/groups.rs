@@ -15,8 +15,7 @@ use super::view::{View, run_figures};
 use crate::contract::ScoreKind;
 use crate::messages::escape;
 use crate::results::figures::{Bounds, Counts, Figures, counted, figures_of};
-use crate::results::thousands;
-use crate::results::{ResultRow, ResultsError};
+use crate::results::{ResultRow, ResultsError, thousands};
 
 /// The largest number of groups that are shown; those with most rows are.
 const MAX_GROUPS: usize = 100;
