@@ -149,10 +149,7 @@ impl<'a> Simulation<'a> {
         inputs.data.insert(MESSAGES, json!(self.conversation));
         let names: Vec<String> = inputs.keys().map(str::to_owned).collect();
         let inputs = inputs.with_inputs(names);
-        let mut output = self
-            .program
-            .assistant
-            .reply(&inputs)
+        let mut output = (self.program.assistant)(inputs.clone())
             .await
             .map_err(|it| failed(it.into()))?;
         let name = &self.program.reply_field;

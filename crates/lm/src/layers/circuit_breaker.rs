@@ -120,8 +120,6 @@ struct State {
 struct Open {
     until: Instant,
     last: LmError,
-    /// `true` if the trial call is in progress.
-    in_trial: bool,
 }
 
 impl<L> CircuitBreaker<L> {
@@ -212,44 +210,42 @@ impl Circuit {
         circuit.or_insert_with(|| Self::new(policy)).clone()
     }
 
-    /// Admits or rejects a call; returns whether it is the trial call.
-    fn admit(&self, model: &str) -> Result<bool, LmError> {
+    /// Admits or rejects a call. After a pause one trial call is admitted, and the next one after another pause.
+    fn admit(&self, model: &str) -> Result<(), LmError> {
         let mut state = lock(&self.state);
         let Some(open) = &mut state.open else {
-            return Ok(false);
+            return Ok(());
         };
         let now = Instant::now();
-        if now < open.until || open.in_trial {
-            let retry_in = open.until.saturating_duration_since(now);
+        if now < open.until {
+            let retry_in = open.until - now;
             let last = Box::new(open.last.clone());
-            return Err(LmError::new(
-                model,
-                LmErrorKind::CircuitOpen { retry_in, last },
-            ));
+            let kind = LmErrorKind::CircuitOpen { retry_in, last };
+            return Err(LmError::new(model, kind));
         }
-        open.in_trial = true;
-        Ok(true)
+        open.until = now + self.policy.open_for;
+        Ok(())
     }
 
     /// Records the result of a call.
-    fn record(&self, result: &Result<LmReply, LmError>, is_trial: bool) {
+    fn record(&self, result: &Result<LmReply, LmError>) {
         let mut state = lock(&self.state);
         let Some(error) = result.as_ref().err().filter(|error| is_failure(error)) else {
             *state = State::default();
             return;
         };
-        let now = Instant::now();
+        let (now, last) = (Instant::now(), error.clone());
         let first = *state.first_failure.get_or_insert(now);
         state.failures += 1;
         let is_down = state.failures >= self.policy.failure_threshold
             && now.saturating_duration_since(first) >= self.policy.failing_for;
-        if is_trial || (is_down && state.open.is_none()) {
-            let until = now + self.policy.open_for;
-            state.open = Some(Open {
-                until,
-                last: error.clone(),
-                in_trial: false,
-            });
+        match &mut state.open {
+            Some(open) => open.last = last,
+            None if is_down => {
+                let until = now + self.policy.open_for;
+                state.open = Some(Open { until, last });
+            }
+            None => {}
         }
     }
 }
@@ -268,19 +264,6 @@ fn is_failure(error: &LmError) -> bool {
     is_unreadable || (error.is_transient() && !is_available)
 }
 
-/// Allows another trial call if this one is dropped before it returns.
-struct Trial<'a>(Option<&'a Circuit>);
-
-impl Drop for Trial<'_> {
-    fn drop(&mut self) {
-        let Some(circuit) = self.0 else { return };
-        let mut state = lock(&circuit.state);
-        if let Some(open) = &mut state.open {
-            open.in_trial = false;
-        }
-    }
-}
-
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for CircuitBreaker<L> {
     fn id(&self) -> &str {
@@ -292,10 +275,9 @@ impl<L: LanguageModel> LanguageModel for CircuitBreaker<L> {
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let is_trial = self.circuit.admit(self.inner.id())?;
-        let _trial = Trial(is_trial.then_some(&self.circuit));
+        self.circuit.admit(self.inner.id())?;
         let result = self.inner.complete(request).await;
-        self.circuit.record(&result, is_trial);
+        self.circuit.record(&result);
         result
     }
 }
