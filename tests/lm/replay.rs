@@ -284,13 +284,11 @@ async fn an_error_shows_the_first_80_characters_of_the_message_in_one_line_and_c
             .unwrap_err()
     };
     let error = replay.scope(call).await;
-    let (path, purpose) = (file.display().to_string(), "test version 1".to_owned());
-    let message = format!("a\n{}", "é".repeat(78));
-    let kind = LmErrorKind::NotRecorded {
-        path,
-        purpose,
-        message,
-    };
+    let kind = LmErrorKind::NotRecorded(format!(
+        "{}: purpose `test version 1`, last message `a\\n{}`",
+        file.display(),
+        "é".repeat(78)
+    ));
     assert_eq!(error, LmError::new(MODEL, kind).with_cost_msats(Some(0)));
     let end = format!(
         "last message `a\\n{}`; record it: DSRS_UPDATE=new cargo test",

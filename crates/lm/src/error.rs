@@ -133,7 +133,7 @@ impl LmError {
         /// use dsrs_metrics::lm::{LmError, LmErrorKind};
         ///
         /// let full = std::io::Error::other("disk full");
-        /// let kind = LmErrorKind::Store { path: "store.sqlite".into(), reason: full.to_string() };
+        /// let kind = LmErrorKind::Store(format!("store.sqlite: {full}"));
         /// let error = LmError::from(kind).with_source(full);
         /// assert_eq!(error.to_string(), "store store.sqlite: disk full");
         /// assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));

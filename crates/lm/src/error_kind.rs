@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use dsrs_metrics_values::messages::escape;
-
 use super::error::LmError;
 
 /// The reason why a call to a language model failed, see [`LmError::kind`].
@@ -148,13 +146,8 @@ pub enum LmErrorKind {
         budget_msats: u64,
     },
     /// The store cannot be read or written.
-    #[error("store {path}: {reason}")]
-    Store {
-        /// The file or folder.
-        path: String,
-        /// The expected value, and a correction.
-        reason: String,
-    },
+    #[error("store {0}")]
+    Store(String),
     /// The folder of the store is not known.
     #[error(
         "no folder for the store, because the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
@@ -164,19 +157,8 @@ pub enum LmErrorKind {
     #[error("the call was estimated, not made")]
     Estimated,
     /// The file of recorded calls that a test replays does not have the call.
-    #[error(
-        "call not recorded in {path}: purpose `{}`, last message `{}`; record it: DSRS_UPDATE=new cargo test",
-        escape::escaped(purpose),
-        escape::escaped(message)
-    )]
-    NotRecorded {
-        /// The file of recorded calls.
-        path: String,
-        /// The purpose of the call.
-        purpose: String,
-        /// The first 80 characters of the last message.
-        message: String,
-    },
+    #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
+    NotRecorded(String),
     /// Any other error.
     #[error("{0}")]
     Other(String),
@@ -199,7 +181,7 @@ impl LmErrorKind {
     ///
     /// let status = |status| LmErrorKind::Status { status, retry_after: None, message: "..".into() };
     /// assert_eq!([400, 408, 503].map(|code| status(code).is_transient()), [false, true, true]);
-    /// assert!(!LmErrorKind::QuotaExhausted { message: "no credit".into() }.is_transient());
+    /// assert!(!LmErrorKind::QuotaExhausted("no credit".into()).is_transient());
     /// ```
     pub fn is_transient(&self) -> bool {
         match self {

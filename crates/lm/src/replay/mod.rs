@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use dsrs_metrics_values::messages::escape;
 use dsrs_metrics_values::named_files::WriteLock;
 
 use self::file::{Call, Calls, key_of};
@@ -316,11 +317,13 @@ impl Replay {
             .messages
             .last()
             .map_or("", |message| &message.content);
-        let kind = LmErrorKind::NotRecorded {
-            path: self.path.display().to_string(),
-            purpose: request.purpose.clone(),
-            message: message.chars().take(SHOWN).collect(),
-        };
+        let message: String = message.chars().take(SHOWN).collect();
+        let kind = LmErrorKind::NotRecorded(format!(
+            "{}: purpose `{}`, last message `{}`",
+            self.path.display(),
+            escape::escaped(&request.purpose),
+            escape::escaped(&message)
+        ));
         LmError::new(lm.id(), kind)
     }
 }

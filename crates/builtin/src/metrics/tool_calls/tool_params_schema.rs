@@ -162,7 +162,7 @@ fn describe(error: &ValidationError<'_>) -> String {
     bounded(format_args!("{location}: {error}"))
 }
 
-/// A message, cut at [`MAX_MESSAGE_BYTES`]. What follows is not even written.
+/// A message, cut at [`MAX_MESSAGE_BYTES`].
 fn bounded(message: impl fmt::Display) -> String {
     let mut text = message.to_string();
     if text.len() > MAX_MESSAGE_BYTES {

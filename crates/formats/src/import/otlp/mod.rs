@@ -21,7 +21,7 @@ use self::document::{Document, Span};
 use self::roots::roots;
 use self::row::Rows;
 use super::scores::{by_id, complete};
-use super::text::each_document;
+use super::text::{ROW_LIMIT, each_document};
 use crate::contract::{MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
 use crate::results::{ForeignRun, write_foreign_rows};
@@ -54,6 +54,12 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
     let (mut converter, mut rows) = (Rows::default(), Vec::new());
     for (trace, spans) in traces {
         let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
+        let size = |span: &Span| serde_json::to_vec(span).map_or(0, |bytes| bytes.len());
+        let bytes: usize = spans.iter().map(size).sum();
+        if bytes > ROW_LIMIT {
+            let reason = format!("its spans have {bytes} bytes; expected at most {ROW_LIMIT}");
+            return Err(of_trace(reason));
+        }
         let roots = roots(spans).map_err(of_trace)?;
         rows.extend(converter.of_trace(&trace, roots).map_err(of_trace)?);
     }
