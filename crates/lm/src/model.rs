@@ -77,13 +77,13 @@ pub trait LanguageModel: Send + Sync {
     /// Returns `true` if calls go to the server of a provider, which a test must declare.
     #[doc(hidden)]
     fn is_remote(&self) -> bool {
-        self.inner().is_some_and(|inner| inner.is_remote())
+        self.inner().is_some_and(LanguageModel::is_remote)
     }
 
     /// Returns `true` if a run must not store the replies of this model: it stores them itself, or was told not to.
     #[doc(hidden)]
     fn keeps_replies(&self) -> bool {
-        self.inner().is_some_and(|inner| inner.keeps_replies())
+        self.inner().is_some_and(LanguageModel::keeps_replies)
     }
 
     /// The request that the model answers. A layer overrides it if it fills in parameters that the

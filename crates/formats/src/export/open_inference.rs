@@ -18,12 +18,15 @@ pub(super) fn spans(
     left_out: &mut LeftOut,
 ) -> Result<Vec<String>, FormatError> {
     let sample = Sample::of(row, run)?;
-    let mut attributes = vec![attribute_of("openinference.span.kind", string("EVALUATOR"))];
+    let mut attributes = vec![attribute_of(
+        "openinference.span.kind",
+        &string("EVALUATOR"),
+    )];
     if row.gold.is_some() {
-        attributes.push(attribute_of("input.value", string(&sample.input)));
+        attributes.push(attribute_of("input.value", &string(&sample.input)));
     }
     let output = sample.output.as_deref().map(string);
-    attributes.extend(output.map(|output| attribute_of("output.value", output)));
+    attributes.extend(output.map(|output| attribute_of("output.value", &output)));
     let mut number = 0;
     for (name, score) in &row.scores {
         let text = score.explanation();
@@ -59,7 +62,7 @@ pub(super) fn spans(
         ];
         attributes.extend(result.into_iter().filter_map(|(field, value)| {
             let key = format!("evaluations.{number}.evaluation.{field}");
-            Some(attribute_of(&key, value?))
+            Some(attribute_of(&key, &value?))
         }));
         number += 1;
     }
@@ -82,13 +85,13 @@ pub(super) fn spans(
     let scope = json!({ "name": "dsrs-metrics", "version": run.version() });
     let service = run.label().unwrap_or("dsrs-metrics");
     let document = json!({ "resourceSpans": [{
-        "resource": { "attributes": [attribute_of("service.name", string(service))] },
+        "resource": { "attributes": [attribute_of("service.name", &string(service))] },
         "scopeSpans": [{ "scope": scope, "spans": [span] }],
     }]});
     Ok(vec![document.to_string()])
 }
 
-fn attribute_of(key: &str, value: Value) -> Value {
+fn attribute_of(key: &str, value: &Value) -> Value {
     json!({ "key": key, "value": value })
 }
 
