@@ -1,27 +1,10 @@
-//! The key of a reply, in the store and in a file of recorded calls, and a record of the store.
+//! The key of a reply, in the store and in a file of recorded calls.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use super::record::Hash;
 use super::{LanguageModel, LmRequest};
-
-/// The SHA-256 hash of a key.
-pub type Hash = [u8; 32];
-
-/// A result that is stored.
-#[derive(Debug)]
-pub struct Record<'a> {
-    /// The SHA-256 hash of `about`.
-    pub key: &'a Hash,
-    /// `reply`, `output`, `evaluation` or `run`.
-    pub kind: &'static str,
-    /// What the result depends on, as JSON.
-    pub about: &'a str,
-    /// As JSON.
-    pub result: &'a str,
-    /// What was paid for it; `None` if that is not known.
-    pub cost_msats: Option<u64>,
-}
 
 /// All inputs that a reply depends on, as JSON text and as a hash of it.
 ///

@@ -54,6 +54,7 @@ mod money;
 #[cfg(feature = "lm")]
 mod price;
 mod private;
+mod record;
 #[doc(hidden)]
 pub mod recording;
 #[cfg(feature = "lm")]
@@ -105,9 +106,9 @@ pub use self::{
 #[doc(hidden)]
 pub use self::{
     embedding::static_embedder,
-    key::{Hash, Record},
     model::{PROBE_PURPOSE, logprobs_probe},
     private::create_private_dir,
+    record::{Hash, Record},
     reply::reported,
 };
 #[cfg(feature = "store")]

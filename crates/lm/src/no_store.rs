@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::key::{Hash, Record};
+use super::record::{Hash, Record};
 use super::{LmError, LmErrorKind};
 
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@
 
 mod atif;
 mod detect;
+mod format;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod lm_eval;
@@ -18,40 +19,8 @@ use crate::error::FormatError;
 #[cfg(not(feature = "inspect"))]
 use crate::error::NO_INSPECT;
 
+pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
-
-/// A format of another program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForeignFormat {
-    /// A log of inspect_ai: `.eval` or `.json`.
-    Inspect,
-    /// The samples of a task of lm-eval: `samples_TASK_DATE.jsonl`.
-    LmEval,
-    /// Spans of OpenTelemetry, in OTLP's JSON; with the feature `otel`, in its protobuf too.
-    Otlp,
-    /// Trajectories of the Agent Trajectory Interchange Format.
-    Atif,
-}
-
-impl ForeignFormat {
-    /// All formats, each with its name on the command line and a noun.
-    #[doc(hidden)]
-    pub const ALL: [(Self, &str, &str); 4] = [
-        (Self::Inspect, "inspect", "A log of inspect_ai"),
-        (Self::LmEval, "lm-eval", "The samples of a task of lm-eval"),
-        (Self::Otlp, "otlp", "Spans of OpenTelemetry"),
-        (Self::Atif, "atif", "Trajectories of ATIF"),
-    ];
-}
-
-/// What the epochs of a log become.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Epochs {
-    /// Repeats of one row, whose score is their mean.
-    Repeats,
-    /// Rows of their own, to be scored again.
-    Rows,
-}
 
 /// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. All rows
 /// are in memory.

@@ -12,6 +12,8 @@ mod provider;
 mod scripted;
 #[cfg(feature = "embed-static")]
 mod static_vectors;
+#[cfg(feature = "lm")]
+mod text_reply;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,11 +24,11 @@ pub use self::embedder::Embedder;
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
 pub use self::provider::ProviderEmbedder;
-#[cfg(feature = "lm")]
-pub(super) use self::provider::{encoded, request};
 pub use self::scripted::ScriptedEmbedder;
 #[cfg(feature = "embed-static")]
 pub use self::static_vectors::StaticEmbedder;
+#[cfg(feature = "lm")]
+pub(super) use self::text_reply::{encoded, request};
 use super::LmError;
 
 /// An embedding model: returns a vector for each string. Strings of similar meaning have vectors in a similar direction.

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::text_reply::{decoded, request};
 use super::{EmbeddingModel, Embeddings};
 use crate::client::Variables;
-use crate::{
-    LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, Sampling, Usage, recording,
-};
+use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 
 /// An embedding model of a provider, over HTTP.
 ///
@@ -141,33 +140,4 @@ impl EmbeddingModel for ProviderEmbedder {
     async fn probe(&self) -> Result<(), LmError> {
         self.lm.probe().await.map(drop)
     }
-}
-
-/// The purpose of calls, in the ledger and the store.
-const PURPOSE: &str = "embeddings";
-
-/// The request for the vectors of these strings. Its reply has no tokens.
-pub(crate) fn request(texts: &[&str]) -> LmRequest {
-    let sampling = Sampling {
-        max_tokens: Some(0),
-        ..Sampling::default()
-    };
-    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
-    texts
-        .iter()
-        .fold(request, |request, text| request.user(*text))
-}
-
-/// The vectors as the text of a reply.
-pub(crate) fn encoded(embeddings: &Embeddings) -> String {
-    // Lists of finite numbers are JSON.
-    serde_json::to_string(embeddings.vectors()).unwrap_or_default()
-}
-
-/// Reads the text of a reply.
-pub(crate) fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
-    serde_json::from_str(text).map_err(|error| {
-        let reason = format!("expected vectors as JSON ({error})");
-        LmError::new(id, LmErrorKind::InvalidReply(reason))
-    })
 }

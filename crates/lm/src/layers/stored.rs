@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::super::key::{Key, Record};
+use super::super::key::Key;
+use super::super::record::Record;
 use super::super::store::Store;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording};
 #[cfg(feature = "lm")]

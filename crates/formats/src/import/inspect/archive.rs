@@ -3,8 +3,8 @@
 use rawzip::{Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 
 use super::header::Header;
-use super::member::{Entry, Member, Members};
-use super::{EXPECTED, Log, Samples};
+use super::member::{Entry, Member, Members, Samples};
+use super::{EXPECTED, Log};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Samples;
+use super::member::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
 use crate::import::text::{as_string, parse};

@@ -1,9 +1,11 @@
 //! The members of an archive and the samples of a JSON log, decompressed within limits.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
+use indexmap::IndexMap;
 use rawzip::{CompressionMethod, ErrorKind, FileReader, ZipArchive, ZipArchiveEntryWayfinder};
 use serde_json::value::RawValue;
 
@@ -33,6 +35,9 @@ pub(super) struct Entry<'a> {
     pub(super) compression: CompressionMethod,
     pub(super) is_encrypted: bool,
 }
+
+/// The samples of a log by their ids and epochs. Of a sample that was evaluated again, the last one is read, as by inspect_ai.
+pub(super) type Samples<'a> = IndexMap<String, BTreeMap<u32, Member<'a>>>;
 
 /// Reads the members of a log.
 pub(super) struct Members<'a> {

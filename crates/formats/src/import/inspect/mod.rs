@@ -11,32 +11,27 @@ mod rows;
 mod sample;
 mod score;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
-use indexmap::IndexMap;
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ZipArchive};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::header::Header;
-use self::member::{MAX_MEMBER, Member, Members, fields, kept};
+use self::member::{MAX_MEMBER, Member, Members, Samples, fields, kept};
 use self::rows::Rows;
 use self::sample::id_of;
-use super::Epochs;
 use super::detect::other_format;
+use super::format::Epochs;
 use super::scores::by_id;
 use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
 
 /// What a file of this format is, in messages.
 const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
-
-/// The samples of a log by their ids and epochs. Of a sample that was evaluated again, the last one is read, as by inspect_ai.
-type Samples<'a> = IndexMap<String, BTreeMap<u32, Member<'a>>>;
 
 /// The samples of a log, with the parts of its header.
 struct Log<'a> {

@@ -6,13 +6,12 @@ use std::path::Path;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value};
 
-use super::Samples;
 use super::header::Header;
-use super::member::{Member, Members};
+use super::member::{Member, Members, Samples};
 use super::sample::Sample;
 use crate::contract::{Fields, Outcome};
 use crate::error::FormatError;
-use crate::import::Epochs;
+use crate::import::format::Epochs;
 use crate::import::scores::{MetricNames, complete};
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
