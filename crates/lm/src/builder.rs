@@ -94,7 +94,7 @@ impl LmBuilder {
     ///
     /// # if std::env::var("DSRS_LM").is_ok_and(|id| !id.trim().is_empty()) { return }
     /// let error = LmBuilder::from_env().unwrap_err(); // `DSRS_LM` is not set
-    /// assert!(matches!(error.kind(), LmErrorKind::NotConfigured { variable } if variable == "DSRS_LM"));
+    /// assert!(matches!(error.kind(), LmErrorKind::Setting(reason) if reason.contains("DSRS_LM")));
     /// ```
     ///
     /// # Errors

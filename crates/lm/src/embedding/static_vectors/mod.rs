@@ -65,7 +65,7 @@ impl StaticEmbedder {
     /// std::fs::create_dir_all(&folder)?;
     /// std::fs::write(folder.join("model.safetensors"), "not tensors")?;
     /// let error = StaticEmbedder::open(&folder).unwrap_err();
-    /// assert!(matches!(error.kind(), LmErrorKind::InvalidSetting { .. }));
+    /// assert!(matches!(error.kind(), LmErrorKind::Setting(_)));
     /// # std::fs::remove_dir_all(folder)?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
