@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::setup::{unconfigured, user};
 
-fn semantic() -> dsrs_metrics::metrics::DiffBuilder {
+fn semantic() -> dsrs_metrics::metrics::Diff {
     Diff::builder().strictness(DiffStrictness::Semantic)
 }
 
@@ -243,18 +243,14 @@ impl LanguageModel for Keyless {
     async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
         Err(LmError::new(
             "a:b",
-            LmErrorKind::MissingApiKey {
-                variable: "A_KEY".into(),
-            },
+            LmErrorKind::MissingApiKey("A_KEY".into()),
         ))
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         Err(LmError::new(
             "a:b",
-            LmErrorKind::MissingApiKey {
-                variable: "A_KEY".into(),
-            },
+            LmErrorKind::MissingApiKey("A_KEY".into()),
         ))
     }
 }

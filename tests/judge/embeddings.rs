@@ -302,9 +302,7 @@ async fn a_failed_call_fails_its_row_and_a_threshold_gives_a_verdict() {
     let failing = ScriptedEmbedder::new().otherwise(|text| match text {
         "lost" => Err(LmError::new(
             "scripted:embedder",
-            LmErrorKind::Disconnected {
-                reason: "reset".into(),
-            },
+            LmErrorKind::Disconnected("reset".into()),
         )),
         text => Ok(vec![1.0, text.len() as f32 - 1.0]),
     });

@@ -105,7 +105,7 @@ async fn named_models_are_found_by_the_scope() {
         "b:two" => Ok(Arc::clone(&two)),
         id => {
             let reason = format!("unknown provider in model `{id}`");
-            Err(LmErrorKind::Setting { reason }.into())
+            Err(LmErrorKind::Setting(reason).into())
         }
     });
     let settings = Settings::new().with(models);

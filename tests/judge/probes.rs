@@ -64,9 +64,7 @@ impl LanguageModel for Probed {
 }
 
 fn no_key() -> LmError {
-    let kind = LmErrorKind::MissingApiKey {
-        variable: "TEST_API_KEY".into(),
-    };
+    let kind = LmErrorKind::MissingApiKey("TEST_API_KEY".into());
     LmError::new("test:probed", kind)
 }
 

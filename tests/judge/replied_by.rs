@@ -120,9 +120,7 @@ async fn a_judge_of_a_panel_without_a_verdict_has_its_replies_too_and_one_withou
             .otherwise(from("m-1", &polite(true)))
     };
     let refused = from("m-9", &json!("I'm sorry, no."));
-    let down = LmErrorKind::Disconnected {
-        reason: "reset".into(),
-    };
+    let down = LmErrorKind::Disconnected("reset".into());
     let models = [
         ScriptedLm::new().named("a:refuses").otherwise(refused),
         vote("a:1"),

@@ -378,9 +378,7 @@ async fn the_cost_of_calls_without_a_verdict_is_counted() {
     let lm = Arc::new(ScriptedLm::new().cost(7).otherwise("what?"));
     let error = graded(&lm).await.unwrap_err();
     assert_eq!(error.cost_msats(), 14);
-    let broken = LmErrorKind::InvalidReply {
-        reason: "HTML".into(),
-    };
+    let broken = LmErrorKind::InvalidReply("HTML".into());
     let broken = LmError::new("a:b", broken).with_cost_msats(Some(3));
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(broken)))
         .await

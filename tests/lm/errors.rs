@@ -167,7 +167,7 @@ async fn a_rejection_without_a_key_names_the_variable_to_set() {
         .build()
         .unwrap();
     let variable = "OPENAI_API_KEY".to_owned();
-    let missing = LmError::new("openai:m", LmErrorKind::MissingApiKey { variable });
+    let missing = LmError::new("openai:m", LmErrorKind::MissingApiKey(variable));
     assert_eq!(lm.probe().await, Err(missing));
 }
 
@@ -179,7 +179,7 @@ async fn a_prompt_that_is_too_long_is_a_permanent_error() {
         "This model's maximum context length is 128000 tokens.",
     ))
     .await;
-    let LmErrorKind::ContextLengthExceeded { message } = error.kind() else {
+    let LmErrorKind::ContextLengthExceeded(message) = error.kind() else {
         panic!("{error}")
     };
     assert_eq!(
@@ -330,7 +330,7 @@ async fn an_invalid_response_is_never_a_reply() {
         "<html><body>Sign in to WiFi</body></html>",
     ))
     .await;
-    let LmErrorKind::InvalidReply { reason } = html.kind() else {
+    let LmErrorKind::InvalidReply(reason) = html.kind() else {
         panic!("{html}")
     };
     assert_eq!(
@@ -338,7 +338,7 @@ async fn an_invalid_response_is_never_a_reply() {
         "expected JSON, found `text/html`: <html><body>Sign in to WiFi</body></html>"
     );
     let half = failure(Answer::chat("{}").truncated()).await;
-    let LmErrorKind::TruncatedReply { reason } = half.kind() else {
+    let LmErrorKind::TruncatedReply(reason) = half.kind() else {
         panic!("{half}")
     };
     assert!(
@@ -346,13 +346,13 @@ async fn an_invalid_response_is_never_a_reply() {
         "{half}"
     );
     let untyped = failure(Answer::html(200, "no JSON").with_content_type(None)).await;
-    let LmErrorKind::InvalidReply { reason } = untyped.kind() else {
+    let LmErrorKind::InvalidReply(reason) = untyped.kind() else {
         panic!("{untyped}")
     };
     assert_eq!(reason, "expected JSON, found no content type: no JSON");
     let packed = Answer::html(200, "\u{1}").with_header("content-encoding", "compress");
     let packed = failure(packed).await;
-    let LmErrorKind::InvalidReply { reason } = packed.kind() else {
+    let LmErrorKind::InvalidReply(reason) = packed.kind() else {
         panic!("{packed}")
     };
     assert_eq!(
@@ -360,7 +360,7 @@ async fn an_invalid_response_is_never_a_reply() {
         "expected JSON, found the content encoding `compress`, which was not requested"
     );
     let corrupt = failure(Answer::chat("{}").with_header("content-encoding", "gzip")).await;
-    let LmErrorKind::InvalidReply { reason } = corrupt.kind() else {
+    let LmErrorKind::InvalidReply(reason) = corrupt.kind() else {
         panic!("{corrupt}")
     };
     assert!(reason.starts_with("cannot decode it ("), "{corrupt}");
@@ -370,7 +370,7 @@ async fn an_invalid_response_is_never_a_reply() {
         "{other}"
     );
     let cut = failure(Answer::chat("{}").interrupted()).await;
-    let LmErrorKind::TruncatedReply { reason } = cut.kind() else {
+    let LmErrorKind::TruncatedReply(reason) = cut.kind() else {
         panic!("{cut}")
     };
     assert!(reason.starts_with("connection lost ("), "{cut}");
@@ -417,7 +417,7 @@ async fn an_invalid_chunk_is_reported_as_such() {
     });
     let lm = plain("openai:m", &url).build().unwrap();
     let error = lm.complete(&ask("?")).await.unwrap_err();
-    let LmErrorKind::InvalidReply { reason } = error.kind() else {
+    let LmErrorKind::InvalidReply(reason) = error.kind() else {
         panic!("{error}")
     };
     assert!(

@@ -200,26 +200,3 @@ async fn an_unusable_model_or_store_is_an_error_as_in_a_run() {
     let damaged = command(killed.path(), &url, &[]).await;
     refused(&damaged, "it is not a database; move the file away");
 }
-
-/// OpenAI's reasoning models reject any temperature. Their replies are stored under the request without it.
-#[tokio::test]
-async fn replies_of_a_model_that_rejects_a_parameter_are_found() {
-    let (dir, _server, url) = half_stored(|received| {
-        for parameter in ["temperature", "seed"] {
-            if received.body.get(parameter).is_some() {
-                let error = json!({ "message": "Unsupported value", "type": "invalid_request_error",
-                    "param": parameter, "code": "unsupported_value" });
-                return Answer::json(400, &json!({ "error": error }));
-            }
-        }
-        polite(received)
-    })
-    .await;
-    let ran = command(dir.path(), &url, &[]).await;
-    assert!(
-        ran.out
-            .starts_with("judge polite version 1, openai:m: 2 calls, 2 stored replies\n"),
-        "{}",
-        ran.out
-    );
-}

@@ -108,9 +108,7 @@ impl LanguageModel for Moody {
             }
             // Interrupted, at a price that is known; not retried.
             4 => {
-                let refused = LmErrorKind::Other {
-                    reason: "refused".to_owned(),
-                };
+                let refused = LmErrorKind::Other("refused".to_owned());
                 let cost = self.charge(mood % (most + 1));
                 Err(LmError::new(self.id(), refused).with_cost_msats(Some(cost)))
             }

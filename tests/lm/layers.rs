@@ -25,9 +25,7 @@ fn rate_limited(retry_after: Option<u64>) -> LmError {
 }
 
 fn disconnected() -> LmError {
-    let kind = LmErrorKind::Disconnected {
-        reason: "reset".to_owned(),
-    };
+    let kind = LmErrorKind::Disconnected("reset".to_owned());
     LmError::new("scripted:lm", kind)
 }
 
@@ -103,9 +101,7 @@ async fn retries_are_bounded_and_the_error_has_the_number_of_attempts() {
 
 #[tokio::test(start_paused = true)]
 async fn permanent_errors_are_not_retried() {
-    let kind = LmErrorKind::MissingApiKey {
-        variable: "K".to_owned(),
-    };
+    let kind = LmErrorKind::MissingApiKey("K".to_owned());
     let error = LmError::new("scripted:lm", kind);
     let scripted = ScriptedLm::new().otherwise(error.clone());
     let lm = Retry::new(&scripted, RetryPolicy::default());
@@ -116,9 +112,7 @@ async fn permanent_errors_are_not_retried() {
 #[tokio::test(start_paused = true)]
 async fn the_cost_includes_failed_attempts() {
     let paid = |msats| {
-        let kind = LmErrorKind::Disconnected {
-            reason: "reset".to_owned(),
-        };
+        let kind = LmErrorKind::Disconnected("reset".to_owned());
         LmError::new("scripted:lm", kind).with_cost_msats(Some(msats))
     };
     let script = [

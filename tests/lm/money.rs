@@ -148,12 +148,8 @@ async fn the_budget_is_charged_for_interrupted_calls_and_not_for_rejected_ones()
         LmErrorKind::Timeout {
             limit: Duration::from_secs(1),
         },
-        LmErrorKind::Disconnected {
-            reason: String::new(),
-        },
-        LmErrorKind::InvalidReply {
-            reason: String::new(),
-        },
+        LmErrorKind::Disconnected(String::new()),
+        LmErrorKind::InvalidReply(String::new()),
     ] {
         let msats = spent(kind).await;
         assert!((1000..1200).contains(&msats), "{msats}");
@@ -179,9 +175,7 @@ async fn a_ledger_has_totals_by_purpose_and_overall() {
     let ledger = Ledger::new();
     let mut cached = LmReply::new("again").with_cost_msats(0);
     cached.cached = true;
-    let broken = LmErrorKind::InvalidReply {
-        reason: String::new(),
-    };
+    let broken = LmErrorKind::InvalidReply(String::new());
     let broken = LmError::new("scripted:lm", broken).with_cost_msats(Some(5));
     let scripted = ScriptedLm::new()
         .when("cached", cached)

@@ -183,7 +183,7 @@ async fn without_a_setting_each_provider_is_called_at_the_address_of_the_guide()
         );
         let missing = model(row.names[0], "UNSET").build().unwrap_err();
         let variable = row.keys[0].to_owned();
-        assert_eq!(missing.kind(), &LmErrorKind::MissingApiKey { variable });
+        assert_eq!(missing.kind(), &LmErrorKind::MissingApiKey(variable));
     }
 }
 

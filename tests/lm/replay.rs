@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dsrs_metrics::contract::{RepeatNumber, Settings};
 use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
-use dsrs_metrics::lm::replay::{Replay, ReplayError, Summary};
+use dsrs_metrics::lm::replay::{Replay, Summary};
 use dsrs_metrics::lm::{
     LanguageModel, Lm, LmBudget, LmBuilder, LmError, LmErrorKind, LmRequest, RetryPolicy,
 };
@@ -284,13 +284,11 @@ async fn an_error_shows_the_first_80_characters_of_the_message_in_one_line_and_c
             .unwrap_err()
     };
     let error = replay.scope(call).await;
-    let (path, purpose) = (file.display().to_string(), "test version 1".to_owned());
-    let message = format!("a\n{}", "é".repeat(78));
-    let kind = LmErrorKind::NotRecorded {
-        path,
-        purpose,
-        message,
-    };
+    let kind = LmErrorKind::NotRecorded(format!(
+        "{}: purpose `test version 1`, last message `a\\n{}`",
+        file.display(),
+        "é".repeat(78)
+    ));
     assert_eq!(error, LmError::new(MODEL, kind).with_cost_msats(Some(0)));
     let end = format!(
         "last message `a\\n{}`; record it: DSRS_UPDATE=new cargo test",
@@ -485,10 +483,8 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
         conflict,
         format!("{shown}:2: expected a recorded call, {reason}{restore}")
     );
-    assert!(matches!(
-        Replay::recording(&file, true),
-        Err(ReplayError::Line { line: 2, .. })
-    ));
+    let kept = Replay::recording(&file, true).unwrap_err();
+    assert_eq!(kept.to_string(), conflict);
     assert!(
         Replay::recording(&file, false).is_ok(),
         "all calls are recorded again"

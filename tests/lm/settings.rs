@@ -73,7 +73,7 @@ fn an_empty_key_is_a_missing_key() {
     let variable = "OPENAI_API_KEY".to_owned();
     assert_eq!(
         error,
-        LmError::new("openai:m", LmErrorKind::MissingApiKey { variable })
+        LmError::new("openai:m", LmErrorKind::MissingApiKey(variable))
     );
 }
 

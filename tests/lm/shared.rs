@@ -101,9 +101,7 @@ async fn models_of_one_account_share_its_limit_by_default() {
 async fn models_with_one_circuit_stop_together() {
     let circuit = Circuit::new(CircuitPolicy::default());
     let disconnected = || {
-        let kind = LmErrorKind::Disconnected {
-            reason: "reset".to_owned(),
-        };
+        let kind = LmErrorKind::Disconnected("reset".to_owned());
         LmError::new("scripted:a", kind)
     };
     let (down, up) = (

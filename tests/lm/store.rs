@@ -174,9 +174,7 @@ async fn equal_concurrent_calls_are_one_call() {
 #[tokio::test]
 async fn equal_concurrent_calls_share_an_error_but_not_its_cost() {
     let dir = temp_dir();
-    let kind = LmErrorKind::InvalidReply {
-        reason: "truncated".to_owned(),
-    };
+    let kind = LmErrorKind::InvalidReply("truncated".to_owned());
     let paid = LmError::new("scripted:lm", kind).with_cost_msats(Some(9));
     let scripted = ScriptedLm::new()
         .replies([paid])

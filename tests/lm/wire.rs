@@ -169,7 +169,7 @@ async fn a_server_without_json_mode_is_an_error_about_the_schema() {
     let message = "response_format is not supported by this model".to_owned();
     assert_eq!(
         error,
-        LmError::new("openai:m", LmErrorKind::SchemaUnsupported { message })
+        LmError::new("openai:m", LmErrorKind::SchemaUnsupported(message))
     );
 }
 

@@ -19,7 +19,7 @@ const ON_VALUES: [&str; 11] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 23] = [
+const OPEN_FILES: [(&str, &str); 20] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
@@ -27,6 +27,10 @@ const OPEN_FILES: [(&str, &str); 23] = [
     (
         "crates/code/src/sparql/store.rs",
         "the RDF files that a parameter of the metric names",
+    ),
+    (
+        "crates/formats/src/error.rs",
+        "the caller's file of another program, and lm-eval's results beside it",
     ),
     (
         "crates/formats/src/export/every_eval_ever/mod.rs",
@@ -37,26 +41,10 @@ const OPEN_FILES: [(&str, &str); 23] = [
         "when the caller's result file was written",
     ),
     (
-        "crates/formats/src/import/detect.rs",
-        "the caller's file of another program",
-    ),
-    (
         "crates/formats/src/import/inspect/mod.rs",
         "the caller's file of another program",
     ),
     ("crates/formats/src/import/lm_eval/mod.rs", "the same"),
-    (
-        "crates/formats/src/import/lm_eval/run.rs",
-        "the results with the date of the caller's file, in its folder",
-    ),
-    (
-        "crates/formats/src/import/otlp/protobuf.rs",
-        "the caller's file of another program",
-    ),
-    (
-        "crates/formats/src/import/otlp/spool.rs",
-        "a new file beside the result file that the caller names",
-    ),
     (
         "crates/formats/src/import/text.rs",
         "the caller's file of another program",
@@ -69,7 +57,7 @@ const OPEN_FILES: [(&str, &str); 23] = [
         "crates/lm/src/price.rs",
         "the price table that a variable names",
     ),
-    ("crates/lm/src/private_dir.rs", "the folder of the store"),
+    ("crates/lm/src/private.rs", "the folder of the store"),
     (
         "crates/lm/src/replay/file.rs",
         "the recorded calls that the caller names",

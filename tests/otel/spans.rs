@@ -109,9 +109,7 @@ async fn prompts_and_replies_are_sent_only_if_asked() {
 #[tokio::test]
 async fn a_call_that_fails_has_the_kind_of_its_error() {
     let lost = || {
-        let kind = LmErrorKind::Disconnected {
-            reason: "secret".to_owned(),
-        };
+        let kind = LmErrorKind::Disconnected("secret".to_owned());
         LmError::new("gemini:flash", kind)
     };
     let spans_of = async |texts| {

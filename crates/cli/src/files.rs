@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use super::args::{LmArguments, Param};
 use super::error::{CliError, Result, err};
-use crate::contract::files::MetricFile;
-use crate::contract::metric::Metric;
+use crate::contract::{Metric, MetricFile};
 use crate::evaluate::report::{OutputFile, real_path};
 use crate::results::manifest_path;
 

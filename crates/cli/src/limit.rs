@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contract::spec::ScoreRange;
+use crate::contract::ScoreRange;
 use crate::error::{Result, err};
 
 /// A limit of a score. `60%` is 0.6.

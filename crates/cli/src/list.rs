@@ -13,8 +13,7 @@ use textwrap::Options;
 use super::args::ListArguments;
 use super::error::{Result, of_metric};
 use super::stdio::{print, print_indented_json};
-use crate::contract::spec::{MetricSpec, ParamSpec, ScoreKind};
-use crate::contract::value_type::TypeHelp;
+use crate::contract::{MetricSpec, ParamSpec, ScoreKind, TypeHelp};
 use crate::metrics::registry::{Entry, Registry, SETTINGS, has_param};
 
 /// The number of columns if neither `COLUMNS` nor a terminal defines it.

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 #[cfg(feature = "otel")]
-use dsrs_metrics_otel::{Delivery, OtelError, OtelEvents};
+use dsrs_metrics_otel::{Delivery, OtelEvents};
 
 use super::error::{Result, err};
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Prediction};
 use crate::evaluate::EvaluateBuilder;
 use crate::lm::Ledger;
 #[cfg(feature = "otel")]
@@ -78,9 +78,9 @@ impl Otlp {
             .texts(args.otlp_texts)
             .unscored(args.otlp_unscored)
             .build();
-        let events = events.map_err(|error| match error {
-            error @ OtelError::Url { .. } => err!("--otlp: {error}"),
-            error => error.into(),
+        let events = events.map_err(|error| match error.is_url() {
+            true => err!("--otlp: {error}"),
+            false => error.into(),
         });
         Ok(Self(Some(events?)))
     }

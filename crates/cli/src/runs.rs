@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::error::{Result, err};
 use super::value_parsers::finite;
-use crate::contract::spec::Direction;
+use crate::contract::Direction;
 use crate::data::NamedFile;
 use crate::metrics::Registry;
 use crate::results::{ComparisonBuilder, ReportRun, RunScores};

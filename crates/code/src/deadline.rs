@@ -1,11 +1,10 @@
 //! Work on untrusted input that cannot be interrupted: on a thread with a large stack, up to a
 //! deadline.
 
-use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 /// Several times what the deepest recursion over a tree within the limits needs. The kernel
 /// allocates a page only when it is used.

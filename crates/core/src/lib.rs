@@ -110,12 +110,19 @@ pub use crate::weights::{InvalidWeights, Weights};
 #[doc(hidden)]
 pub use crate::{
     composite::row_types::{Rows, SameRows, ScoredBy, UnknownRows},
+    declared::requirements::Requires,
     declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters},
+    dedup::key::{Configured, Key},
     metric::optimizer::HasVerdict,
     metric::optimizer::objectives,
     metric::param_group::ParamType,
     metric::params::HasDefaults,
     metric::typed_rows::{Pointer, TypedField, TypedRow},
-    rows::by_name::NamedFields,
-    score::return_types::CorpusReturn,
+    rows::by_name::{self, NamedFields},
+    rows::field_types::{Label, References, StrOrList, StrOrNumber, TextOrList, Truth},
+    score::check::{Check, Explained, Unscored, at_least, valid_beta, within},
+    score::corpus::labels::{LabelFormula, LabelScore},
+    score::corpus::record::CountFormula,
+    score::return_types::{CorpusReturn, Decided, Undecided},
+    spec::instance_settings::InstanceSettings,
 };

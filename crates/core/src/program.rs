@@ -590,9 +590,7 @@ mod tests {
         assert_eq!(found.budget_msats, Some(7));
         assert_eq!(ProgramRunError::of_any(&found), found);
         assert_eq!(ProgramRunError::of_any(&spent()).budget_msats, Some(7));
-        let unscripted = LmErrorKind::Other {
-            reason: String::new(),
-        };
+        let unscripted = LmErrorKind::Other(String::new());
         let other = LmError::new("test:lm", unscripted);
         assert_eq!(ProgramRunError::of_any(&other).budget_msats, None);
         assert_eq!(ProgramRunError::of_any(&"no answer").message, "no answer");

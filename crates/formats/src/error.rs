@@ -1,7 +1,8 @@
 //! The error of a conversion. Each message is one line: where, what was found, what to do.
 
 use std::fmt::Display;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::results::ResultsError;
@@ -66,8 +67,13 @@ pub(crate) struct Input<'a> {
 }
 
 impl Input<'_> {
-    pub(crate) fn unreadable(self, reason: io::Error) -> FormatError {
-        FormatError::at(self.file, reason)
+    /// Reads the file up to this number of bytes, and one more.
+    pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, FormatError> {
+        let mut bytes = Vec::new();
+        let file = File::open(self.file);
+        file.and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+            .map_err(|error| self.whole(error))?;
+        Ok(bytes)
     }
 
     pub(crate) fn whole(self, reason: impl Display) -> FormatError {

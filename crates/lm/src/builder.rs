@@ -13,13 +13,11 @@ use secrecy::SecretString;
 use super::client::{Api, Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
 use super::estimate::LmEstimate;
 use super::layers::Estimated;
-use super::money;
-use super::registry::{self, RateLimits};
-use super::replay;
 use super::store::Store;
 use super::{
-    CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmBudget, LmError, LmErrorKind,
-    Metered, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy, Stored,
+    Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmBudget, LmError,
+    LmErrorKind, Metered, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy, Stored,
+    money, replay,
 };
 
 /// A builder of an [`Lm`]. Settings that are not made are read from the environment variables
@@ -96,7 +94,7 @@ impl LmBuilder {
     ///
     /// # if std::env::var("DSRS_LM").is_ok_and(|id| !id.trim().is_empty()) { return }
     /// let error = LmBuilder::from_env().unwrap_err(); // `DSRS_LM` is not set
-    /// assert!(matches!(error.kind(), LmErrorKind::NotConfigured { variable } if variable == "DSRS_LM"));
+    /// assert!(matches!(error.kind(), LmErrorKind::Setting(reason) if reason.contains("DSRS_LM")));
     /// ```
     ///
     /// # Errors
@@ -106,11 +104,9 @@ impl LmBuilder {
         let variable = "DSRS_LM";
         match variables.get(variable) {
             Some(id) => Ok(Self::new(id, variables)),
-            None => Err(LmErrorKind::Setting {
-                reason: format!(
+            None => Err(LmErrorKind::Setting(format!(
                     "no language model configured; set {variable}=provider:model, such as openai:gpt-6-luna"
-                ),
-            }
+                ))
             .into()),
         }
     }
@@ -513,8 +509,8 @@ impl LmBuilder {
         };
         let store = folder.map(Store::open).transpose()?;
         let own = self.limiter;
-        let limiter = own.unwrap_or_else(|| registry::limiter(target.account_hash(), limits));
-        let circuit = registry::circuit(target.address_hash(), self.circuit);
+        let limiter = own.unwrap_or_else(|| RateLimiter::of_account(target.account_hash(), limits));
+        let circuit = Circuit::of_address(target.address_hash(), self.circuit);
         let client = Client::new(target, self.api, http)?;
         let mut priced = Priced::new(client, prices).allow_unpriced(self.allow_unpriced);
         if let Some(budget) = self.budget {
@@ -566,15 +562,15 @@ impl LmBuilder {
         }
     }
 
-    fn rate_limits(&self) -> Result<RateLimits, LmError> {
+    fn rate_limits(&self) -> Result<[Option<u32>; 2], LmError> {
         let limit = |setting| {
             let expected = "a whole number from 1 to 4294967295";
             self.number(setting, |limit: &u32| *limit > 0, expected)
         };
-        Ok(RateLimits {
-            requests_per_minute: limit("DSRS_REQUESTS_PER_MINUTE")?,
-            tokens_per_minute: limit("DSRS_TOKENS_PER_MINUTE")?,
-        })
+        Ok([
+            limit("DSRS_REQUESTS_PER_MINUTE")?,
+            limit("DSRS_TOKENS_PER_MINUTE")?,
+        ])
     }
 
     fn reply_limit(&self) -> Result<usize, LmError> {

@@ -26,7 +26,7 @@ use super::reply::Usage;
 /// assert!(slow.is_transient());
 /// assert_eq!(slow.cost_msats(), None, "the provider may have charged it");
 ///
-/// let no_key = LmErrorKind::MissingApiKey { variable: "OPENAI_API_KEY".into() };
+/// let no_key = LmErrorKind::MissingApiKey("OPENAI_API_KEY".into());
 /// let no_key = LmError::new("openai:gpt-6-luna", no_key);
 /// assert_eq!(no_key.to_string(), "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY");
 /// assert!(matches!(no_key.kind(), LmErrorKind::MissingApiKey { .. }));
@@ -55,7 +55,7 @@ impl LmError {
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
-    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let lost = LmErrorKind::Disconnected("connection reset".into());
     /// let error = LmError::new("openai:gpt-6-luna", lost);
     /// assert_eq!(
     ///     error.to_string(),
@@ -72,24 +72,21 @@ impl LmError {
     #[doc(hidden)]
     pub fn no_embedder() -> Self {
         let reason = "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or write `--embed` with one of these (in code `.embedder(..)`)";
-        LmErrorKind::Setting {
-            reason: reason.to_owned(),
-        }
-        .into()
+        LmErrorKind::Setting(reason.to_owned()).into()
     }
 
     pub(super) fn unscripted(model: &str, prompt: &str) -> Self {
         let reason = format!(
             "no scripted reply for the prompt `{prompt}`; add one with `when` or `otherwise`"
         );
-        Self::new(model, LmErrorKind::Other { reason })
+        Self::new(model, LmErrorKind::Other(reason))
     }
 
     /// Returns the error of an invalid setting.
     #[doc(hidden)]
     pub fn setting(setting: &str, found: &str, reason: impl fmt::Display) -> Self {
         let reason = format!("invalid {setting} `{found}`: {reason}");
-        LmErrorKind::Setting { reason }.into()
+        LmErrorKind::Setting(reason).into()
     }
 
     setters! {
@@ -111,7 +108,7 @@ impl LmError {
         /// ```
         /// use dsrs_metrics::lm::{LmError, LmErrorKind, Usage};
         ///
-        /// let cut = LmErrorKind::TruncatedReply { reason: "the JSON is not complete".into() };
+        /// let cut = LmErrorKind::TruncatedReply("the JSON is not complete".into());
         /// let error = LmError::new("openai:gpt-6-luna", cut).with_usage(Usage::new(900, 120));
         /// assert_eq!(error.usage().total(), 1020);
         /// ```
@@ -136,7 +133,7 @@ impl LmError {
         /// use dsrs_metrics::lm::{LmError, LmErrorKind};
         ///
         /// let full = std::io::Error::other("disk full");
-        /// let kind = LmErrorKind::Store { path: "store.sqlite".into(), reason: full.to_string() };
+        /// let kind = LmErrorKind::Store(format!("store.sqlite: {full}"));
         /// let error = LmError::from(kind).with_source(full);
         /// assert_eq!(error.to_string(), "store store.sqlite: disk full");
         /// assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
@@ -150,7 +147,7 @@ impl LmError {
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
-    /// let kind = LmErrorKind::ModelNotFound { message: "no model `gpt-55`".into() };
+    /// let kind = LmErrorKind::ModelNotFound("no model `gpt-55`".into());
     /// let error = LmError::new("openai:gpt-55", kind.clone());
     /// assert_eq!(error.kind(), &kind);
     /// ```
@@ -163,7 +160,7 @@ impl LmError {
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind, parse_msats};
     ///
-    /// let no_key = LmErrorKind::MissingApiKey { variable: "GROQ_API_KEY".into() };
+    /// let no_key = LmErrorKind::MissingApiKey("GROQ_API_KEY".into());
     /// assert_eq!(LmError::new("groq:qwen3-32b", no_key).model(), Some("groq:qwen3-32b"));
     /// assert_eq!(parse_msats("5 EUR").unwrap_err().model(), None);
     /// ```
@@ -176,7 +173,7 @@ impl LmError {
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
-    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let lost = LmErrorKind::Disconnected("connection reset".into());
     /// let error = LmError::new("openai:gpt-6-luna", lost);
     /// assert_eq!((error.attempts(), error.with_attempts(3).attempts()), (1, 3));
     /// ```
@@ -195,9 +192,9 @@ impl LmError {
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
     /// let error = |kind| LmError::new("openai:gpt-6-luna", kind);
-    /// let refused = LmErrorKind::QuotaExhausted { message: "insufficient_quota".into() };
+    /// let refused = LmErrorKind::QuotaExhausted("insufficient_quota".into());
     /// assert_eq!(error(refused).cost_msats(), Some(0), "the provider charged nothing");
-    /// let page = LmErrorKind::InvalidReply { reason: "expected JSON, found `text/html`".into() };
+    /// let page = LmErrorKind::InvalidReply("expected JSON, found `text/html`".into());
     /// assert_eq!(error(page).cost_msats(), None, "the provider may have charged the call");
     /// ```
     pub fn cost_msats(&self) -> Option<u64> {
@@ -244,7 +241,7 @@ impl LmError {
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
-    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let lost = LmErrorKind::Disconnected("connection reset".into());
     /// let error = LmError::new("openai:gpt-6-luna", lost);
     /// assert!(error.is_transient());
     /// assert!(!error.with_attempts(6).is_transient(), "it was retried already");
@@ -262,7 +259,7 @@ impl LmError {
     /// let retry_after = Some(Duration::from_secs(20));
     /// let limited = LmErrorKind::RateLimited { retry_after, message: "slow down".into() };
     /// assert_eq!(LmError::from(limited).retry_after(), Some(Duration::from_secs(20)));
-    /// let no_key = LmErrorKind::MissingApiKey { variable: "OPENAI_API_KEY".into() };
+    /// let no_key = LmErrorKind::MissingApiKey("OPENAI_API_KEY".into());
     /// assert_eq!(LmError::from(no_key).retry_after(), None);
     /// ```
     pub fn retry_after(&self) -> Option<Duration> {

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use dsrs_metrics_values::messages::escape;
-
 use super::error::LmError;
 
 /// The reason why a call to a language model failed, see [`LmError::kind`].
@@ -25,17 +23,11 @@ use super::error::LmError;
 #[non_exhaustive]
 pub enum LmErrorKind {
     /// A setting is missing or invalid, so that no call can be made.
-    #[error("{reason}")]
-    Setting {
-        /// The setting, what was found, and what to write.
-        reason: String,
-    },
+    #[error("{0}")]
+    Setting(String),
     /// The provider requires an API key, and none is set.
-    #[error("missing API key; set {variable}")]
-    MissingApiKey {
-        /// The environment variable of the key.
-        variable: String,
-    },
+    #[error("missing API key; set {0}")]
+    MissingApiKey(String),
     /// The provider rejected the API key, or the key has no permission for this call.
     #[error("API key rejected (status {status}); check {variable}; provider message: {message}")]
     ApiKeyRejected {
@@ -55,33 +47,21 @@ pub enum LmErrorKind {
         reason: String,
     },
     /// The connection was closed before the reply was complete.
-    #[error("connection lost before the reply was complete: {reason}")]
-    Disconnected {
-        /// How the connection was lost.
-        reason: String,
-    },
+    #[error("connection lost before the reply was complete: {0}")]
+    Disconnected(String),
     /// The provider has no model of this name.
-    #[error("model not found; check the name of the model; provider message: {message}")]
-    ModelNotFound {
-        /// The provider's message.
-        message: String,
-    },
+    #[error("model not found; check the name of the model; provider message: {0}")]
+    ModelNotFound(String),
     /// Prompt and reply do not fit into the model's context window.
     #[error(
-        "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {message}"
+        "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {0}"
     )]
-    ContextLengthExceeded {
-        /// The provider's message.
-        message: String,
-    },
+    ContextLengthExceeded(String),
     /// The provider supports no structured output, or not this JSON schema.
     #[error(
-        "JSON schema not supported; use another model or a simpler output; provider message: {message}"
+        "JSON schema not supported; use another model or a simpler output; provider message: {0}"
     )]
-    SchemaUnsupported {
-        /// The provider's message.
-        message: String,
-    },
+    SchemaUnsupported(String),
     /// The model does not support a sampling parameter, or not this value of it.
     #[error(
         "`{parameter}` not supported; leave it unset for this model; provider message: {message}"
@@ -104,13 +84,8 @@ pub enum LmErrorKind {
         message: String,
     },
     /// The account has no credit left.
-    #[error(
-        "quota of the account exhausted; add credit or use another key; provider message: {message}"
-    )]
-    QuotaExhausted {
-        /// The provider's message.
-        message: String,
-    },
+    #[error("quota of the account exhausted; add credit or use another key; provider message: {0}")]
+    QuotaExhausted(String),
     /// Another HTTP status that is an error.
     #[error("provider returned status {status}{}: {message}", requested_delay(*retry_after))]
     Status {
@@ -129,18 +104,12 @@ pub enum LmErrorKind {
     },
     /// The response has a success status, but is not a reply: an HTML page, JSON of another form. The same call would
     /// return the same, so it is not repeated.
-    #[error("cannot parse the provider's response: {reason}")]
-    InvalidReply {
-        /// A description of the response.
-        reason: String,
-    },
+    #[error("cannot parse the provider's response: {0}")]
+    InvalidReply(String),
     /// The response has a success status and ends too early: the connection is lost, or its JSON is not complete. The
     /// call is repeated once, since it was probably charged.
-    #[error("truncated response: {reason}")]
-    TruncatedReply {
-        /// How the response ends.
-        reason: String,
-    },
+    #[error("truncated response: {0}")]
+    TruncatedReply(String),
     /// The response is larger than the limit; the rest was not read.
     #[error(
         "expected a reply of at most {limit} {unit}, found more; DSRS_MAX_REPLY_BYTES sets the limit in bytes"
@@ -177,13 +146,8 @@ pub enum LmErrorKind {
         budget_msats: u64,
     },
     /// The store cannot be read or written.
-    #[error("store {path}: {reason}")]
-    Store {
-        /// The file or folder.
-        path: String,
-        /// The expected value, and a correction.
-        reason: String,
-    },
+    #[error("store {0}")]
+    Store(String),
     /// The folder of the store is not known.
     #[error(
         "no folder for the store, because the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
@@ -193,25 +157,11 @@ pub enum LmErrorKind {
     #[error("the call was estimated, not made")]
     Estimated,
     /// The file of recorded calls that a test replays does not have the call.
-    #[error(
-        "call not recorded in {path}: purpose `{}`, last message `{}`; record it: DSRS_UPDATE=new cargo test",
-        escape::escaped(purpose),
-        escape::escaped(message)
-    )]
-    NotRecorded {
-        /// The file of recorded calls.
-        path: String,
-        /// The purpose of the call.
-        purpose: String,
-        /// The first 80 characters of the last message.
-        message: String,
-    },
+    #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
+    NotRecorded(String),
     /// Any other error.
-    #[error("{reason}")]
-    Other {
-        /// The reason.
-        reason: String,
-    },
+    #[error("{0}")]
+    Other(String),
 }
 
 /// The time that a provider asked to wait, as a part of a message.
@@ -231,7 +181,7 @@ impl LmErrorKind {
     ///
     /// let status = |status| LmErrorKind::Status { status, retry_after: None, message: "..".into() };
     /// assert_eq!([400, 408, 503].map(|code| status(code).is_transient()), [false, true, true]);
-    /// assert!(!LmErrorKind::QuotaExhausted { message: "no credit".into() }.is_transient());
+    /// assert!(!LmErrorKind::QuotaExhausted("no credit".into()).is_transient());
     /// ```
     pub fn is_transient(&self) -> bool {
         match self {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use serde::Serialize;
 
 use super::layers::DEFAULT_MAX_TOKENS;
-use super::lock::lock;
+use super::private::lock;
 use super::{LmError, LmErrorKind};
 
 tokio::task_local! {
@@ -22,13 +22,11 @@ tokio::task_local! {
 /// `true` once this process has estimated calls; metrics are then observed.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
-#[doc(hidden)]
 pub fn is_active() -> bool {
     IS_ACTIVE.load(Ordering::Relaxed)
 }
 
 /// Awaits a future, and returns the error of a call that was estimated meanwhile.
-#[doc(hidden)]
 pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
     let observed = async {
         let output = future.await;
@@ -57,7 +55,6 @@ pub(super) fn error(model: &str) -> LmError {
 /// Returns a text that counts with more tokens than what a later call can show of a reply limited to `max_tokens`.
 ///
 /// A byte counts as a token. Numbering the items of a list takes at most three more tokens for each token of the list.
-#[doc(hidden)]
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
     /// A judge reads no longer reply.
     const MAX_BYTES: usize = 1 << 20;

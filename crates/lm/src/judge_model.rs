@@ -1,6 +1,5 @@
 //! The model of a judge, as it is set on the judge.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::LanguageModel;
@@ -15,7 +14,7 @@ use super::LanguageModel;
 /// let (one, other) = (ScriptedLm::new().into_model(), ScriptedLm::new().into_model());
 /// assert_eq!((one == one.clone(), one == other), (true, false));
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub enum JudgeModel {
     /// The configured model.
     Configured,
@@ -34,17 +33,6 @@ impl PartialEq for JudgeModel {
             (Self::Named(one), Self::Named(other)) => one == other,
             (Self::Value(one), Self::Value(other)) => Arc::ptr_eq(one, other),
             _ => false,
-        }
-    }
-}
-
-impl fmt::Debug for JudgeModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Configured => f.write_str("Configured"),
-            Self::Offline => f.write_str("Offline"),
-            Self::Named(id) => f.debug_tuple("Named").field(id).finish(),
-            Self::Value(lm) => f.debug_tuple("Value").field(&lm.id()).finish(),
         }
     }
 }

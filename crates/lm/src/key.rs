@@ -3,7 +3,7 @@
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::hash::Hash;
+use super::record::Hash;
 use super::{LanguageModel, LmRequest};
 
 /// All inputs that a reply depends on, as JSON text and as a hash of it.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::lock::lock;
+use super::private::lock;
 use super::{LmError, LmReply, LmRequest, Usage};
 
 /// Totals of several calls.

@@ -41,13 +41,11 @@ mod error_kind;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub mod estimate;
-mod hash;
 mod judge_model;
 #[cfg_attr(not(feature = "store"), allow(dead_code, reason = "keys of the store"))]
 mod key;
 mod layers;
 mod ledger;
-mod lock;
 mod logprobs;
 mod model;
 #[cfg(feature = "lm")]
@@ -55,12 +53,10 @@ mod model_id;
 mod money;
 #[cfg(feature = "lm")]
 mod price;
-mod private_dir;
+mod private;
 mod record;
 #[doc(hidden)]
 pub mod recording;
-#[cfg(feature = "lm")]
-mod registry;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub mod replay;
@@ -78,33 +74,18 @@ mod store;
 
 #[cfg(feature = "embed-static")]
 pub use self::embedding::StaticEmbedder;
-#[doc(hidden)]
-pub use self::embedding::static_embedder;
 pub use self::embedding::{Embedder, EmbeddingModel, Embeddings, ScriptedEmbedder, cosine};
 pub use self::error::LmError;
 pub use self::error_kind::LmErrorKind;
-#[doc(hidden)]
-pub use self::hash::Hash;
 pub use self::judge_model::{IntoModel, JudgeModel};
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
-pub use self::layers::panel_reservation;
-#[cfg(feature = "lm")]
-#[doc(hidden)]
-pub use self::layers::panel_reservation::Quote;
+pub use self::layers::panel_reservation::{self, Quote};
 pub use self::ledger::{CallObserver, CallTotals, Ledger, ObservedCall};
 pub use self::logprobs::{Logprobs, TokenLogprob, TokenLogprobs};
 pub use self::model::LanguageModel;
-#[doc(hidden)]
-pub use self::model::{PROBE_PURPOSE, logprobs_probe};
 pub use self::money::parse_msats;
-#[doc(hidden)]
-pub use self::private_dir::create_private_dir;
-#[doc(hidden)]
-pub use self::record::Record;
-#[doc(hidden)]
-pub use self::reply::reported;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
@@ -121,6 +102,14 @@ pub use self::{
     },
     price::{MSATS_PER_USD, Price, Prices},
     stack::Lm,
+};
+#[doc(hidden)]
+pub use self::{
+    embedding::static_embedder,
+    model::{PROBE_PURPOSE, logprobs_probe},
+    private::create_private_dir,
+    record::{Hash, Record},
+    reply::reported,
 };
 #[cfg(feature = "store")]
 pub use self::{

@@ -1,6 +1,7 @@
 //! The trait of all language models, and the request that probes one.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -55,6 +56,12 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
+    /// The model around which this one is a layer. What a layer does not override is that of the inner model.
+    #[doc(hidden)]
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        None
+    }
+
     /// The base URL of the API, unless it is the provider's default. Part of the key of every stored reply, since
     /// two servers may use one name for different models.
     ///
@@ -64,19 +71,19 @@ pub trait LanguageModel: Send + Sync {
     /// assert_eq!(ScriptedLm::new().endpoint(), None);
     /// ```
     fn endpoint(&self) -> Option<&str> {
-        None
+        self.inner()?.endpoint()
     }
 
     /// Returns `true` if calls go to the server of a provider, which a test must declare.
     #[doc(hidden)]
     fn is_remote(&self) -> bool {
-        false
+        self.inner().is_some_and(LanguageModel::is_remote)
     }
 
     /// Returns `true` if a run must not store the replies of this model: it stores them itself, or was told not to.
     #[doc(hidden)]
     fn keeps_replies(&self) -> bool {
-        false
+        self.inner().is_some_and(LanguageModel::keeps_replies)
     }
 
     /// The request that the model answers. A layer overrides it if it fills in parameters that the
@@ -90,7 +97,10 @@ pub trait LanguageModel: Send + Sync {
     /// assert_eq!(*ScriptedLm::new().effective_request(&request), request, "the default");
     /// ```
     fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
-        Cow::Borrowed(request)
+        match self.inner() {
+            Some(inner) => inner.effective_request(request),
+            None => Cow::Borrowed(request),
+        }
     }
 
     /// Sends one request and returns the reply.
@@ -117,8 +127,8 @@ pub trait LanguageModel: Send + Sync {
     /// reply answers the request.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
-    fn quote(&self, _request: &LmRequest) -> Option<super::Quote> {
-        None
+    fn quote(&self, request: &LmRequest) -> Option<super::Quote> {
+        self.inner()?.quote(request)
     }
 
     /// Checks that the model answers at all: that the API key, the host and the model name are
@@ -141,12 +151,14 @@ pub trait LanguageModel: Send + Sync {
     /// # Errors
     /// [`LmError`], whose message names the setting to change.
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        self.complete(&probe_request()).await.map(Some)
+        match self.inner() {
+            Some(inner) => inner.probe().await,
+            None => self.complete(&probe_request()).await.map(Some),
+        }
     }
 }
 
 /// The [purpose](LmRequest::purpose) of probes.
-#[doc(hidden)]
 pub const PROBE_PURPOSE: &str = "probe";
 
 /// Enough tokens for the reply to a probe. The lowest limit that every provider accepts is 16.
@@ -169,9 +181,14 @@ pub(super) fn probe_request() -> LmRequest {
 }
 
 /// The probe of a model that has to return log probabilities.
-#[doc(hidden)]
 pub fn logprobs_probe() -> LmRequest {
     probe_request().with_logprobs(Logprobs::of("ok"))
+}
+
+impl fmt::Debug for dyn LanguageModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
 }
 
 /// Implements [`LanguageModel`] for pointers.

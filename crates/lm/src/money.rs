@@ -38,7 +38,7 @@ pub fn parse_msats(text: &str) -> Result<u64, LmError> {
         Some(found) => self::rate(&found)?.to_string(),
         None => MSATS_PER_USD.to_owned(),
     };
-    amount(text.trim(), &rate).map_err(|reason| LmErrorKind::Other { reason }.into())
+    amount(text.trim(), &rate).map_err(|reason| LmErrorKind::Other(reason).into())
 }
 
 /// Returns an amount in msat, at a rate of msat per dollar.

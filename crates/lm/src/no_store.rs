@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::hash::Hash;
-use super::record::Record;
+use super::record::{Hash, Record};
 use super::{LmError, LmErrorKind};
 
 #[derive(Debug, Clone)]

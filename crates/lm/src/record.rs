@@ -1,16 +1,19 @@
 //! A record of the store.
 
-use super::hash::Hash;
+/// The SHA-256 hash of a key.
+pub type Hash = [u8; 32];
 
 /// A result that is stored.
 #[derive(Debug)]
-#[doc(hidden)]
 pub struct Record<'a> {
     /// The SHA-256 hash of `about`.
     pub key: &'a Hash,
+    /// `reply`, `output`, `evaluation` or `run`.
     pub kind: &'static str,
+    /// What the result depends on, as JSON.
     pub about: &'a str,
     /// As JSON.
     pub result: &'a str,
+    /// What was paid for it; `None` if that is not known.
     pub cost_msats: Option<u64>,
 }

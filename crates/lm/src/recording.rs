@@ -13,8 +13,7 @@ use serde::de::DeserializeOwned;
 use super::LmErrorKind;
 #[cfg(feature = "store")]
 use super::Stored;
-use super::hash::Hash;
-use super::record::Record;
+use super::record::{Hash, Record};
 use super::store::Store;
 use super::{LanguageModel, LmError, LmReply, LmRequest};
 #[cfg(feature = "lm")]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::lock::lock;
+use super::private::lock;
 use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 
 /// A language model for tests. It replies from a list, by a substring of the prompt, or with a

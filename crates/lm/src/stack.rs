@@ -1,7 +1,5 @@
 //! `Lm`: the client of a provider with all layers around it.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -45,7 +43,7 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote
 ///
 /// The layers, and the order in which a request passes through them, are described in the
 /// [module documentation](super#path-of-a-request).
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Lm {
     layers: Arc<dyn LanguageModel>,
     ledger: Ledger,
@@ -150,36 +148,18 @@ impl Lm {
     }
 }
 
-impl fmt::Debug for Lm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lm")
-            .field("id", &self.layers.id())
-            .field("endpoint", &self.layers.endpoint())
-            .finish_non_exhaustive()
-    }
-}
-
 #[async_trait]
 impl LanguageModel for Lm {
     fn id(&self) -> &str {
         self.layers.id()
     }
 
-    fn endpoint(&self) -> Option<&str> {
-        self.layers.endpoint()
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&*self.layers)
     }
 
-    fn is_remote(&self) -> bool {
-        self.layers.is_remote()
-    }
-
-    /// It has a store, or it must not have one.
     fn keeps_replies(&self) -> bool {
         true
-    }
-
-    fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
-        self.layers.effective_request(request)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {

@@ -1,9 +1,8 @@
 //! The URL of a collector, the variables of the exporters, and their errors.
 
-use std::env;
-use std::fmt;
 use std::str::FromStr as _;
 use std::time::Duration;
+use std::{env, fmt};
 
 use dsrs_metrics_values::messages::escape;
 use http::{HeaderName, HeaderValue};
@@ -22,108 +21,89 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why [`OtelEvents`](crate::OtelEvents) cannot be created.
 #[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum OtelError {
-    /// The URL of the collector is invalid.
-    #[error("invalid URL of a collector `{}`: {reason}", escape::escaped(url))]
-    Url {
-        /// The URL, without a password.
-        url: String,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
-    /// An environment variable is invalid.
-    #[error("invalid {variable} `{}`: expected {expected}", escape::escaped(found))]
-    Variable {
-        /// The name of the variable.
-        variable: String,
-        /// Its value.
-        found: String,
-        /// The expected value.
-        expected: &'static str,
-    },
-    /// The exporter or its thread cannot be created.
-    #[error("cannot create the OTLP exporter: {reason}")]
-    Exporter {
-        /// The reason.
-        reason: String,
-    },
+#[error("{message}")]
+pub struct OtelError {
+    message: String,
+    is_url: bool,
 }
 
-dsrs_metrics_values::debug_as_display!(OtelError);
+debug_as_display!(OtelError);
 
 impl OtelError {
-    pub(crate) fn exporter(reason: impl fmt::Display) -> Self {
-        Self::Exporter {
-            reason: reason.to_string(),
+    fn new(message: String) -> Self {
+        Self {
+            message,
+            is_url: false,
         }
+    }
+
+    fn url(url: &str, reason: &str) -> Self {
+        let url = escape::escaped(url);
+        Self {
+            message: format!("invalid URL of a collector `{url}`: {reason}"),
+            is_url: true,
+        }
+    }
+
+    pub(crate) fn exporter(reason: impl fmt::Display) -> Self {
+        Self::new(format!("cannot create the OTLP exporter: {reason}"))
+    }
+
+    /// Returns `true` if the URL of the collector is invalid.
+    #[doc(hidden)]
+    pub fn is_url(&self) -> bool {
+        self.is_url
     }
 }
 
-/// The base URL of a collector, without a slash at its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Endpoint(String);
+/// Returns the base URL of the collector without a slash at its end: this one, or else that of the environment, or else of this machine.
+pub(crate) fn base_url(url: Option<&str>) -> Result<String, OtelError> {
+    let url = match url {
+        Some(url) => url.to_owned(),
+        None => variable(ENDPOINT).unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned()),
+    };
+    parse(url.trim())
+}
 
-impl Endpoint {
-    /// Returns the endpoint of a URL, or else of the environment, or else of this machine.
-    pub(crate) fn new(url: Option<&str>) -> Result<Self, OtelError> {
-        let url = match url {
-            Some(url) => url.to_owned(),
-            None => variable(ENDPOINT).unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned()),
-        };
-        Self::parse(url.trim())
+fn parse(text: &str) -> Result<String, OtelError> {
+    let mut url = Url::parse(text).map_err(|error| {
+        OtelError::url(text, &format!("{error}; write it as in {DEFAULT_ENDPOINT}"))
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        // The name may be a key too. Both fail only for URLs without a host.
+        let _ = url.set_password(None);
+        let _ = url.set_username("");
+        return Err(OtelError::url(
+            url.as_str(),
+            "it contains a user name or a password; set OTEL_EXPORTER_OTLP_HEADERS=authorization=.. instead",
+        ));
     }
-
-    fn parse(text: &str) -> Result<Self, OtelError> {
-        let invalid = |url: &str, reason: &str| OtelError::Url {
-            url: url.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let mut url = Url::parse(text).map_err(|error| {
-            invalid(text, &format!("{error}; write it as in {DEFAULT_ENDPOINT}"))
-        })?;
-        if !url.username().is_empty() || url.password().is_some() {
-            // The name may be a key too. Both fail only for URLs without a host.
-            let _ = url.set_password(None);
-            let _ = url.set_username("");
-            return Err(invalid(
-                url.as_str(),
-                "it contains a user name or a password; set OTEL_EXPORTER_OTLP_HEADERS=authorization=.. instead",
-            ));
-        }
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(invalid(
-                text,
-                &format!(
-                    "expected http or https, found {}; write it as in {DEFAULT_ENDPOINT}",
-                    url.scheme()
-                ),
-            ));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(invalid(text, "it has a query or a fragment; remove it"));
-        }
-        let base = url.as_str().trim_end_matches('/');
-        if ["/v1/logs", "/v1/traces"]
-            .iter()
-            .any(|path| base.ends_with(path))
-        {
-            return Err(invalid(
-                text,
-                "expected the base URL; remove /v1/logs or /v1/traces",
-            ));
-        }
-        Ok(Self(base.to_owned()))
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(OtelError::url(
+            text,
+            &format!(
+                "expected http or https, found {}; write it as in {DEFAULT_ENDPOINT}",
+                url.scheme()
+            ),
+        ));
     }
-
-    pub(crate) fn base(&self) -> &str {
-        &self.0
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(OtelError::url(
+            text,
+            "it has a query or a fragment; remove it",
+        ));
     }
-
-    /// Returns the URL of a signal: `logs` or `traces`.
-    pub(crate) fn signal(&self, name: &str) -> String {
-        format!("{}/v1/{name}", self.0)
+    let base = url.as_str().trim_end_matches('/');
+    if ["/v1/logs", "/v1/traces"]
+        .iter()
+        .any(|path| base.ends_with(path))
+    {
+        return Err(OtelError::url(
+            text,
+            "expected the base URL; remove /v1/logs or /v1/traces",
+        ));
     }
+    Ok(base.to_owned())
 }
 
 /// Returns the time limit of the environment.
@@ -135,7 +115,7 @@ pub(crate) fn timeout() -> Result<Duration, OtelError> {
         Ok(milliseconds) => Ok(Duration::from_millis(milliseconds)),
         Err(_) => Err(invalid(
             TIMEOUT,
-            found,
+            &found,
             "a number of milliseconds, as in 10000",
         )),
     }
@@ -150,7 +130,7 @@ pub(crate) fn check_variables() -> Result<(), OtelError> {
             ["gzip", "none"].contains(&&*found)
         };
         if let Some(found) = variable(&name).filter(|found| !is_known(found)) {
-            return Err(invalid(&name, found, "gzip or none"));
+            return Err(invalid(&name, &found, "gzip or none"));
         }
         let name = format!("OTEL_EXPORTER_OTLP_{signal}HEADERS");
         let headers = variable(&name).unwrap_or_default();
@@ -159,18 +139,15 @@ pub(crate) fn check_variables() -> Result<(), OtelError> {
             // The header may be a key, so it is not shown.
             let found = format!("header {}", place + 1);
             let expected = "name=value, headers separated by commas, values percent-encoded, as in authorization=Bearer%20KEY";
-            return Err(invalid(&name, found, expected));
+            return Err(invalid(&name, &found, expected));
         }
     }
     Ok(())
 }
 
-fn invalid(variable: &str, found: String, expected: &'static str) -> OtelError {
-    OtelError::Variable {
-        variable: variable.to_owned(),
-        found,
-        expected,
-    }
+fn invalid(variable: &str, found: &str, expected: &str) -> OtelError {
+    let found = escape::escaped(found);
+    OtelError::new(format!("invalid {variable} `{found}`: expected {expected}"))
 }
 
 /// Returns `true` if the exporters send this header, or it is empty, as after a comma at the end.
@@ -193,24 +170,23 @@ fn variable(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Endpoint;
+    use super::parse;
 
     #[test]
     fn an_endpoint_is_a_base_url() {
-        let endpoint = Endpoint::parse("https://otel.example:4318/team/").unwrap();
         assert_eq!(
-            endpoint.signal("logs"),
-            "https://otel.example:4318/team/v1/logs"
+            parse("https://otel.example:4318/team/").unwrap(),
+            "https://otel.example:4318/team"
         );
         assert_eq!(
-            Endpoint::parse("http://localhost:4318").unwrap().base(),
+            parse("http://localhost:4318").unwrap(),
             "http://localhost:4318"
         );
     }
 
     #[test]
     fn an_invalid_endpoint_is_an_error_without_its_password() {
-        let message = |url| Endpoint::parse(url).unwrap_err().to_string();
+        let message = |url| parse(url).unwrap_err().to_string();
         assert_eq!(
             message("localhost:4318"),
             "invalid URL of a collector `localhost:4318`: expected http or https, found localhost; write it as in http://localhost:4318"

@@ -6,8 +6,8 @@
 
 use std::time::SystemTime;
 
+use dsrs_metrics_core::MetricError;
 use dsrs_metrics_core::score::OFFLINE_JUDGE;
-use dsrs_metrics_core::score::error::MetricError;
 use dsrs_metrics_lm::LmError;
 use dsrs_metrics_run::results::{ResultOutcome, ResultScore};
 use heck::ToSnakeCase as _;
@@ -213,9 +213,7 @@ mod tests {
     fn the_type_of_an_error_is_the_kind_of_its_cause() {
         let timeout = MetricError::new("f1", MetricErrorKind::TimedOut { seconds: 1.5 });
         assert_eq!(error_type(&timeout), "timed_out");
-        let lost = LmErrorKind::Disconnected {
-            reason: "reset".to_owned(),
-        };
+        let lost = LmErrorKind::Disconnected("reset".to_owned());
         let lost = MetricError::caused_by("polite", LmError::new("openai:m", lost));
         assert_eq!(error_type(&lost), "disconnected");
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use dsrs_metrics_core::score::outcome::Outcome;
+use dsrs_metrics_core::Outcome;
 use dsrs_metrics_lm::{CallObserver, Ledger, ObservedCall};
 use dsrs_metrics_run::results::{Manifest, ResultScore, Results};
 use dsrs_metrics_run::{Observer, RowResult, RunStart};
@@ -22,11 +22,10 @@ use opentelemetry_sdk::trace::{
     BatchConfigBuilder as SpanBatches, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider,
 };
 
-use crate::builder::OtelEventsBuilder;
 use crate::chat_span;
 use crate::collector::{Collector, Counted, Requests, client};
 use crate::delivery::Delivery;
-use crate::endpoint::{Endpoint, OtelError, check_variables, timeout};
+use crate::endpoint::{OtelError, base_url, check_variables, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
 use crate::run_attributes::RunAttributes;
 
@@ -59,6 +58,85 @@ use crate::run_attributes::RunAttributes;
 /// ```
 #[derive(Debug, Clone)]
 pub struct OtelEvents(Arc<Inner>);
+
+/// The settings of [`OtelEvents`], which [`OtelEvents::builder`] returns.
+///
+/// ```
+/// use dsrs_metrics::runs::otel::OtelEvents;
+///
+/// let events = OtelEvents::builder().endpoint("http://localhost:4318").build()?;
+/// assert!(events.finish().is_complete(), "no run was observed");
+///
+/// let error = OtelEvents::builder().endpoint("localhost").build().unwrap_err();
+/// assert!(error.to_string().ends_with("write it as in http://localhost:4318"));
+/// # Ok::<(), dsrs_metrics::runs::otel::OtelError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct OtelEventsBuilder {
+    endpoint: Option<String>,
+    timeout: Option<Duration>,
+    queue: Option<usize>,
+    detail: Detail,
+}
+
+impl OtelEventsBuilder {
+    setters! {
+        /// Sets the base URL of the collector, without `/v1/logs`. By default it is that in `OTEL_EXPORTER_OTLP_ENDPOINT`, or else
+        /// `http://localhost:4318`. Keys of a collector are in `OTEL_EXPORTER_OTLP_HEADERS`.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::otel::OtelEvents;
+        /// let builder = OtelEvents::builder().endpoint("https://otel.example/team");
+        /// # drop(builder);
+        /// ```
+        pub fn endpoint(url: impl Into<String>) => endpoint = Some(url.into());
+        /// Sets the time limit of a request, and of sending what remains at the end of a run. By default it is that in
+        /// `OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds, or else 10 seconds.
+        ///
+        /// ```
+        /// # use std::time::Duration;
+        /// # use dsrs_metrics::runs::otel::OtelEvents;
+        /// let builder = OtelEvents::builder().timeout(Duration::from_secs(2));
+        /// # drop(builder);
+        /// ```
+        pub fn timeout(timeout: Duration) => timeout = Some(timeout);
+        /// Sends texts: explanations of scores, messages of errors, prompts and replies of judges. They may contain the data of
+        /// rows, and are not sent by default.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::otel::OtelEvents;
+        /// let builder = OtelEvents::builder().texts(true);
+        /// # drop(builder);
+        /// ```
+        pub fn texts(texts: bool) => detail.texts = texts;
+        /// Sends an event also where a metric abstained, or a row was gated or skipped: without a value, and with the label
+        /// `abstained`, `gated` or `skipped`.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::otel::OtelEvents;
+        /// let builder = OtelEvents::builder().unscored(true);
+        /// # drop(builder);
+        /// ```
+        pub fn unscored(unscored: bool) => detail.unscored = unscored;
+        /// Sets how many events, and how many spans, may wait to be sent; 65,536 and 8,192 by default. What exceeds the number is
+        /// lost and counted.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::otel::OtelEvents;
+        /// let builder = OtelEvents::builder().queue(10_000);
+        /// # drop(builder);
+        /// ```
+        pub fn queue(records: usize) => queue = Some(records);
+    }
+
+    /// Starts the threads that send events and spans. No connection is made before the first event.
+    ///
+    /// # Errors
+    /// [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
+    pub fn build(self) -> Result<OtelEvents, OtelError> {
+        OtelEvents::start(self)
+    }
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -96,31 +174,31 @@ impl OtelEvents {
         OtelEventsBuilder::default()
     }
 
-    pub(crate) fn start(settings: OtelEventsBuilder) -> Result<Self, OtelError> {
+    fn start(settings: OtelEventsBuilder) -> Result<Self, OtelError> {
         let OtelEventsBuilder {
             endpoint,
             timeout: limit,
             queue,
             detail,
         } = settings;
-        let endpoint = Endpoint::new(endpoint.as_deref())?;
+        let url = base_url(endpoint.as_deref())?;
         let timeout = limit.map_or_else(timeout, Ok)?;
         check_variables()?;
         let (max_events, max_spans) = queue.map_or(QUEUES, |queue| (queue, queue));
-        let collector = Arc::new(Collector::new(endpoint.base(), max_events));
+        let collector = Arc::new(Collector::new(&url, max_events));
         let client = client(timeout)?;
         let requests = || Requests::new(client.clone(), Arc::clone(&collector));
         let (of_logs, of_spans) = (requests(), requests());
         let logs = LogExporter::builder()
             .with_http()
             .with_shared_http_client(of_logs.clone())
-            .with_endpoint(endpoint.signal("logs"))
+            .with_endpoint(format!("{url}/v1/logs"))
             .with_timeout(Duration::MAX)
             .with_retry_policy(retries());
         let spans = SpanExporter::builder()
             .with_http()
             .with_shared_http_client(of_spans.clone())
-            .with_endpoint(endpoint.signal("traces"))
+            .with_endpoint(format!("{url}/v1/traces"))
             .with_timeout(Duration::MAX)
             .with_retry_policy(retries());
         let logs = Counted {

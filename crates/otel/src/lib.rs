@@ -5,7 +5,9 @@
 //! and the batch processors of the OpenTelemetry SDK send them through `collector.rs`. A run never waits for
 //! the collector, and its result does not depend on it; [`Delivery`] counts what the collector accepted.
 
-mod builder;
+#[macro_use]
+extern crate dsrs_metrics_values;
+
 mod chat_span;
 mod collector;
 mod delivery;
@@ -14,7 +16,6 @@ mod evaluation_event;
 mod events;
 mod run_attributes;
 
-pub use builder::OtelEventsBuilder;
 pub use delivery::Delivery;
 pub use endpoint::OtelError;
-pub use events::OtelEvents;
+pub use events::{OtelEvents, OtelEventsBuilder};

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use dsrs_metrics_core::metric::identity::MetricIdentity;
-use dsrs_metrics_core::spec::Direction;
+use dsrs_metrics_core::{Direction, MetricIdentity};
 use dsrs_metrics_run::results::RunManifest;
 use opentelemetry::logs::AnyValue;
 use serde_json::{Value, json};

@@ -57,10 +57,7 @@ impl DspyLm {
         let lm = settings.as_ref().map(|settings| settings.lm.clone());
         lm.map(Self::new).ok_or_else(|| {
             let reason = "no LM configured for dspy-rs; call dspy_rs::configure(lm, ChatAdapter)";
-            LmErrorKind::Other {
-                reason: reason.to_owned(),
-            }
-            .into()
+            LmErrorKind::Other(reason.to_owned()).into()
         })
     }
 
@@ -95,9 +92,7 @@ impl DspyLm {
         }
         if chat.len() == 1 {
             let reason = "expected a message of the user, found system messages only";
-            return Err(self.error(LmErrorKind::Other {
-                reason: reason.to_owned(),
-            }));
+            return Err(self.error(LmErrorKind::Other(reason.to_owned())));
         }
         Ok(chat)
     }
@@ -178,16 +173,12 @@ fn kind_of(error: &anyhow::Error, lm: &LM) -> LmErrorKind {
         Some(CompletionError::HttpError(error)) => connection_error(error, lm),
         Some(CompletionError::JsonError(error)) => invalid(&error.to_string()),
         Some(CompletionError::ResponseError(reason)) => invalid(reason),
-        _ => LmErrorKind::Other {
-            reason: shown(&format!("{error:#}")),
-        },
+        _ => LmErrorKind::Other(shown(&format!("{error:#}"))),
     }
 }
 
 fn invalid(reason: &str) -> LmErrorKind {
-    LmErrorKind::InvalidReply {
-        reason: shown(reason),
-    }
+    LmErrorKind::InvalidReply(shown(reason))
 }
 
 fn connection_error(error: &rig::http_client::Error, lm: &LM) -> LmErrorKind {
@@ -205,7 +196,7 @@ fn connection_error(error: &rig::http_client::Error, lm: &LM) -> LmErrorKind {
             let address = lm.base_url.clone().unwrap_or_else(|| lm.model.clone());
             LmErrorKind::Unreachable { address, reason }
         }
-        _ => LmErrorKind::Disconnected { reason },
+        _ => LmErrorKind::Disconnected(reason),
     }
 }
 
@@ -218,7 +209,7 @@ fn provider_error(body: &str) -> LmErrorKind {
     let codes = [text("code"), text("type")];
     let has = |code: &str| codes.iter().flatten().any(|it| *it == code);
     if has("insufficient_quota") {
-        LmErrorKind::QuotaExhausted { message }
+        LmErrorKind::QuotaExhausted(message)
     } else if codes
         .iter()
         .flatten()
@@ -229,13 +220,11 @@ fn provider_error(body: &str) -> LmErrorKind {
             message,
         }
     } else if has("context_length_exceeded") {
-        LmErrorKind::ContextLengthExceeded { message }
+        LmErrorKind::ContextLengthExceeded(message)
     } else if has("model_not_found") {
-        LmErrorKind::ModelNotFound { message }
+        LmErrorKind::ModelNotFound(message)
     } else {
-        LmErrorKind::Other {
-            reason: format!("the provider returned an error: {message}"),
-        }
+        LmErrorKind::Other(format!("the provider returned an error: {message}"))
     }
 }
 

@@ -81,7 +81,7 @@ impl LanguageModel for Callable {
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let failed = |reason| LmError::new(&*self.id, LmErrorKind::Other { reason });
+        let failed = |reason| LmError::new(&*self.id, LmErrorKind::Other(reason));
         let call = Python::attach(|py| self.call.clone_ref(py));
         let messages: Vec<_> = request
             .messages

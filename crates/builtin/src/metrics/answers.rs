@@ -2,8 +2,7 @@
 //!
 //! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::score::check::{at_least, within};
+use crate::contract::{Requirement, Requires, at_least, within};
 use crate::json::describe::shown;
 use crate::messages::escape::quoted;
 use crate::metric;

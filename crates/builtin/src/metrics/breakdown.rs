@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::contract::score::error::Result;
-use crate::contract::score::return_types::{MetricReturn, Undecided};
-use crate::contract::score::{MetricScore, Part, Scored, Scores};
-use crate::contract::spec::{MetricSpec, ScoreKind};
-use crate::contract::weights::{Weights, mean};
+use crate::contract::weights::mean;
+use crate::contract::{
+    MetricReturn, MetricScore, MetricSpec, Part, Result, ScoreKind, Scored, Scores, Undecided,
+    Weights,
+};
 
 /// The weighted mean of named parts.
 ///
@@ -81,8 +81,10 @@ impl Breakdown {
         weights: Weights<N>,
         checks: [(&'static str, Option<String>); N],
     ) -> Self {
-        let value = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
-        Self::new(weights, checks.map(|(name, reason)| (name, value(reason))))
+        let parts = weights.as_array().into_iter().zip(checks);
+        parts.fold(Self::default(), |all, (weight, (name, failure))| {
+            all.with_check(name, weight, failure)
+        })
     }
 
     /// Creates a breakdown of parts in [0, 1], each with its value and the reason why it is below
@@ -91,20 +93,10 @@ impl Breakdown {
         weights: Weights<N>,
         parts: [(&'static str, (f64, Option<String>)); N],
     ) -> Self {
-        let weigh = |(weight, (name, (value, reason)))| BreakdownPart {
-            name: Cow::Borrowed(name),
-            weight,
-            value,
-            reason,
-        };
-        Self {
-            parts: weights
-                .as_array()
-                .into_iter()
-                .zip(parts)
-                .map(weigh)
-                .collect(),
-        }
+        let parts = weights.as_array().into_iter().zip(parts);
+        parts.fold(Self::default(), |all, (weight, (name, (value, reason)))| {
+            all.with_part(name, weight, value, reason)
+        })
     }
 
     /// Returns the weighted mean.

@@ -10,8 +10,7 @@
 //! The scores are defined as in scikit-learn 1.9 and the package `krippendorff` 0.9. In scikit-learn, an undefined
 //! Matthews correlation is 0.
 
-use crate::contract::score::check::within;
-use crate::contract::score::corpus::labels::LabelFormula;
+use crate::contract::{LabelFormula, within};
 use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};
 use crate::{ParamGroup, metric};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::contract::metric::Metric;
+use crate::contract::Metric;
 use crate::metrics::{Diff, Format, Length, Syntax};
 use crate::shipped::LlmJudge;
 

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::corpus::record::CountFormula;
-use crate::contract::score::return_types::WithCorpus;
+use crate::contract::{CorpusCounts, CountFormula, WithCorpus};
 use crate::metric;
 use crate::metrics::StrOrList;
 use crate::metrics::explained::{Words, best, counted, first_difference, joined};

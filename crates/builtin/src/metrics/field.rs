@@ -6,10 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::contract::rows::by_name;
-use crate::contract::rows::field_error::FieldError;
-use crate::contract::rows::named_values::Fields;
-use crate::contract::score::check::Unscored;
-use crate::contract::spec::Side;
+use crate::contract::{FieldError, Fields, Side, Unscored};
 use crate::json::depth::{self, TooDeep};
 
 /// Returns the field's value, which must not be nested too deep to be written.

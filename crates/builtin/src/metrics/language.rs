@@ -3,7 +3,7 @@
 use serde::de::value::{Error as UnknownName, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::contract::value_type::{TypeHelp, ValueType};
+use crate::contract::{TypeHelp, ValueType};
 use crate::syntax::Language;
 
 /// A [`Language`], the name of one, or none, as [`Syntax`](crate::metrics::Syntax) and [`Diff`](crate::metrics::Diff) are

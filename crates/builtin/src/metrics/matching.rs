@@ -41,7 +41,7 @@
 //!
 //! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
-use crate::contract::score::check::{Check, Unscored};
+use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;
 use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;

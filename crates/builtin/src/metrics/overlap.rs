@@ -2,10 +2,7 @@
 //!
 //! The file is long because it has a whole family: each metric with its rules, its reference and an example.
 
-use crate::contract::score::Scores;
-use crate::contract::score::check::{valid_beta, within};
-use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::return_types::WithCorpus;
+use crate::contract::{CorpusCounts, Scores, WithCorpus, valid_beta, within};
 use crate::messages::escape::quoted;
 use crate::metrics::StrOrList;
 use crate::metrics::explained::{Words, best, joined, number};

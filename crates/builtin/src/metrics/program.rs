@@ -1,6 +1,6 @@
 //! Metrics of the run of a program: its latency, its tokens, its cost. They measure the program and not its answer.
 
-use crate::contract::program_run::{ProgramRun, ProgramUsage};
+use crate::contract::{ProgramRun, ProgramUsage};
 use dsrs_metrics::metric;
 
 /// The duration of the program's run in seconds, in [0, inf); lower is better.

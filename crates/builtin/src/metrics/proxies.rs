@@ -15,9 +15,7 @@ use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
 
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::score::FeedbackMetric;
-use crate::contract::score::check::{Check, Unscored};
+use crate::contract::{Check, FeedbackMetric, Requirement, Requires, Unscored};
 use crate::metric;
 use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};

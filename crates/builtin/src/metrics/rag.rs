@@ -8,10 +8,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::contract::score::check::{Check, within};
-use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::corpus::record::CountFormula;
-use crate::contract::score::return_types::WithCorpus;
+use crate::contract::{Check, CorpusCounts, CountFormula, WithCorpus, within};
 use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::answers::StrOrList;

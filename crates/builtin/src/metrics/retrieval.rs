@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
-use crate::contract::score::Scores;
+use crate::contract::Scores;
 use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::explained::{MAX_ITEMS, counted, joined, labelled, more};

@@ -1,7 +1,6 @@
 //! Similarity of meaning, by the vectors of an embedding model.
 
-use crate::contract::score::MetricScore;
-use crate::contract::score::check::Unscored;
+use crate::contract::{MetricScore, Unscored};
 use crate::judge::embed;
 use crate::lm::Embedder;
 use crate::messages::escape::quoted;

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::contract::score::check::{Check, Unscored, at_least};
+use crate::contract::{Check, Unscored, at_least};
 use crate::metric;
 use crate::sparql::{QueryLimits, SparqlStore, check_query};
 

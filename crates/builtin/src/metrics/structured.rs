@@ -4,12 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::score::Scores;
-use crate::contract::score::check::at_least;
-use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::corpus::record::CountFormula;
-use crate::contract::score::return_types::WithCorpus;
+use crate::contract::{
+    CorpusCounts, CountFormula, Requirement, Requires, Scores, WithCorpus, at_least,
+};
 use crate::json::depth;
 use crate::json::depth::TooDeep;
 use crate::json::describe::found;

@@ -24,7 +24,7 @@ use std::num::NonZeroUsize;
 
 use serde_json::Value;
 
-use crate::contract::score::Scores;
+use crate::contract::Scores;
 use crate::messages::escape::{name, names, truncate};
 use crate::metric;
 use crate::metrics::explained::{MAX_ITEMS, counted, joined, more};

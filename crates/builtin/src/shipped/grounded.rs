@@ -2,8 +2,7 @@
 //! because it agrees with the ground truth.
 
 use super::lexical;
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::rows::field_types::{References, TextOrList};
+use crate::contract::{References, Requirement, Requires, TextOrList};
 use crate::judge::{IntoModel, Judge, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
 use dsrs_metrics::{judge, metric};

@@ -1,7 +1,7 @@
 //! Judges of one answer: correct, complete, relevant, grounded, preferred.
 
 use super::lexical;
-use crate::contract::rows::field_types::{References, TextOrList};
+use crate::contract::{References, TextOrList};
 use crate::judge::configured::PANEL;
 use crate::judge::{Preference, rescale};
 use crate::stats::harmonic_mean;

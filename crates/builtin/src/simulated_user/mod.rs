@@ -3,11 +3,11 @@
 
 use std::error::Error;
 use std::fmt;
-use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use serde::Deserialize;
 
 use self::simulation::Simulation;
@@ -78,7 +78,7 @@ mod simulation;
 #[derive(Clone)]
 #[must_use]
 pub struct SimulatedUser {
-    assistant: Arc<dyn Assistant>,
+    assistant: Arc<Assistant>,
     user: UserOfGoal,
     goal_field: String,
     persona_field: Option<String>,
@@ -86,6 +86,10 @@ pub struct SimulatedUser {
     max_turns: NonZeroU32,
     stop_when: Option<Arc<StopRule>>,
 }
+
+/// A program from the conversation so far to a reply.
+type Assistant =
+    dyn Fn(Example) -> BoxFuture<'static, Result<ProgramOutput, ProgramRunError>> + Send + Sync;
 
 type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
 
@@ -106,8 +110,15 @@ impl SimulatedUser {
         A: Program<Example, Prediction, Kind> + 'static,
         Kind: 'static,
     {
+        let assistant = Arc::new(assistant);
+        let reply = move |inputs: Example| -> BoxFuture<'static, _> {
+            let assistant = Arc::clone(&assistant);
+            Box::pin(async move {
+                Program::<Example, Prediction, Kind>::output(&*assistant, &inputs, None).await
+            })
+        };
         Self {
-            assistant: Arc::new(Of::new(assistant)),
+            assistant: Arc::new(reply),
             user: UserOfGoal::default(),
             goal_field: "goal".to_owned(),
             persona_field: None,
@@ -210,34 +221,6 @@ impl Module for SimulatedUser {
 
     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
         Ok(Simulation::new(self, inputs)?.run().await?)
-    }
-}
-
-/// A program from the conversation so far to a reply.
-#[async_trait]
-pub(super) trait Assistant: Send + Sync {
-    async fn reply(&self, inputs: &Example) -> Result<ProgramOutput, ProgramRunError>;
-}
-
-/// A program whose kind the compiler has inferred.
-pub(super) struct Of<A, Kind> {
-    program: A,
-    kind: PhantomData<fn() -> Kind>,
-}
-
-impl<A, Kind> Of<A, Kind> {
-    pub(super) fn new(program: A) -> Self {
-        Self {
-            program,
-            kind: PhantomData,
-        }
-    }
-}
-
-#[async_trait]
-impl<A: Program<Example, crate::contract::Prediction, Kind>, Kind> Assistant for Of<A, Kind> {
-    async fn reply(&self, inputs: &Example) -> Result<ProgramOutput, ProgramRunError> {
-        self.program.output(inputs, None).await
     }
 }
 

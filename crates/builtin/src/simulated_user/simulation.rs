@@ -3,9 +3,8 @@
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::SimulatedUser;
-use super::SimulationError;
-use super::{UserState, UserTurn};
+use super::{SimulatedUser, SimulationError, UserState, UserTurn};
+
 use crate::contract::trajectory::{Message, Role, Trajectory};
 use crate::contract::{
     Example, Module as _, Prediction, ProgramOutput, ProgramUsage, Trace, TraceStep,
@@ -150,10 +149,7 @@ impl<'a> Simulation<'a> {
         inputs.data.insert(MESSAGES, json!(self.conversation));
         let names: Vec<String> = inputs.keys().map(str::to_owned).collect();
         let inputs = inputs.with_inputs(names);
-        let mut output = self
-            .program
-            .assistant
-            .reply(&inputs)
+        let mut output = (self.program.assistant)(inputs.clone())
             .await
             .map_err(|it| failed(it.into()))?;
         let name = &self.program.reply_field;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::results::Results;
 use crate::agreement::Label;
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 use crate::data::{ObjectRow, ObjectRows};
 use crate::error::{CliError, Result, err, known_names};
 use crate::json::describe::{found, text};

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::labels::{self, Labels};
 use crate::agreement::Rating;
-use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::MetricIdentity;
 use crate::data::NamedFile;
 use crate::error::Result;
 use crate::evaluate::{JudgedBy, JudgedByTally};

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use super::RejudgeArguments;
 use crate::args::{Param, ScoreArguments};
-use crate::contract::metric::Metric;
-use crate::contract::metric::identity::MetricIdentity;
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Metric, MetricIdentity, Prediction};
 use crate::error::{Result, err, known_names, of_metric};
 use crate::messages::escape;
 use crate::metrics::Registry;

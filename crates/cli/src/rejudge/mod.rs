@@ -21,7 +21,7 @@ use super::score::{self, RunModels};
 use super::stdio::{print, print_error, print_json};
 use super::value_parsers::id_path;
 use crate::agreement::{Agreement, Closeness, Label, Rating};
-use crate::contract::spec::Direction;
+use crate::contract::Direction;
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;

@@ -12,7 +12,7 @@ use super::models::RunModels;
 use super::report::INTERRUPTED;
 use super::{evaluate_rows, of_rows, plan};
 use crate::args::{LmArguments, ScoreArguments};
-use crate::contract::metric::Metric;
+use crate::contract::Metric;
 use crate::data::NamedFile;
 use crate::error::Result;
 use crate::evaluate::{Ending, Evaluate};

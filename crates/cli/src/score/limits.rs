@@ -2,7 +2,7 @@
 
 use super::models::RunModels;
 use crate::args::{MetricThreshold, ScoreArguments};
-use crate::contract::spec::{MetricSpec, ScoreKind, ScoreRange};
+use crate::contract::{MetricSpec, ScoreKind, ScoreRange};
 use crate::error::{Result, did_you_mean};
 use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::escape;

@@ -25,7 +25,7 @@ use super::files::Files;
 use super::from::InputFile;
 use super::otlp::Otlp;
 use super::stdio::print_error;
-use crate::contract::metric::Metric;
+use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult};
 use crate::metrics::Registry;

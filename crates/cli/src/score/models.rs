@@ -11,9 +11,7 @@ use std::sync::Arc;
 use super::limits;
 use super::plan::Builder;
 use crate::args::{LmArguments, ScoreArguments};
-use crate::contract::declared::requirements::Requirement;
-use crate::contract::metric::Metric;
-use crate::contract::metric::settings::Settings;
+use crate::contract::{Metric, Requirement, Settings};
 use crate::error::Result;
 #[cfg(not(feature = "lm"))]
 use crate::error::err;

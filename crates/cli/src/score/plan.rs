@@ -6,12 +6,7 @@ use indexmap::IndexMap;
 
 use super::limits;
 use crate::args::ScoreArguments;
-use crate::contract::metric::Metric;
-use crate::contract::metric::params::Params;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::rows::field_error::FieldError;
-use crate::contract::score::error::MetricErrorKind;
-use crate::contract::spec::Side;
+use crate::contract::{Example, FieldError, Metric, MetricErrorKind, Params, Prediction, Side};
 use crate::data::{DataReader, NamedFile, Pairs};
 use crate::error::{CliError, Result, did_you_mean, err, of_metric};
 use crate::evaluate::{EvaluateBuilder, EvaluateError};

@@ -10,8 +10,7 @@ use super::ci_files::CiFile;
 use super::limits;
 use super::models::RunModels;
 use crate::args::ScoreArguments;
-use crate::contract::rows::pair::Pair;
-use crate::contract::spec::Side;
+use crate::contract::{Pair, Side};
 use crate::data::{DataReader, Mapping, NamedFile};
 use crate::error::{INVALID, Result};
 use crate::evaluate::{

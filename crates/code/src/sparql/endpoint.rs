@@ -11,8 +11,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 
 use super::analysis::{SERVICE_REJECTED, uses_service};
-use super::query::with_parsed;
-use super::query::{QueryLimits, QueryResults, SparqlError};
+use super::query::{QueryLimits, QueryResults, SparqlError, with_parsed};
 
 const ACCEPTED: &str = "application/sparql-results+json, application/sparql-results+xml;q=0.9, \
                         application/n-triples;q=0.8, text/turtle;q=0.7";

@@ -192,9 +192,7 @@ mod tests {
 
     #[test]
     fn a_component_could_have_any_score_if_the_call_of_its_model_was_only_estimated() {
-        let unavailable = LmErrorKind::Disconnected {
-            reason: "reset".into(),
-        };
+        let unavailable = LmErrorKind::Disconnected("reset".into());
         for (kind, is_estimated) in [(LmErrorKind::Estimated, true), (unavailable, false)] {
             let error = MetricError::of_model("judge", LmError::from(kind));
             let result = ComponentResult::from(Err::<RowAnswer, _>(error));

@@ -7,7 +7,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::run::{Annotator, ExportedRun, LeftOut};
+use super::run::{Annotator, ExportedRun, LeftOut, fields};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::error::FormatError;
 use crate::import::as_string;
@@ -74,47 +74,19 @@ pub(super) fn metadata(
 ) -> Map<String, Value> {
     let judges = match run.annotator(name) {
         Annotator::Code => None,
-        Annotator::OfflineJudge => Some(OFFLINE_JUDGE.into()),
-        Annotator::Models(models) => Some(models.join(" and ").into()),
+        Annotator::OfflineJudge => Some(OFFLINE_JUDGE.to_owned()),
+        Annotator::Models(models) => Some(models.join(" and ")),
     };
-    let fields = [
-        ("row_id", Some(row.id.clone().into())),
-        ("run", run.label().map(Value::from)),
-        ("judge", judges),
-        (
-            "passed",
-            score
-                .passed
-                .filter(|_| !run.is_verdict(name))
-                .map(Value::from),
-        ),
-        (
-            "confidence",
-            score.confidence.filter(|it| *it < 1.0).map(Value::from),
-        ),
-        (
-            "cost_msats",
-            Some(score.cost_msats)
-                .filter(|cost| *cost > 0)
-                .map(Value::from),
-        ),
-        (
-            "parts",
-            Some(&score.parts)
-                .filter(|it| !it.is_empty())
-                .map(|it| serde_json::json!(it)),
-        ),
-        (
-            "details",
-            Some(&score.metadata)
-                .filter(|it| !it.is_empty())
-                .map(|it| Value::from(it.clone())),
-        ),
-    ];
-    fields
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
+    fields(json!({
+        "row_id": row.id,
+        "run": run.label(),
+        "judge": judges,
+        "passed": score.passed.filter(|_| !run.is_verdict(name)),
+        "confidence": score.confidence.filter(|it| *it < 1.0),
+        "cost_msats": Some(score.cost_msats).filter(|cost| *cost > 0),
+        "parts": Some(&score.parts).filter(|it| !it.is_empty()),
+        "details": Some(&score.metadata).filter(|it| !it.is_empty()),
+    }))
 }
 
 #[derive(Serialize)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Builder;
 
@@ -276,6 +276,28 @@ pub(super) fn nanos(time: SystemTime) -> String {
         .unwrap_or_default()
         .as_nanos()
         .to_string()
+}
+
+/// Returns the fields of an object, without those that are null.
+pub(super) fn fields(object: Value) -> Map<String, Value> {
+    let Value::Object(mut fields) = object else {
+        return Map::new();
+    };
+    fields.retain(|_, value| !value.is_null());
+    fields
+}
+
+/// Returns an object without the fields that are null.
+pub(super) fn present(object: Value) -> Value {
+    fields(object).into()
+}
+
+/// Returns the tokens of the program, if both numbers are known.
+pub(super) fn token_usage(row: &ResultRow) -> Option<Value> {
+    let (input, output) = row.input_tokens.zip(row.output_tokens)?;
+    Some(json!({
+        "input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output),
+    }))
 }
 
 /// The fields that the caller names.

@@ -9,7 +9,7 @@ use super::scores::program_run;
 use super::text::each_document;
 use crate::contract::Fields;
 use crate::error::{FormatError, Input};
-use crate::results::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
+use crate::results::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 use crate::trajectory::{Role, Trajectory};
 
 const EXPECTED: &str = "trajectories of ATIF, which have `schema_version` and `steps`";
@@ -23,7 +23,7 @@ const AGENT: [(&str, &str); 3] = [
 
 pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
-    let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
+    let mut rows = Vec::new();
     let mut agents = BTreeMap::<&str, Option<String>>::new();
     each_document(input, EXPECTED, |place, document: Map<String, Value>| {
         let is_atif = document
@@ -37,8 +37,7 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
                 false => own,
             });
         }
-        let number = rows.len();
-        let row = row(number + 1, document).map_err(|reason| input.invalid(place, reason))?;
+        let row = row(rows.len() + 1, document).map_err(|reason| input.invalid(place, reason))?;
         for (name, _) in AGENT {
             let found = row.attributes.get(name).and_then(Value::as_str);
             let known = agents
@@ -48,7 +47,8 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
                 *known = None;
             }
         }
-        rows.add(number, row).map_err(|error| input.output(error))
+        rows.push(row);
+        Ok(())
     })?;
     let tags = agents
         .into_iter()
@@ -59,12 +59,12 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
         tags,
         ..ForeignRun::default()
     };
-    rows.finish(run).map_err(|error| input.output(error))?;
+    write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
     Ok(Vec::new())
 }
 
 /// Returns the row of a document. Its id is the session's id, or the number of the document.
-fn row(number: u64, document: Map<String, Value>) -> Result<ForeignRow, String> {
+fn row(number: usize, document: Map<String, Value>) -> Result<ForeignRow, String> {
     let id = ["trajectory_id", "session_id"]
         .iter()
         .find_map(|key| document.get(*key)?.as_str());

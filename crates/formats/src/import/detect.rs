@@ -1,8 +1,6 @@
 //! Describes a file whose format is not the format that was named.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
 
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -28,12 +26,10 @@ pub(super) fn other_format(
     expected: &'static str,
     own: FormatError,
 ) -> FormatError {
-    let mut start = Vec::new();
-    if let Err(reason) =
-        File::open(input.file).and_then(|file| file.take(START).read_to_end(&mut start))
-    {
-        return input.unreadable(reason);
-    }
+    let start = match input.read(START) {
+        Ok(start) => start,
+        Err(unreadable) => return unreadable,
+    };
     let found = describe(without_mark(&start));
     if OWN
         .iter()

@@ -1,7 +1,7 @@
-//! Conversion of the files of other programs to result files, row by row.
+//! Conversion of the files of other programs to result files.
 //!
-//! Each format has a folder or file. `places.rs` has the places of the parts of rows, which a file may have in any order, and
-//! `text.rs` reads JSON with `NaN`. `scores.rs` makes outcomes and names of metrics, `detect.rs` describes a file of another format.
+//! Each format has a folder or file. `text.rs` reads JSON with `NaN`, `scores.rs` makes outcomes and names of metrics, and `detect.rs`
+//! describes a file of another format.
 
 mod atif;
 mod detect;
@@ -10,7 +10,6 @@ mod format;
 mod inspect;
 mod lm_eval;
 mod otlp;
-mod places;
 mod scores;
 mod text;
 
@@ -23,8 +22,8 @@ use crate::error::NO_INSPECT;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
 
-/// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. The memory
-/// that it takes is the size of the longest row, and some 70 bytes for each row.
+/// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. All rows
+/// are in memory.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};

@@ -1,5 +1,6 @@
 //! Names of metrics, and outcomes of scores that another program computed.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -37,54 +38,32 @@ pub(super) fn invalid(metric: &str, found: &Value) -> Outcome {
     ))
 }
 
-/// The metrics of the rows so far. A row without one of them failed. A file may name a metric in its last row alone, and is then
-/// converted a second time.
-#[derive(Default)]
-pub(super) struct Completeness {
-    metrics: IndexSet<String>,
-    optional: HashSet<String>,
-    /// The number of metrics when the first row was completed.
-    of_first: Option<usize>,
+/// Gives each row a result of each metric that some row has, unless the metric is optional. A row without one of them failed.
+pub(super) fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
+    let attempts = rows.iter().flat_map(|row| &row.attempts);
+    let names = attempts.flat_map(|attempt| attempt.outcomes.keys());
+    let metrics: IndexSet<String> = names
+        .filter(|name| !optional.contains(*name))
+        .cloned()
+        .collect();
+    for attempt in rows.iter_mut().flat_map(|row| &mut row.attempts) {
+        for name in &metrics {
+            let missing = || {
+                let reason = "no score in the file, which has one for other rows";
+                Outcome::from(MetricError::failed(name, reason))
+            };
+            attempt.outcomes.entry(name.clone()).or_insert_with(missing);
+        }
+    }
 }
 
-impl Completeness {
-    pub(super) fn contains(&self, metric: &str) -> bool {
-        self.metrics.contains(metric)
-    }
-
-    /// Allows that rows lack a metric.
-    pub(super) fn allow_missing(&mut self, metric: &str) {
-        self.optional.insert(metric.to_owned());
-    }
-
-    /// Adds the metrics of a row, and failures of those that it lacks.
-    pub(super) fn complete(&mut self, row: &mut ForeignRow) {
-        for name in row
-            .attempts
-            .iter()
-            .flat_map(|attempt| attempt.outcomes.keys())
-        {
-            if !self.metrics.contains(name) && !self.optional.contains(name) {
-                self.metrics.insert(name.clone());
-            }
-        }
-        self.of_first.get_or_insert(self.metrics.len());
-        for attempt in &mut row.attempts {
-            for name in &self.metrics {
-                let missing = || {
-                    let reason = "no score in the file, which has one for other rows";
-                    Outcome::from(MetricError::failed(name, reason))
-                };
-                attempt.outcomes.entry(name.clone()).or_insert_with(missing);
-            }
-        }
-    }
-
-    /// Returns `true` if each row since the last call has all metrics.
-    pub(super) fn is_whole(&mut self) -> bool {
-        self.of_first
-            .take()
-            .is_none_or(|metrics| metrics == self.metrics.len())
+/// Orders the ids of rows: numbers by their value, then strings.
+pub(super) fn by_id(a: &str, b: &str) -> Ordering {
+    match (a.parse::<u64>(), b.parse::<u64>()) {
+        (Ok(first), Ok(second)) => first.cmp(&second).then_with(|| a.cmp(b)),
+        (Ok(_), Err(_)) => Ordering::Less,
+        (Err(_), Ok(_)) => Ordering::Greater,
+        (Err(_), Err(_)) => a.cmp(b),
     }
 }
 

@@ -133,10 +133,10 @@ pub(super) fn each_document<T: DeserializeOwned>(
     expected: &'static str,
     mut each: impl FnMut(&str, T) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
-    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
+    let file = File::open(input.file).map_err(|error| input.whole(error))?;
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
     let mut is_first = true;
-    while lines.read_next().map_err(|error| input.unreadable(error))? {
+    while lines.read_next().map_err(|error| input.whole(error))? {
         let parsed = parse::<T>(&lines.line);
         let place = format!("line {}", lines.number);
         let parsed = match parsed {
@@ -162,11 +162,7 @@ pub(super) fn each_document<T: DeserializeOwned>(
 }
 
 fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Result<T, FormatError> {
-    let mut text = Vec::new();
-    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
-    file.take(MAX_DOCUMENT as u64 + 1)
-        .read_to_end(&mut text)
-        .map_err(|error| input.unreadable(error))?;
+    let text = input.read(MAX_DOCUMENT as u64)?;
     if text.len() > MAX_DOCUMENT {
         let limit = MAX_DOCUMENT >> 20;
         return Err(input.whole(format_args!(
@@ -186,11 +182,10 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
     })
 }
 
-/// The lines of a file with their numbers and offsets.
+/// The lines of a file with their numbers.
 pub(super) struct Lines<R> {
     reader: R,
     pub(super) number: u64,
-    pub(super) offset: u64,
     pub(super) line: Vec<u8>,
 }
 
@@ -199,7 +194,6 @@ impl<R: BufRead> Lines<R> {
         Self {
             reader,
             number: 0,
-            offset: 0,
             line: Vec::new(),
         }
     }
@@ -210,7 +204,6 @@ impl<R: BufRead> Lines<R> {
     /// Of the file, or if the line is longer than [`ROW_LIMIT`].
     pub(super) fn read_next(&mut self) -> io::Result<bool> {
         loop {
-            self.offset += self.line.len() as u64;
             self.line.clear();
             let limit = ROW_LIMIT as u64 + 1;
             (&mut self.reader)

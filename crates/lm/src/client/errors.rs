@@ -45,7 +45,7 @@ fn not_json(content_type: &str, body: &str, target: &Target) -> LmError {
 fn invalid_json(cause: &str, target: &Target) -> LmError {
     let reason = format!("invalid JSON ({})", sanitize(cause, target));
     match cause.starts_with("EOF while parsing") {
-        true => LmError::new(&*target.id, LmErrorKind::TruncatedReply { reason }),
+        true => LmError::new(&*target.id, LmErrorKind::TruncatedReply(reason)),
         false => invalid_reply(reason, target),
     }
 }
@@ -104,14 +104,14 @@ pub(super) fn incomplete(error: reqwest::Error, target: &Target) -> LmError {
         true => invalid_reply(format!("cannot decode it ({cause})"), target),
         false => {
             let reason = format!("connection lost ({cause})");
-            LmError::new(&*target.id, LmErrorKind::TruncatedReply { reason })
+            LmError::new(&*target.id, LmErrorKind::TruncatedReply(reason))
         }
     };
     failed.with_source(error.without_url())
 }
 
 fn invalid_reply(reason: String, target: &Target) -> LmError {
-    LmError::new(&*target.id, LmErrorKind::InvalidReply { reason })
+    LmError::new(&*target.id, LmErrorKind::InvalidReply(reason))
 }
 
 pub(super) fn convert_transport(
@@ -128,9 +128,9 @@ pub(super) fn convert_transport(
     } else if error.is_timeout() {
         LmErrorKind::Timeout { limit: timeout }
     } else if error.is_builder() {
-        LmErrorKind::Other { reason }
+        LmErrorKind::Other(reason)
     } else {
-        LmErrorKind::Disconnected { reason }
+        LmErrorKind::Disconnected(reason)
     };
     // The URL may contain a key.
     LmError::new(&*target.id, kind).with_source(error.without_url())
@@ -208,11 +208,11 @@ fn kind_of_status(
             let reason = format!(
                 "status {status} redirects to {location}, and redirects are not followed; set the base URL to the address of the API"
             );
-            LmErrorKind::Other { reason }
+            LmErrorKind::Other(reason)
         }
-        402 => LmErrorKind::QuotaExhausted { message },
+        402 => LmErrorKind::QuotaExhausted(message),
         _ if matches!(status, 400 | 403 | 429) && mentions(&QUOTA) => {
-            LmErrorKind::QuotaExhausted { message }
+            LmErrorKind::QuotaExhausted(message)
         }
         401 | 403 => rejected_key(status, message, target),
         400 if mentions(&KEY) => rejected_key(status, message, target),
@@ -220,16 +220,14 @@ fn kind_of_status(
             retry_after,
             message,
         },
-        _ if is_about_request && mentions(&CONTEXT) => {
-            LmErrorKind::ContextLengthExceeded { message }
-        }
-        _ if is_about_request && mentions(&SCHEMA) => LmErrorKind::SchemaUnsupported { message },
+        _ if is_about_request && mentions(&CONTEXT) => LmErrorKind::ContextLengthExceeded(message),
+        _ if is_about_request && mentions(&SCHEMA) => LmErrorKind::SchemaUnsupported(message),
         400 | 422 if parameter(body).is_some() => {
             let parameter = parameter(body).unwrap_or_default().to_owned();
             LmErrorKind::ParameterUnsupported { parameter, message }
         }
-        404 => LmErrorKind::ModelNotFound { message },
-        _ if is_about_request && mentions(&MODEL) => LmErrorKind::ModelNotFound { message },
+        404 => LmErrorKind::ModelNotFound(message),
+        _ if is_about_request && mentions(&MODEL) => LmErrorKind::ModelNotFound(message),
         _ => LmErrorKind::Status {
             status,
             retry_after,
@@ -273,7 +271,7 @@ fn parameter(body: &str) -> Option<&'static str> {
 fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
     let variable = target.key_variable.clone();
     match target.key {
-        None => LmErrorKind::MissingApiKey { variable },
+        None => LmErrorKind::MissingApiKey(variable),
         Some(_) => LmErrorKind::ApiKeyRejected {
             status,
             variable,

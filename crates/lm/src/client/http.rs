@@ -174,7 +174,7 @@ pub(super) fn http_client(
     }
     builder.build().map_err(|error| {
         let reason = errors::causes(&error);
-        LmError::new(&*target.id, LmErrorKind::Other { reason }).with_source(error.without_url())
+        LmError::new(&*target.id, LmErrorKind::Other(reason)).with_source(error.without_url())
     })
 }
 

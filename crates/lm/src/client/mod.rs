@@ -21,10 +21,9 @@ use self::format::{Question, embeddings};
 pub(super) use self::http::{DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy};
 use self::http::{Http, MAX_VALUES, http_client};
 pub(super) use self::target::{EndpointHash, Target, Variables};
-use super::embedding;
-use super::lock::lock;
 use super::model::probe_request;
-use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
+use super::private::lock;
+use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, embedding};
 
 /// What a client requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

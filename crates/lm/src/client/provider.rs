@@ -122,7 +122,7 @@ pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
         ),
     };
     let reason = format!("unknown provider in model `{id}`; {hint}");
-    LmErrorKind::Setting { reason }.into()
+    LmErrorKind::Setting(reason).into()
 }
 
 impl Provider {

@@ -77,7 +77,7 @@ impl Target {
             let reason = format!(
                 "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
             );
-            return Err(LmErrorKind::Setting { reason }.into());
+            return Err(LmErrorKind::Setting(reason).into());
         };
         let provider = provider::find(&canonical_provider(provider))
             .ok_or_else(|| provider::unknown(id, &canonical_provider(provider), model))?;
@@ -96,12 +96,7 @@ impl Target {
         let key_variable = key_variables.into_iter().next().unwrap_or_default();
         // A server at a configured address may require no key; if it does, it returns an error.
         if key.is_none() && base_url.is_none() && !provider.is_local() {
-            return Err(LmError::new(
-                id,
-                LmErrorKind::MissingApiKey {
-                    variable: key_variable,
-                },
-            ));
+            return Err(LmError::new(id, LmErrorKind::MissingApiKey(key_variable)));
         }
         let other = base_url.as_deref().filter(|url| *url != provider.base_url);
         Ok(Self {

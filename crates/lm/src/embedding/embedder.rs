@@ -1,6 +1,5 @@
 //! The embedding model of a metric, as it is set on the metric. The package of metrics connects to it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
@@ -24,7 +23,7 @@ use super::EmbeddingModel;
 /// let (one, other) = (Embedder::from(ScriptedEmbedder::new()), Embedder::from(ScriptedEmbedder::new()));
 /// assert_eq!((one == one.clone(), one == other), (true, false));
 /// ```
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum Embedder {
     /// The configured model.
     #[default]
@@ -54,12 +53,6 @@ impl PartialEq for Embedder {
             (Self::Value(one), Self::Value(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
-    }
-}
-
-impl fmt::Debug for Embedder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Embedder").field(&self.name()).finish()
     }
 }
 

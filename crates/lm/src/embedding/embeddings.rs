@@ -41,7 +41,7 @@ impl Embeddings {
     /// empty, or a number is NaN or infinite.
     pub fn new(id: &str, texts: usize, vectors: Vec<Vec<f32>>) -> Result<Self, LmError> {
         match reason_against(texts, &vectors) {
-            Some(reason) => Err(LmError::new(id, LmErrorKind::InvalidReply { reason })),
+            Some(reason) => Err(LmError::new(id, LmErrorKind::InvalidReply(reason))),
             None => Ok(Self {
                 vectors,
                 usage: Usage::default(),
@@ -124,7 +124,7 @@ impl Embeddings {
     #[doc(hidden)]
     pub fn at(self, id: &str, texts: usize, positions: &[usize]) -> Result<Self, LmError> {
         if let Some(reason) = reason_against(texts, &self.vectors) {
-            return Err(LmError::new(id, LmErrorKind::InvalidReply { reason }));
+            return Err(LmError::new(id, LmErrorKind::InvalidReply(reason)));
         }
         if positions.len() == texts {
             return Ok(self);

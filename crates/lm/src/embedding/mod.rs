@@ -15,6 +15,7 @@ mod static_vectors;
 #[cfg(feature = "lm")]
 mod text_reply;
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -143,7 +144,6 @@ pub(super) const PROBE: &str = "probe";
 ///
 /// # Errors
 /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if the feature `embed-static` is not enabled, or the folder has no valid files.
-#[doc(hidden)]
 pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     #[cfg(feature = "embed-static")]
     return static_vectors::shared(folder);
@@ -152,6 +152,12 @@ pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError>
         let reason = "build with feature `embed-static`, which reads the vectors";
         let folder = format!("static:{folder}");
         Err(LmError::setting("embedding model", &folder, reason))
+    }
+}
+
+impl fmt::Debug for dyn EmbeddingModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
     }
 }
 

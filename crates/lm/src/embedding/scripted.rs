@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 
 use super::{EmbeddingModel, Embeddings};
-use crate::lock::lock;
+use crate::private::lock;
 use crate::{LmError, Usage};
 
 /// An embedding model for tests. It has a vector for each string, and records its calls.
@@ -101,7 +101,7 @@ impl ScriptedEmbedder {
         ///
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() {
-        /// let lost = || LmErrorKind::Disconnected { reason: "connection reset".into() };
+        /// let lost = || LmErrorKind::Disconnected("connection reset".into());
         /// let model = ScriptedEmbedder::new().otherwise(move |_| Err(LmError::new("scripted:embedder", lost())));
         /// assert!(model.embed(&["Paris"]).await.unwrap_err().is_transient());
         /// # }

@@ -28,6 +28,6 @@ pub(crate) fn encoded(embeddings: &Embeddings) -> String {
 pub(crate) fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
     serde_json::from_str(text).map_err(|error| {
         let reason = format!("expected vectors as JSON ({error})");
-        LmError::new(id, LmErrorKind::InvalidReply { reason })
+        LmError::new(id, LmErrorKind::InvalidReply(reason))
     })
 }

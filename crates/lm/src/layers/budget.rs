@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use super::super::lock::lock;
+use super::super::private::lock;
 use super::super::store::Store;
 use super::super::{LmError, LmErrorKind};
 use super::panel_reservation;

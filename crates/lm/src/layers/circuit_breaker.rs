@@ -1,13 +1,15 @@
 //! The layer that stops calling a provider which keeps failing.
 
-use std::sync::{Arc, Mutex};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::super::lock::lock;
+use super::super::client::EndpointHash;
+use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
-use super::Layer;
 
 /// When a [`Circuit`] opens, and for how long.
 ///
@@ -54,7 +56,7 @@ impl Default for CircuitPolicy {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let lost = LmErrorKind::Disconnected { reason: "reset".into() };
+/// let lost = LmErrorKind::Disconnected("reset".into());
 /// let down = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
 /// let policy = CircuitPolicy {
 ///     failure_threshold: 2,
@@ -92,7 +94,7 @@ pub struct CircuitBreaker<L> {
 ///     ..CircuitPolicy::default()
 /// };
 /// let circuit = Circuit::new(policy);
-/// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+/// let lost = LmErrorKind::Disconnected("connection reset".into());
 /// let one = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
 /// let other = ScriptedLm::new().otherwise("yes");
 /// let request = LmRequest::new("example").user("?");
@@ -118,8 +120,6 @@ struct State {
 struct Open {
     until: Instant,
     last: LmError,
-    /// `true` if the trial call is in progress.
-    in_trial: bool,
 }
 
 impl<L> CircuitBreaker<L> {
@@ -163,7 +163,7 @@ impl<L> CircuitBreaker<L> {
     /// # async fn main() {
     /// # let policy = dsrs_metrics::lm::CircuitPolicy { failure_threshold: 1, failing_for: Duration::ZERO, ..dsrs_metrics::lm::CircuitPolicy::default() };
     /// # let circuit = dsrs_metrics::lm::Circuit::new(policy);
-    /// # let lost = dsrs_metrics::lm::LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// # let lost = dsrs_metrics::lm::LmErrorKind::Disconnected("connection reset".into());
     /// let lost = LmError::new("openai:one", lost);
     /// let one = CircuitBreaker::with_circuit(ScriptedLm::new().otherwise(lost.clone()), circuit.clone());
     /// let other = CircuitBreaker::with_circuit(ScriptedLm::new().named("openai:other"), circuit);
@@ -201,44 +201,51 @@ impl Circuit {
         }
     }
 
-    /// Admits or rejects a call; returns whether it is the trial call.
-    fn admit(&self, model: &str) -> Result<bool, LmError> {
+    /// Returns the circuit of an address with this policy, which all models of this process share.
+    pub(crate) fn of_address(address: EndpointHash, policy: CircuitPolicy) -> Self {
+        static CIRCUITS: LazyLock<Mutex<HashMap<(EndpointHash, CircuitPolicy), Circuit>>> =
+            LazyLock::new(Mutex::default);
+        let mut circuits = lock(&CIRCUITS);
+        let circuit = circuits.entry((address, policy.clone()));
+        circuit.or_insert_with(|| Self::new(policy)).clone()
+    }
+
+    /// Admits or rejects a call. After a pause one trial call is admitted, and the next one after another pause.
+    fn admit(&self, model: &str) -> Result<(), LmError> {
         let mut state = lock(&self.state);
         let Some(open) = &mut state.open else {
-            return Ok(false);
+            return Ok(());
         };
         let now = Instant::now();
-        if now < open.until || open.in_trial {
-            let retry_in = open.until.saturating_duration_since(now);
+        if now < open.until {
+            let retry_in = open.until - now;
             let last = Box::new(open.last.clone());
-            return Err(LmError::new(
-                model,
-                LmErrorKind::CircuitOpen { retry_in, last },
-            ));
+            let kind = LmErrorKind::CircuitOpen { retry_in, last };
+            return Err(LmError::new(model, kind));
         }
-        open.in_trial = true;
-        Ok(true)
+        open.until = now + self.policy.open_for;
+        Ok(())
     }
 
     /// Records the result of a call.
-    fn record(&self, result: &Result<LmReply, LmError>, is_trial: bool) {
+    fn record(&self, result: &Result<LmReply, LmError>) {
         let mut state = lock(&self.state);
         let Some(error) = result.as_ref().err().filter(|error| is_failure(error)) else {
             *state = State::default();
             return;
         };
-        let now = Instant::now();
+        let (now, last) = (Instant::now(), error.clone());
         let first = *state.first_failure.get_or_insert(now);
         state.failures += 1;
         let is_down = state.failures >= self.policy.failure_threshold
             && now.saturating_duration_since(first) >= self.policy.failing_for;
-        if is_trial || (is_down && state.open.is_none()) {
-            let until = now + self.policy.open_for;
-            state.open = Some(Open {
-                until,
-                last: error.clone(),
-                in_trial: false,
-            });
+        match &mut state.open {
+            Some(open) => open.last = last,
+            None if is_down => {
+                let until = now + self.policy.open_for;
+                state.open = Some(Open { until, last });
+            }
+            None => {}
         }
     }
 }
@@ -257,29 +264,20 @@ fn is_failure(error: &LmError) -> bool {
     is_unreadable || (error.is_transient() && !is_available)
 }
 
-/// Allows another trial call if this one is dropped before it returns.
-struct Trial<'a>(Option<&'a Circuit>);
-
-impl Drop for Trial<'_> {
-    fn drop(&mut self) {
-        let Some(circuit) = self.0 else { return };
-        let mut state = lock(&circuit.state);
-        if let Some(open) = &mut state.open {
-            open.in_trial = false;
-        }
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for CircuitBreaker<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
     }
-}
 
-impl<L: LanguageModel> Layer for CircuitBreaker<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let is_trial = self.circuit.admit(self.inner.id())?;
-        let _trial = Trial(is_trial.then_some(&self.circuit));
+        self.circuit.admit(self.inner.id())?;
         let result = self.inner.complete(request).await;
-        self.circuit.record(&result, is_trial);
+        self.circuit.record(&result);
         result
     }
 }

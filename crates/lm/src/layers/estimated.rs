@@ -1,13 +1,15 @@
 //! The layer that counts calls in place of making them, for the estimate of a run.
 
+use async_trait::async_trait;
+
 use super::super::estimate::{self, CallEstimate, LmEstimate};
 use super::super::key::Key;
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
 use super::super::store::Store;
-use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Sampling};
+use super::super::{LanguageModel, LmError, LmReply, LmRequest};
+use super::find;
 use super::priced::{limited, max_cost};
-use super::{Layer, find};
 
 /// A model that returns the replies that the store has, and counts all other calls.
 pub(crate) struct Estimated<L> {
@@ -40,35 +42,16 @@ impl<L: LanguageModel> Estimated<L> {
         };
         self.estimate.add(&request.purpose, self.inner.id(), &call);
     }
-
-    /// Returns a parameter that the model rejected before: the store has the reply to the request without it.
-    fn rejected_parameter(&self, request: &LmRequest) -> Result<Option<&'static str>, LmError> {
-        let (own, temperature, seed) = (request.sampling, None, None);
-        let without = [
-            ("temperature", Sampling { temperature, ..own }),
-            ("seed", Sampling { seed, ..own }),
-            (
-                "temperature",
-                Sampling {
-                    temperature,
-                    seed,
-                    ..own
-                },
-            ),
-        ];
-        for (parameter, sampling) in without {
-            let other = request.clone().with_sampling(sampling);
-            if sampling != own && self.stored(&other)?.is_some() {
-                return Ok(Some(parameter));
-            }
-        }
-        Ok(None)
-    }
 }
 
-impl<L: LanguageModel> Layer for Estimated<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for Estimated<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
@@ -81,11 +64,6 @@ impl<L: LanguageModel> Layer for Estimated<L> {
             };
             self.estimate.add(purpose, id, &cached);
             return Ok(reply.into_cached());
-        }
-        if let Some(parameter) = self.rejected_parameter(&effective)? {
-            let (parameter, message) = (parameter.to_owned(), "rejected before".to_owned());
-            let kind = LmErrorKind::ParameterUnsupported { parameter, message };
-            return Err(LmError::new(id, kind));
         }
         self.count(request);
         Err(estimate::error(id))

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
+use async_trait::async_trait;
+
 use super::super::ledger::{CallTotals, Ledger, ObservedCall};
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, PROBE_PURPOSE};
-use super::Layer;
 
 /// A model whose calls are recorded in a [`Ledger`].
 ///
@@ -146,9 +147,14 @@ impl Drop for PendingCall<'_> {
     }
 }
 
-impl<L: LanguageModel> Layer for Metered<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for Metered<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {

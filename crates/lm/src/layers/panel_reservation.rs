@@ -7,7 +7,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use super::super::LmError;
-use super::super::lock::lock;
+use super::super::private::lock;
 use super::budget::{LmBudget, Reservation};
 
 tokio::task_local! {
@@ -16,7 +16,6 @@ tokio::task_local! {
 
 /// The highest possible cost of a call, and the budget that it is reserved from.
 #[derive(Debug, Clone)]
-#[doc(hidden)]
 pub struct Quote {
     pub(super) budget: LmBudget,
     pub(super) model: String,

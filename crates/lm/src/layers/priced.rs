@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use async_trait::async_trait;
+
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
-use super::Layer;
 use super::budget::{LmBudget, Reservation};
 use super::metered::add_cost;
 use super::panel_reservation::{self, Quote};
@@ -272,9 +273,14 @@ fn max_prompt_tokens(request: &LmRequest) -> u64 {
     (messages + schema + 64) as u64
 }
 
-impl<L: LanguageModel> Layer for Priced<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for Priced<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {

@@ -3,16 +3,18 @@
 //! `governor` cannot return units to its bucket. The tokens of a call are known only after the
 //! reply, so they are reserved and then settled, which needs a bucket that takes units back.
 
-use std::sync::{Arc, Mutex};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::super::lock::lock;
+use super::super::client::EndpointHash;
 use super::super::model::probe_request;
+use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
-use super::Layer;
 
 /// A limiter of requests and tokens per minute. Clones share the limits: use one limiter for all
 /// models of one account.
@@ -54,6 +56,8 @@ struct Buckets {
     requests: Option<Bucket>,
     tokens: Option<Bucket>,
 }
+
+type Limiters = HashMap<(EndpointHash, [Option<u32>; 2]), RateLimiter>;
 
 impl RateLimiter {
     /// A limiter without limits.
@@ -126,6 +130,27 @@ impl RateLimiter {
     pub fn tokens_per_minute(self, limit: u32) -> Self {
         lock(&self.shared.buckets).tokens = Some(Bucket::new(f64::from(limit.max(1))));
         self
+    }
+
+    /// Returns the limiter of an account with these limits of requests and of tokens per minute, which all models of this process
+    /// share: providers limit the rate of an account, whichever model is called.
+    pub(crate) fn of_account(account: EndpointHash, limits: [Option<u32>; 2]) -> Self {
+        static LIMITERS: LazyLock<Mutex<Limiters>> = LazyLock::new(Mutex::default);
+        if limits == [None; 2] {
+            return Self::new();
+        }
+        let limiter = || {
+            let buckets = limits.map(|limit| limit.map(|limit| Bucket::new(f64::from(limit))));
+            let [requests, tokens] = buckets;
+            let limiter = Self::new();
+            *lock(&limiter.shared.buckets) = Buckets { requests, tokens };
+            limiter
+        };
+        let mut limiters = lock(&LIMITERS);
+        limiters
+            .entry((account, limits))
+            .or_insert_with(limiter)
+            .clone()
     }
 
     fn is_unlimited(&self) -> bool {
@@ -282,9 +307,14 @@ impl<L: LanguageModel> RateLimit<L> {
     }
 }
 
-impl<L: LanguageModel> Layer for RateLimit<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for RateLimit<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
-use super::Layer;
 
 /// How often a call is retried, and after which delays.
 ///
@@ -56,7 +56,7 @@ impl RetryPolicy {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let lost = LmErrorKind::Disconnected("connection reset".into());
     /// let scripted = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
     /// let lm = Retry::new(&scripted, RetryPolicy::never());
     /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
@@ -135,9 +135,14 @@ impl<L> Retry<L> {
     }
 }
 
-impl<L: LanguageModel> Layer for Retry<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for Retry<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {

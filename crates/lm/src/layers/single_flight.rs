@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use super::super::hash::Hash;
-use super::super::lock::lock;
+use super::super::private::lock;
+use super::super::record::Hash;
 use super::super::{LmError, LmReply};
 
 type CallResult = Result<LmReply, LmError>;

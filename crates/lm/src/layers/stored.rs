@@ -1,11 +1,11 @@
 //! The layer that returns stored replies and stores new ones.
 
+use async_trait::async_trait;
+
 use super::super::key::Key;
 use super::super::record::Record;
-use super::super::recording;
 use super::super::store::Store;
-use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
-use super::Layer;
+use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording};
 #[cfg(feature = "lm")]
 use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};
@@ -134,9 +134,14 @@ impl<L: LanguageModel> Stored<L> {
     }
 }
 
-impl<L: LanguageModel> Layer for Stored<L> {
-    fn inner(&self) -> &dyn LanguageModel {
-        &self.inner
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for Stored<L> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn inner(&self) -> Option<&dyn LanguageModel> {
+        Some(&self.inner)
     }
 
     fn keeps_replies(&self) -> bool {

@@ -81,16 +81,14 @@ fn is_local(endpoint: &str) -> bool {
 
 /// Reads the calls; `None` if the file does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
-    let owned = || path.to_owned();
+    let shown = path.display();
     let mut bytes = Vec::new();
     match open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
-            return Err(ReplayError::Read {
-                path: owned(),
-                source,
-            });
+        Err(error) => {
+            let message = format!("cannot read the recorded calls {shown}: {error}");
+            return Err(ReplayError::new(message));
         }
     };
     let mut lines = bytes.split(|byte| *byte == b'\n');
@@ -98,14 +96,14 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
         .next()
         .and_then(|line| serde_json::from_slice(line).ok());
     let Some(Header { replay: found, .. }) = header else {
-        return Err(ReplayError::NotReplay { path: owned() });
+        return Err(ReplayError::new(format!(
+            "{shown}: expected recorded calls, whose first line is {{\"replay\":1}}; name another file, or remove this one"
+        )));
     };
     if found != VERSION {
-        return Err(ReplayError::Version {
-            path: owned(),
-            found,
-            expected: VERSION,
-        });
+        return Err(ReplayError::new(format!(
+            "{shown}: expected recorded calls of version {VERSION}, found version {found}; use the version of dsrs-metrics that recorded them, or remove the file and record them again: DSRS_UPDATE=new cargo test"
+        )));
     }
     let mut calls = Calls::new();
     // The header is line 1.
@@ -113,10 +111,11 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
         .zip(lines)
         .filter(|(_, bytes)| !bytes.trim_ascii().is_empty())
     {
-        let damaged = |reason| ReplayError::Line {
-            path: owned(),
-            line,
-            reason,
+        let damaged = |reason: String| ReplayError {
+            is_of_line: true,
+            ..ReplayError::new(format!(
+                "{shown}:{line}: expected a recorded call, found {reason}; restore the line, or record all calls again: DSRS_UPDATE=always cargo test"
+            ))
         };
         let call: Call =
             serde_json::from_slice(bytes).map_err(|error| damaged(reason_of(&error)))?;
@@ -142,10 +141,7 @@ pub(super) fn lock(path: &Path) -> Result<WriteLock, ReplayError> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().map_or(Ok(()), fs::create_dir_all);
     let locked = folder.and_then(|()| WriteLock::of(&real));
-    locked.map_err(|source| ReplayError::Write {
-        path: path.to_owned(),
-        source,
-    })
+    locked.map_err(|error| ReplayError::of_writing(path, &error))
 }
 
 /// Writes the calls, unless the file has them already.
@@ -156,10 +152,7 @@ pub(super) fn write(path: &Path, calls: &BTreeMap<&Key, &Call>) -> Result<(), Re
         }
         replace(path, &bytes)
     });
-    written.map_err(|source| ReplayError::Write {
-        path: path.to_owned(),
-        source,
-    })
+    written.map_err(|error| ReplayError::of_writing(path, &error))
 }
 
 fn encode(calls: &BTreeMap<&Key, &Call>) -> io::Result<Vec<u8>> {

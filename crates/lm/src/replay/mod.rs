@@ -4,21 +4,52 @@
 //! The file is JSON Lines: a header, then one call per line, sorted, so that the same calls are the same bytes. It
 //! contains no key and no local address. `file.rs` reads and writes it.
 
-mod error;
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use dsrs_metrics_values::messages::escape;
 use dsrs_metrics_values::named_files::WriteLock;
 
-pub use self::error::ReplayError;
 use self::file::{Call, Calls, key_of};
 use super::key::Key;
 use super::layers::{Flight, SingleFlight};
-use super::lock::lock;
+use super::private::lock;
 use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage};
+
+/// Why calls cannot be read or recorded.
+#[derive(thiserror::Error)]
+#[error("{message}")]
+pub struct ReplayError {
+    message: String,
+    /// `true` if one line is not a recorded call.
+    is_of_line: bool,
+}
+
+debug_as_display!(ReplayError);
+
+impl ReplayError {
+    fn new(message: String) -> Self {
+        Self {
+            message,
+            is_of_line: false,
+        }
+    }
+
+    fn of_writing(path: &Path, error: &io::Error) -> Self {
+        let advice = match error.kind() {
+            io::ErrorKind::ResourceBusy => "",
+            _ => "; check the folder and its permissions",
+        };
+        let path = path.display();
+        Self::new(format!(
+            "cannot write the recorded calls {path}: {error}{advice}"
+        ))
+    }
+}
 
 tokio::task_local! {
     static CURRENT: Option<Arc<Replay>>;
@@ -110,8 +141,11 @@ impl Replay {
     /// [`ReplayError`], if the file is missing, cannot be read, has another format version, or a line is damaged.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let path = path.as_ref();
-        let stored = file::read(path)?.ok_or_else(|| ReplayError::Missing {
-            path: path.to_owned(),
+        let stored = file::read(path)?.ok_or_else(|| {
+            let path = path.display();
+            ReplayError::new(format!(
+                "no recorded calls: {path} does not exist; record them: DSRS_UPDATE=new cargo test"
+            ))
         })?;
         Ok(Self::new(path, Mode::Replaying, stored))
     }
@@ -133,7 +167,7 @@ impl Replay {
         };
         let stored = match file::read(path) {
             // All lines are replaced.
-            Err(ReplayError::Line { .. }) if !keep => Calls::new(),
+            Err(error) if error.is_of_line && !keep => Calls::new(),
             stored => stored?.unwrap_or_default(),
         };
         let recording = Self::new(path, mode, stored);
@@ -185,7 +219,7 @@ impl Replay {
     /// complete new one.
     ///
     /// # Errors
-    /// [`ReplayError::Write`], if the file cannot be written.
+    /// [`ReplayError`], if the file cannot be written.
     pub fn finish(&self) -> Result<Summary, ReplayError> {
         let mut state = lock(&self.state);
         let is_used = |key| state.replayed.contains(key) || state.recorded.contains_key(key);
@@ -283,11 +317,13 @@ impl Replay {
             .messages
             .last()
             .map_or("", |message| &message.content);
-        let kind = LmErrorKind::NotRecorded {
-            path: self.path.display().to_string(),
-            purpose: request.purpose.clone(),
-            message: message.chars().take(SHOWN).collect(),
-        };
+        let message: String = message.chars().take(SHOWN).collect();
+        let kind = LmErrorKind::NotRecorded(format!(
+            "{}: purpose `{}`, last message `{}`",
+            self.path.display(),
+            escape::escaped(&request.purpose),
+            escape::escaped(&message)
+        ));
         LmError::new(lm.id(), kind)
     }
 }

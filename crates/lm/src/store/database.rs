@@ -167,11 +167,7 @@ fn network_file_system(_: &Path) -> Option<&'static str> {
 
 /// An error about the database or folder at `path`.
 pub(super) fn store_error(path: &Path, reason: impl Into<String>) -> LmError {
-    LmErrorKind::Store {
-        path: path.display().to_string(),
-        reason: reason.into(),
-    }
-    .into()
+    LmErrorKind::Store(format!("{}: {}", path.display(), reason.into())).into()
 }
 
 /// The file or folder at `path` cannot be created or opened.

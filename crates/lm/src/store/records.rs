@@ -8,9 +8,8 @@ use sha2::{Digest, Sha256};
 
 use super::Store;
 use crate::LmError;
-use crate::hash::Hash;
-use crate::lock::lock;
-use crate::record::Record;
+use crate::private::lock;
+use crate::record::{Hash, Record};
 
 /// The number and size of the records of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

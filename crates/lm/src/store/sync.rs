@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::lock::{ignore_poison, lock};
+use crate::private::{ignore_poison, lock};
 
 const EVERY: Duration = Duration::from_millis(100);
 

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::contract::score::Scored;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{Outcome, Scored};
 
 /// A metric's or judge's result for a row.
 #[derive(Debug, Clone, PartialEq)]

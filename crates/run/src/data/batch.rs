@@ -12,7 +12,7 @@ use super::parquet::ColumnRows;
 use super::row::Row;
 use super::selection::FieldSelection;
 use super::text::TextRows;
-use crate::contract::rows::pair::{Origin, Pair};
+use crate::contract::{Origin, Pair};
 
 /// Rows of a file that are read together.
 pub(crate) struct Batch {

@@ -23,7 +23,7 @@ use super::pairing::Pairing;
 use super::result_row::{OUTCOME, costs_of};
 use super::row::{Column, Row, RowObject, check_sides};
 use super::selection::FieldSelection;
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 use crate::messages::{escape, formula};
 
 /// The maximum number of columns: their names are copied into every row.

@@ -1,11 +1,10 @@
 //! The error of a row file. Each message is one line: file and line, what was expected, what was
 //! found, what to do.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 use crate::json::size::OBJECT;
 
 /// Why a row file cannot be read.

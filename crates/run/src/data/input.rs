@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::DataError;
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 use crate::json::size::MAX_VALUES;
 
 /// The default limit for one row, in bytes: 64 MiB. Set another one with

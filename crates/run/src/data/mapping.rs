@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contract::spec::Side;
+use crate::contract::Side;
 
 /// A field that a metric reads, and the dotted path to its value in the row.
 ///

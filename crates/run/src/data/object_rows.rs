@@ -13,7 +13,7 @@ use super::pairing::Pairing;
 use super::row::{Row, RowObject, id_of, into_object};
 use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
-use crate::contract::rows::pair::{Origin, Pair};
+use crate::contract::{Origin, Pair};
 use crate::in_order::in_order;
 
 /// A row that is an object, with or without `gold` and `pred`.

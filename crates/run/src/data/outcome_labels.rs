@@ -6,9 +6,7 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
 use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::rows::named_values::Fields;
-use crate::contract::rows::pair::{Origin, Pair};
+use crate::contract::{Example, Fields, Origin, Pair, Prediction};
 use crate::json::describe::found;
 use dsrs_metrics_values::outcome_coupled::{
     OutcomeCoupledLabels, OutcomeCoupledScorer, StatedLabels, StepOutcome,

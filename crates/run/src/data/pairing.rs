@@ -6,7 +6,7 @@ use super::error::DataError;
 use super::mapping::Mapping;
 use super::row::{Row, id_of, into_object};
 use super::selection::FieldSelection;
-use crate::contract::rows::pair::{Origin, Pair};
+use crate::contract::{Origin, Pair};
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]

@@ -33,9 +33,7 @@ use super::input::value_limit;
 use super::pairing::Pairing;
 use super::row::{Column, Row, RowObject, check_sides};
 use super::selection::FieldSelection;
-use crate::contract::panic;
-use crate::contract::rows::pair::Origin;
-use crate::contract::spec::Side;
+use crate::contract::{Origin, Side, panic};
 use crate::messages::escape;
 
 /// The key in the metadata of a result file whose value is the list of its columns of JSON.

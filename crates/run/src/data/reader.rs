@@ -12,7 +12,7 @@ use super::mapping::Mapping;
 use super::pairing::Pairing;
 use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
-use crate::contract::rows::pair::Pair;
+use crate::contract::Pair;
 
 /// Reads rows from files: their format, the mappings of fields, and the limit for one row.
 ///

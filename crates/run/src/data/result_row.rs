@@ -7,9 +7,7 @@ use twox_hash::XxHash3_128;
 
 use super::error::DataError;
 use super::row::RowObject;
-use crate::contract::program_run::{ProgramRun, ProgramUsage};
-use crate::contract::rows::named_values::Fields;
-use crate::contract::rows::pair::Origin;
+use crate::contract::{Fields, Origin, ProgramRun, ProgramUsage};
 use crate::json::equality::sorted;
 use crate::json::literal::{may_be_literal, python_to_json};
 use crate::json::unique_keys::Shape;

@@ -1,12 +1,11 @@
 //! Opening a file of rows, and reading it in its format.
 
-use std::fs;
 #[cfg(feature = "parquet")]
 use std::io::Read as _;
 use std::io::{self, BufRead, BufReader};
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, iter};
 
 use super::batch::{Batch, BatchRows};
 #[cfg(feature = "csv")]

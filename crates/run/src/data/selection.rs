@@ -7,8 +7,7 @@ use super::mapping::{Mapping, Target};
 #[cfg(feature = "csv")]
 use super::result_row::{ATTRIBUTES, costs_of, is_of_run};
 use crate::contract::interned_names::intern;
-use crate::contract::rows::pair::Pair;
-use crate::contract::spec::Side;
+use crate::contract::{Pair, Side};
 
 /// The fields to decode. All others are skipped.
 #[derive(Debug, Clone, Default)]

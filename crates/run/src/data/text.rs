@@ -13,7 +13,7 @@ use super::input::Input;
 use super::json::{self, Start};
 use super::row::Row;
 use super::selection::FieldSelection;
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 
 /// The maximum number of bytes that are read at once. Freeing 64 KiB or more lets the allocator of glibc consolidate all of its memory.
 const READ: usize = 1 << 15;

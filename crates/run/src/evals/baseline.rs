@@ -5,16 +5,15 @@
 //! a diff. Gold row and prediction are part of it only if the eval asks for them.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use twox_hash::XxHash3_128;
 
-use crate::contract::score::counted::Counted;
+use crate::contract::Counted;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::equality::sorted;

@@ -2,9 +2,9 @@
 
 use super::condition::{Bound, End, Kind};
 use super::eval::{Gate, Settings};
+use crate::contract::MetricSpec;
 use crate::contract::gate_rules::{bound_fits, has_verdict, is_listed, margin_fits};
 use crate::contract::sentence::Sentence;
-use crate::contract::spec::MetricSpec;
 use crate::evaluate::EvaluateError;
 
 /// Checks the rules of the gates, also for metrics that the macro does not know.

@@ -11,13 +11,10 @@ use super::condition::Condition;
 use super::environment::Environment;
 use super::rescore::{Rescore, rescore};
 use crate::contract::__private::ReadValue;
-use crate::contract::metric::Metric;
-use crate::contract::program::ProgramReturn;
-use crate::contract::program::ProgramRunError;
-use crate::contract::program_run::ProgramOutput;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::rows::field_error::FieldError;
-use crate::contract::spec::FieldSpec;
+use crate::contract::{
+    Example, FieldError, FieldSpec, Metric, Prediction, ProgramOutput, ProgramReturn,
+    ProgramRunError,
+};
 use crate::evaluate::{DevsetRows, EvaluateBuilder};
 use crate::messages::escape;
 

@@ -5,9 +5,7 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::contract::metric::identity::MetricIdentity;
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::{Direction, ScoreRange};
+use crate::contract::{Direction, MetricIdentity, Outcome, ScoreRange};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::summary::{IntervalOptions, Place, Tally, TallyOptions};
 use crate::evaluate::{Ending, EvaluationResult, MetricSummary, RowResult};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::condition::Bound;
 use super::figures::{Figures, MetricOfRun};
-use crate::contract::spec::{Direction, ScoreKind};
+use crate::contract::{Direction, ScoreKind};
 use crate::evaluate::MetricSummary;
 use crate::messages::escape;
 use crate::results::{MetricComparison, Unit, about, p_equals};

@@ -9,8 +9,8 @@ use super::environment::Update;
 use super::eval::{Settings as EvalSettings, Source};
 #[cfg(feature = "lm")]
 use super::pool::{Pool, Reservation};
+use crate::contract::Settings;
 use crate::contract::judge::Models;
-use crate::contract::metric::settings::Settings;
 use crate::evaluate::{EvaluateBuilder, EvaluationResult};
 use crate::lm::Ledger;
 #[cfg(feature = "lm")]

@@ -1,9 +1,8 @@
 //! The folders and files of an eval.
 
-use std::env;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
+use std::{env, fs};
 
 use super::eval::Source;
 use crate::evaluate::files::{OutputFile, real_path};

@@ -3,13 +3,10 @@
 //! An eval reserves its own budget, or else all that is left, before its first call, and returns what it did not spend. The
 //! reservation of a process that died counts as spent.
 
-use std::env;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Duration;
+use std::{env, fs, io, thread};
 
 use super::environment::{NEXTEST_RUN, run_id};
 use super::message::print_always;

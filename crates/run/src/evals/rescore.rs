@@ -7,7 +7,7 @@ use tokio::runtime::Runtime;
 
 use super::baseline::Baseline;
 use super::figures::complete;
-use crate::contract::rows::pair::Pair;
+use crate::contract::Pair;
 use crate::evaluate::EvaluateBuilder;
 use crate::evaluate::report::ResultRow;
 use crate::messages::escape;

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use super::environment::{Environment, Update};
 use super::{Bound, Condition, Eval, Pending, Source};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::{example, metric_fn, prediction};
+use crate::contract::{Example, Prediction, example, metric_fn, prediction};
 
 /// A package in a folder of its own, which is removed at the end.
 struct Package {

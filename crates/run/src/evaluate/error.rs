@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use super::unknown_field::UnknownField;
 use crate::contract::declared::requirements::NotReady;
-use crate::contract::rows::inputs::{self, InputError};
-use crate::contract::rows::pair::Origin;
-use crate::contract::score::error::MetricError;
+use crate::contract::rows::inputs;
+use crate::contract::{InputError, MetricError, Origin};
 use crate::data::DataError;
 use crate::lm::LmError;
 use crate::messages::escape;

@@ -11,11 +11,7 @@ use super::report::ProgressDisplay;
 use super::row::{MetricEntry, Plan, RowOptions};
 use super::run;
 use super::summary::EvaluationResult;
-use crate::contract::metric::Metric;
-use crate::contract::program::Module;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::MetricScore;
-use crate::contract::score::error::Result;
+use crate::contract::{Example, Metric, MetricScore, Module, Prediction, Result};
 
 /// A [`Module`] with the metric that scores its predictions.
 ///

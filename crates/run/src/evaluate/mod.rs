@@ -46,9 +46,7 @@ pub use self::unknown_field::UnknownField;
 use self::input::{Chunk, Input, Source};
 use self::report::{Render, score_line};
 use self::row::{Plan, Predicted};
-use crate::contract::program::{Fallible, Program};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::rows::pair::Pair;
+use crate::contract::{Example, Fallible, Pair, Prediction, Program};
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one
 /// metric or several: DSPy's `Evaluate`.

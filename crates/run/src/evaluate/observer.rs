@@ -6,8 +6,7 @@ use super::error::EvaluateError;
 use super::manifest::RunManifest;
 use super::row::RowResult;
 use super::summary::EvaluationResult;
-use crate::contract::panic;
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Prediction, panic};
 
 /// Observes a run: DSPy's callbacks. Every method does nothing by default.
 ///

@@ -20,8 +20,7 @@ use super::row::{
 };
 use super::summary::{Ending, EvaluationResult, Groups, Tally};
 use super::workers::{Collector, CollectorOptions, Finished, Run, run_as_tasks, run_on_threads};
-use crate::contract::panic;
-use crate::contract::program::Program;
+use crate::contract::{Program, panic};
 use crate::lm::{LmError, Store};
 
 /// Runs a program on the rows.

@@ -7,8 +7,7 @@ use super::input::{Chunk, Source, SourceData, read_on_thread};
 use super::row::{Plan, Predicted};
 use super::summary::Ending;
 use super::{Evaluate, Running};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::rows::pair::Pair;
+use crate::contract::{Example, Pair, Prediction};
 use crate::data::{DataError, FieldSelection, Pairs, RawRow};
 
 impl Evaluate {

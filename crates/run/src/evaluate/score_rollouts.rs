@@ -6,7 +6,7 @@ use super::input::{Input, Source, check_row};
 use super::report::score_line;
 use super::row::{Gate, Predicted, ScoredRollouts};
 use super::{Evaluate, Running};
-use crate::contract::program::Program;
+use crate::contract::Program;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// Scores several predictions for one example, outside of a run.

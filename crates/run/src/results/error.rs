@@ -1,6 +1,6 @@
 //! The error of result files, of their comparison and of their reports. Each message is one line: where, what was found, what to do.
 
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;

@@ -3,8 +3,7 @@
 use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
-use crate::contract::metric::identity::MetricIdentity;
-use crate::contract::spec::{ScoreKind, ScoreRange};
+use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::{Proportion, Uncertainty};
 

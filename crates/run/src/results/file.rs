@@ -6,10 +6,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::ResultsError;
-use super::read_rows::read_manifest;
-use super::read_rows::{check_has_id, read_rows};
+use super::read_rows::{check_has_id, read_manifest, read_rows};
 use super::run::{Run, name_of};
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::ResultRow;

@@ -8,10 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::contract::metric::identity::MetricIdentity;
-use crate::contract::program_run::ProgramRun;
-use crate::contract::rows::named_values::Fields;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{Fields, MetricIdentity, Outcome, ProgramRun};
 use crate::evaluate::manifest::{RunCosts, RunDescription, RunManifest, StartedManifest};
 use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};
@@ -58,91 +55,51 @@ pub struct ForeignRun {
     pub is_partial: bool,
 }
 
-/// A result file of JSON Lines that is being written, with its manifest.
+/// Writes a result file of JSON Lines and its manifest. The score of a row with several evaluations is their mean, where a failed one
+/// counts as 0.
+///
+/// # Errors
+/// [`EvaluateError`] if one cannot be written.
 #[doc(hidden)]
-pub struct ForeignRows {
-    files: ResultFiles,
-    lines: Lines,
-    started: StartedManifest,
-    rows: u64,
-    failed_rows: u64,
-}
-
-impl ForeignRows {
-    /// Creates the file.
-    ///
-    /// # Errors
-    /// [`EvaluateError`] if it cannot be created.
-    pub fn create(out: &Path) -> Result<Self, EvaluateError> {
-        let targets: [(Format, PathBuf); 1] = [(Format::JsonLines, out.to_owned())];
-        let files = ResultFiles::create(&targets, false)?.ok_or(EvaluateError::NoRows)?;
-        let started = StartedManifest::new(RunManifest::default(), false, None);
-        let lines = Lines::default();
-        Ok(Self {
-            files,
-            lines,
-            started,
-            rows: 0,
-            failed_rows: 0,
-        })
-    }
-
-    /// Returns the number of rows so far.
-    pub fn len(&self) -> u64 {
-        self.rows
-    }
-
-    /// Returns `true` if no row has been added.
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
-    /// Adds a row. Rows are in the order of the numbers, and each number is used once. The score of a row with several
-    /// evaluations is their mean, where a failed one counts as 0.
-    ///
-    /// # Errors
-    /// [`EvaluateError`] if it cannot be written.
-    pub fn add(&mut self, number: u64, row: ForeignRow) -> Result<(), EvaluateError> {
+pub fn write_foreign_rows(
+    out: &Path,
+    rows: Vec<ForeignRow>,
+    run: ForeignRun,
+) -> Result<(), EvaluateError> {
+    let ForeignRun {
+        label,
+        tags,
+        metrics,
+        repeats,
+        is_partial,
+    } = run;
+    let targets: [(Format, PathBuf); 1] = [(Format::JsonLines, out.to_owned())];
+    let mut files = ResultFiles::create(&targets, false)?.ok_or(EvaluateError::NoRows)?;
+    let started = StartedManifest::new(RunManifest::default(), false, None);
+    let (mut lines, mut failed_rows) = (Lines::default(), 0);
+    let count = rows.len() as u64;
+    for (number, row) in (0..).zip(rows) {
         let (row, names) = result(row);
-        self.rows += 1;
-        self.failed_rows += u64::from(row.is_failure());
-        self.lines
-            .push(number, |line| pair_line(&row, &names, line));
-        self.files.write(&mut self.lines)
+        failed_rows += u64::from(row.is_failure());
+        lines.push(number, |line| pair_line(&row, &names, line));
+        files.write(&mut lines)?;
     }
-
-    /// Writes the file and its manifest.
-    ///
-    /// # Errors
-    /// [`EvaluateError`] if one cannot be written.
-    pub fn finish(self, run: ForeignRun) -> Result<(), EvaluateError> {
-        let ForeignRun {
-            label,
-            tags,
-            metrics,
-            repeats,
-            is_partial,
-        } = run;
-        let tag = |(name, value): (String, String)| {
-            let value = RunDescription::valid_text(&value).unwrap_or_default();
-            Some((RunDescription::valid_text(&name)?, value))
-        };
-        let run = RunManifest {
-            label: label.and_then(|label| RunDescription::valid_text(&label)),
-            tags: tags.into_iter().filter_map(tag).collect(),
-            metrics,
-            repeats,
-            rows: self.rows,
-            failed_rows: self.failed_rows,
-            ending: if is_partial { "stopped" } else { "complete" }.to_owned(),
-            ..RunManifest::default()
-        };
-        // The duration of the other program is not known.
-        let manifest = self
-            .started
-            .finish(run, &RunCosts::default(), Duration::ZERO);
-        self.files.finish(&manifest)
-    }
+    let tag = |(name, value): (String, String)| {
+        let value = RunDescription::valid_text(&value).unwrap_or_default();
+        Some((RunDescription::valid_text(&name)?, value))
+    };
+    let run = RunManifest {
+        label: label.and_then(|label| RunDescription::valid_text(&label)),
+        tags: tags.into_iter().filter_map(tag).collect(),
+        metrics,
+        repeats,
+        rows: count,
+        failed_rows,
+        ending: if is_partial { "stopped" } else { "complete" }.to_owned(),
+        ..RunManifest::default()
+    };
+    // The duration of the other program is not known.
+    files.finish(&started.finish(run, &RunCosts::default(), Duration::ZERO))
 }
 
 /// Returns the row as a run of this library has it, and the names of its metrics.

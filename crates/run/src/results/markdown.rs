@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::contract::score::Scored;
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::ScoreKind;
+use crate::contract::{Outcome, ScoreKind, Scored};
 use crate::evaluate::{EvaluationResult, RowResult};
 use crate::messages::escape;
 use crate::stats::decimals::decimals;

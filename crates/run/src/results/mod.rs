@@ -37,7 +37,7 @@ pub use error::{ResultsError, ResultsErrorKind};
 pub use figures::{Counts, MetricFigures};
 pub use file::Results;
 #[doc(hidden)]
-pub use foreign_rows::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
+pub use foreign_rows::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 pub use github::Annotation;
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};

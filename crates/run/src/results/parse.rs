@@ -6,10 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::error::{MAX_METRICS, ResultsError};
-use crate::contract::rows::named_values::Fields;
-use crate::contract::rows::pair::Origin;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::score::corpus::record;
+use crate::contract::{Fields, Origin};
 use crate::data::{
     ATTRIBUTES, GOLD_HASH, OUTCOME, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns,
     parse_hash, row_hash,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::ResultsError;
 use super::parse::UncheckedRow;
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 #[cfg(feature = "parquet")]
 use crate::data::embedded_manifest;
 use crate::data::{DataError, Format, NamedFile, ObjectRows, column_strings, read_objects};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 
 use super::error::ResultsError;
-use crate::contract::rows::pair::Origin;
+use crate::contract::Origin;
 use crate::evaluate::report::ResultRow;
 
 /// The ids, lines and gold rows of a file.

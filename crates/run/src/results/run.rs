@@ -3,8 +3,7 @@
 use indexmap::IndexMap;
 
 use super::error::{MAX_METRICS, ResultsError};
-use crate::contract::metric::identity::MetricIdentity;
-use crate::contract::spec::{Direction, ScoreKind};
+use crate::contract::{Direction, MetricIdentity, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};

@@ -4,12 +4,11 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
 use super::file::Results;
-use super::read_rows::read_manifest;
-use super::read_rows::{check_has_id, read_rows};
+use super::read_rows::{check_has_id, read_manifest, read_rows};
 use super::row_index::RowIndex;
 use super::run::{Run, entry, name_of};
 use super::selected::{Score, Selected};
-use crate::contract::score::counted::Counted;
+use crate::contract::Counted;
 use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::ResultRow;

@@ -2,7 +2,7 @@
 
 use super::run::CORPUS;
 use super::run_scores::RunScores;
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
 /// A run's result for one row and one metric.

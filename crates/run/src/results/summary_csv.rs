@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::formula;
 

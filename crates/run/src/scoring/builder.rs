@@ -11,11 +11,8 @@ use super::gate::{Entry, Tiers};
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
 use crate::composite::OnMissing;
-use crate::contract::metric::Metric;
 use crate::contract::metric::batching;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::MetricTier;
+use crate::contract::{Example, Metric, MetricTier, Outcome, Prediction};
 use crate::evaluate::{Evaluate, EvaluateBuilder, Gate};
 
 /// The configuration of a [`Scorer`].

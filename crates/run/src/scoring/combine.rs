@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use super::aggregate::AggregationMethod;
 use super::error::ScorerError;
 use super::gate::Tiers;
-use super::row::RowStatus;
-use super::row::{FinalScore, Rollout, RowScore};
+use super::row::{FinalScore, Rollout, RowScore, RowStatus};
 use crate::composite::{IsMissing, OnMissing};
-use crate::contract::score::outcome::Outcome;
+use crate::contract::Outcome;
 use crate::evaluate::Spending;
 
 impl RowScore {

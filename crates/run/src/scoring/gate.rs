@@ -7,9 +7,7 @@ use super::error::ScorerError;
 use super::row::RowStatus;
 use super::set::BoxedMetric;
 use crate::composite::{IsMissing, OnMissing};
-use crate::contract::metric::Metric;
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+use crate::contract::{Direction, Metric, MetricSpec, Outcome, ScoreKind, ScoreRange};
 
 /// A metric of a tier.
 pub(super) struct Entry {

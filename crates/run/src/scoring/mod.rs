@@ -14,9 +14,8 @@ mod run;
 mod set;
 mod summary;
 
-use std::fmt;
-use std::slice;
 use std::sync::Arc;
+use std::{fmt, slice};
 
 pub use self::aggregate::{AggregationError, AggregationMethod};
 pub use self::builder::{ScorerBuilder, ScoringConfig};
@@ -30,8 +29,7 @@ pub use crate::composite::OnMissing;
 
 use self::gate::Tiers;
 use crate::contract::declared::requirements;
-use crate::contract::metric::Metric;
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Metric, Prediction};
 use crate::evaluate::{BudgetReport, Evaluate, Gate};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the

@@ -5,8 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::contract::score::Scored;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{Outcome, Scored};
 use crate::evaluate::Spending;
 
 /// One rollout of a row: one prediction for its example.

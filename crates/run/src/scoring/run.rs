@@ -6,14 +6,10 @@ use std::fmt;
 
 use super::combine::combine;
 use super::error::ScorerError;
-use super::row::RowScore;
-use super::row::RowStatus;
+use super::row::{RowScore, RowStatus};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
-use crate::contract::panic;
-use crate::contract::program::Program;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::rows::pair::Pair;
+use crate::contract::{Example, Pair, Prediction, Program, panic};
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
     Ending, Evaluate, EvaluateError, EvaluationResult, MetricSummary, RowResult, ScoredRollouts,

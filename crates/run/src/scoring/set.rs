@@ -4,9 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::error::ScorerError;
-use crate::contract::metric::Metric;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::spec::MetricTier;
+use crate::contract::{Example, Metric, MetricTier, Prediction};
 
 /// A metric shared by scorers, their clones and workers.
 pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;

@@ -6,8 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::row::RowScore;
-use super::row::RowStatus;
+use super::row::{RowScore, RowStatus};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::evaluate::Spending;
 use crate::stats::decimals::decimals;

@@ -1,11 +1,10 @@
 //! The cgroup of one sandbox: created before its command starts, removed after it was killed; and
 //! the cgroup below which every sandbox gets its own.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use crate::{Limits, stale_files};
 

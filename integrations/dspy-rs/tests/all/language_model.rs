@@ -212,24 +212,18 @@ async fn errors_of_the_provider_have_their_kind() {
     );
     assert_eq!(
         kind("insufficient_quota").await,
-        LmErrorKind::QuotaExhausted {
-            message: message.clone()
-        }
+        LmErrorKind::QuotaExhausted(message.clone())
     );
     assert_eq!(
         kind("model_not_found").await,
-        LmErrorKind::ModelNotFound {
-            message: message.clone()
-        }
+        LmErrorKind::ModelNotFound(message.clone())
     );
     assert_eq!(
         kind("context_length_exceeded").await,
-        LmErrorKind::ContextLengthExceeded {
-            message: message.clone()
-        }
+        LmErrorKind::ContextLengthExceeded(message.clone())
     );
     let reason = format!("the provider returned an error: {message}");
-    assert_eq!(kind("other").await, LmErrorKind::Other { reason });
+    assert_eq!(kind("other").await, LmErrorKind::Other(reason));
 
     let long = json!({ "error": { "message": "x".repeat(10_000) } });
     let (_server, lm) = served(Err((500, long))).await;

@@ -11,9 +11,8 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::score::check::Unscored;
-use crate::contract::weights::{Weights, check};
+use crate::contract::weights::check;
+use crate::contract::{Requirement, Requires, Unscored, Weights};
 use crate::json::describe::found;
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;

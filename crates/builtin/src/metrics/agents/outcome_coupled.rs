@@ -2,8 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::contract::score::check::Unscored;
-use crate::contract::spec::Side;
+use crate::contract::{Side, Unscored};
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use dsrs_metrics_values::outcome_coupled::{

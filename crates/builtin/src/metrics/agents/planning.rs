@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{JsonField, first_failure, missing};
-use crate::contract::score::check::Unscored;
-use crate::contract::weights::{Weights, check};
+use crate::contract::weights::check;
+use crate::contract::{Unscored, Weights};
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::Searchable;

@@ -6,10 +6,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::DiffStrictness;
-use crate::contract::rows::fields::FieldType as _;
-use crate::contract::rows::named_values::Fields;
-use crate::contract::score::check::{Check, Unscored};
-use crate::contract::spec::Side;
+use crate::contract::{Check, FieldType as _, Fields, Side, Unscored};
 use crate::metrics::field;
 use crate::syntax::{Comparison, Language};
 

@@ -10,23 +10,15 @@ use serde::{Deserialize, Serialize};
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::field;
 use super::language::LanguageSetting;
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::declared::{Declared, GoldRows, PredRows};
-use crate::contract::dedup::key::{Configured, Key};
-use crate::contract::metric::Metric;
-use crate::contract::metric::answer::Answer;
-use crate::contract::metric::answer::ScoredAtOnce;
-use crate::contract::metric::call::MetricCall;
-use crate::contract::metric::params::{Configure, ParamError, Params, read_param};
+use crate::contract::metric::params::read_param;
 use crate::contract::probe::MaybeText;
 use crate::contract::rows::by_name;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::MetricScore;
-use crate::contract::score::check::{Check, Unscored};
-use crate::contract::score::error::{MetricError, Result};
-use crate::contract::score::return_types::{Decided, MetricReturn};
-use crate::contract::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
-use crate::contract::value_type::ValueType as _;
+use crate::contract::{
+    Answer, Check, Configure, Configured, Decided, Declared, Example, FieldSpec, GoldRows, Key,
+    Metric, MetricCall, MetricError, MetricReturn, MetricScore, MetricSpec, MetricTier, ParamError,
+    ParamSpec, Params, PredRows, Prediction, Requirement, Requires, Result, ScoreKind,
+    ScoredAtOnce, Side, Unscored, ValueType as _,
+};
 use crate::judge;
 use crate::judge::configured::{PANEL, param, read_panel, shown_panel};
 use crate::judge::{Aggregation, IntoModel, Judged, Panel, Untrusted};
@@ -122,7 +114,12 @@ pub struct Diff {
 
 impl Default for Diff {
     fn default() -> Self {
-        Self::builder().build()
+        Self {
+            strictness: DiffStrictness::default(),
+            language: LanguageSetting::default(),
+            field: FIELD.to_owned(),
+            panel: Panel::default(),
+        }
     }
 }
 
@@ -132,16 +129,45 @@ const IN_COMPOSITE: &str = "at `semantic` the metric is asynchronous and costs u
 
 impl Diff {
     /// Returns a builder of the metric.
-    pub fn builder() -> DiffBuilder {
-        DiffBuilder::default()
+    pub fn builder() -> Self {
+        Self::default()
+    }
+
+    /// Returns the metric.
+    pub fn build(self) -> Self {
+        self
     }
 
     setters! {
-        /// Sets the model that is called if the panel names none.
+        /// Sets how much may differ; the default is white space.
+        pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
+
+        /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
+        pub fn language(language: impl Into<LanguageSetting>) => language = language.into();
+
+        /// Sets the field that is compared, on both sides; the default is `answer`.
+        pub fn field(field: impl Into<String>) => field = field.into();
+    }
+
+    setters! {
+        /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by token overlap, in place of a model. Every result is labelled as offline.
+        /// Scores by token overlap instead of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
+        /// offline.
         pub fn offline() in panel.offline;
+
+        /// Sets the models of the panel. Each is called, and the majority decides.
+        pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
+
+        /// Sets how the verdicts of several judges are aggregated.
+        pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
+
+        /// Sets how many judges are called concurrently, at least one.
+        pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
+
+        /// Sets how many judges must return a verdict for a score.
+        pub fn quorum(quorum: usize) in panel.quorum;
     }
 
     /// Scores one pair of rows, if no model has to be called.
@@ -327,7 +353,7 @@ impl Declared for Diff {
     type Verdict = Decided;
     type OverGold = GoldRows<Example>;
     type OverPred = PredRows<Prediction>;
-    type Start = DiffBuilder;
+    type Start = Self;
 
     const SPEC: MetricSpec<'static> = Self::SPEC;
 
@@ -335,8 +361,8 @@ impl Declared for Diff {
         *self.declared()
     }
 
-    fn start() -> DiffBuilder {
-        Self::builder()
+    fn start() -> Self {
+        Self::default()
     }
 
     fn key(&self) -> Option<Key> {
@@ -420,66 +446,6 @@ impl Diff {
         .with_kind(ScoreKind::Bool)
         .with_fields(&[GOLD], &[PRED])
         .with_params(&PARAMS);
-}
-
-/// The builder of a [`Diff`].
-#[derive(Debug, Clone, Default)]
-#[must_use = "a builder does nothing before `build`"]
-pub struct DiffBuilder {
-    strictness: DiffStrictness,
-    language: LanguageSetting,
-    field: Option<String>,
-    panel: Panel,
-}
-
-impl DiffBuilder {
-    setters! {
-        /// Sets how much may differ; the default is white space.
-        pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
-
-        /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
-        pub fn language(language: impl Into<LanguageSetting>) => language = language.into();
-
-        /// Sets the field that is compared, on both sides; the default is `answer`.
-        pub fn field(field: impl Into<String>) => field = Some(field.into());
-    }
-
-    setters! {
-        /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
-        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
-
-        /// Scores by token overlap instead of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
-        /// offline.
-        pub fn offline() in panel.offline;
-
-        /// Sets the models of the panel. Each is called, and the majority decides.
-        pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
-
-        /// Sets how the verdicts of several judges are aggregated.
-        pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
-
-        /// Sets how many judges are called concurrently, at least one.
-        pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
-
-        /// Sets how many judges must return a verdict for a score.
-        pub fn quorum(quorum: usize) in panel.quorum;
-    }
-
-    /// Builds the metric.
-    pub fn build(self) -> Diff {
-        let Self {
-            strictness,
-            language,
-            field,
-            panel,
-        } = self;
-        Diff {
-            strictness,
-            language,
-            field: field.unwrap_or_else(|| FIELD.to_owned()),
-            panel,
-        }
-    }
 }
 
 impl Configure for Diff {

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use builtin::{FEATURES, GROUPS};
 use indexmap::IndexMap;
 
-use crate::contract::metric::Metric;
-use crate::contract::metric::params::{Configure, ParamError, Params};
-use crate::contract::spec::MetricSpec;
+use crate::contract::{Configure, Metric, MetricSpec, ParamError, Params};
 use crate::messages::suggest;
 use crate::messages::suggest::nearest;
 
@@ -123,11 +121,15 @@ impl Registry {
         let is_valid = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         let name = name.to_owned();
         if name.is_empty() || !name.chars().all(is_valid) {
-            return Err(RegistryError::InvalidName { name });
+            return Err(RegistryError(format!(
+                "invalid metric name `{name}`: expected letters, digits, `_` and `-`; rename the metric"
+            )));
         }
         // A metric of the user replaces the built-in one of its name, once.
         if self.entries.contains_key(&name) && self.builtin.remove(&name).is_none() {
-            return Err(RegistryError::DuplicateName { name });
+            return Err(RegistryError(format!(
+                "duplicate metric name `{name}`; rename one with #[metric(name = \"..\")]"
+            )));
         }
         self.entries.insert(name, entry);
         Ok(())
@@ -263,23 +265,8 @@ impl std::fmt::Debug for Registry {
 
 /// Why a metric cannot be added to a [`Registry`](Registry).
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegistryError {
-    /// Another metric has the same name.
-    #[error("duplicate metric name `{name}`; rename one with #[metric(name = \"..\")]")]
-    DuplicateName {
-        /// The name.
-        name: String,
-    },
-    /// The name contains characters that the options of a command cannot contain.
-    #[error(
-        "invalid metric name `{name}`: expected letters, digits, `_` and `-`; rename the metric"
-    )]
-    InvalidName {
-        /// The name.
-        name: String,
-    },
-}
+#[error("{0}")]
+pub struct RegistryError(String);
 
 dsrs_metrics_values::debug_as_display!(RegistryError);
 

@@ -8,19 +8,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::contract::declared::requirements::Requirement;
-use crate::contract::dedup::key::Key;
-use crate::contract::metric::Metric;
-use crate::contract::metric::answer::Answer;
-use crate::contract::metric::call::MetricCall;
-use crate::contract::metric::instance::Instance;
-use crate::contract::metric::params::{ParamError, Params};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::MetricScore;
-use crate::contract::score::error::MetricError;
-use crate::contract::score::outcome::RowAnswer;
-use crate::contract::spec::MetricSpec;
-use crate::contract::spec::instance_settings::InstanceSettings;
+use crate::contract::{
+    Answer, Example, Instance, InstanceSettings, Key, Metric, MetricCall, MetricError, MetricScore,
+    MetricSpec, ParamError, Params, Prediction, Requirement, RowAnswer,
+};
 use crate::lm::parse_msats;
 
 /// The settings that every metric has.

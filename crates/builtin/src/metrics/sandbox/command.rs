@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Isolation;
-use super::SandboxFiles;
 use super::stages::StageResults;
+use super::{Isolation, SandboxFiles};
 use crate::ParamGroup;
-use crate::contract::declared::requirements::Requirement;
-use crate::contract::score::check::at_least;
+use crate::contract::{Requirement, at_least};
 use crate::sandbox::{Limits, Termination};
 
 /// How the command of a metric runs: its files and limits, its check stage, its isolation.

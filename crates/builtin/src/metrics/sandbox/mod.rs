@@ -10,10 +10,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use self::command::{Command, command_metric};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::check::{Check, Explained, Unscored, within};
-use crate::contract::spec::Side;
-use crate::contract::value_type::{TypeHelp, ValueType};
+use crate::contract::{
+    Check, Example, Explained, Prediction, Side, TypeHelp, Unscored, ValueType, within,
+};
 use crate::metric;
 use crate::metrics::field as fields;
 use crate::sandbox::{

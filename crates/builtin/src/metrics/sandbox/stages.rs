@@ -1,11 +1,10 @@
 //! The command of a row, in one stage or in two: the program, then the check.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::command::{Command, tail};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::check::Unscored;
+use crate::contract::{Example, Prediction, Unscored};
 use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, reserve_temp_space};
 
 /// The subdirectory of `/program` with the files that the program left.
@@ -24,6 +23,14 @@ pub(super) struct StageResults {
 }
 
 impl StageResults {
+    fn new(report: Report, stage: Option<&'static str>) -> Self {
+        Self {
+            report,
+            stage,
+            program_failure: None,
+        }
+    }
+
     /// Returns the last part of the output, where errors usually are.
     pub(super) fn output(&self) -> &str {
         let Report { stdout, stderr, .. } = &self.report;
@@ -50,36 +57,22 @@ impl Command<'_> {
             command: self.command.to_owned(),
             files,
             read_only,
-            folder: (!self.settings.folder.is_empty()).then(|| (&*self.settings.folder).into()),
-            requires: program_of(self.command)
-                .map(str::to_owned)
-                .into_iter()
-                .collect(),
+            folder: self.folder(),
+            requires: requires([self.command]),
             ..self.job()
         };
         match self.check_command() {
             Some(check) => {
-                self.run_stages(
-                    job,
-                    check,
-                    self.settings.check_files.of_row(example, pred)?.0,
-                )
-                .await
+                let (read_only, _) = self.settings.check_files.of_row(example, pred)?;
+                self.run_stages(job, check, read_only).await
             }
-            None => {
-                let report = self
-                    .settings
-                    .isolation
-                    .run(&job)
-                    .await
-                    .map_err(Unscored::because)?;
-                Ok(StageResults {
-                    report,
-                    stage: None,
-                    program_failure: None,
-                })
-            }
+            None => Ok(StageResults::new(self.run_job(&job).await?, None)),
         }
+    }
+
+    async fn run_job(&self, job: &Job) -> Result<Report, Unscored> {
+        let report = self.settings.isolation.run(job).await;
+        report.map_err(Unscored::because)
     }
 
     async fn run_stages(
@@ -97,45 +90,28 @@ impl Command<'_> {
             keep: Some(files),
             ..program
         };
-        let report = self
-            .settings
-            .isolation
-            .run(&program)
-            .await
-            .map_err(Unscored::because)?;
-        let Termination::Exited(code) = report.termination else {
-            return Ok(StageResults {
-                report,
-                stage: Some("program"),
-                program_failure: None,
-            });
+        let results = StageResults::new(self.run_job(&program).await?, Some("program"));
+        let Termination::Exited(code) = results.report.termination else {
+            return Ok(results);
         };
-        write_result(dir.path(), code, &report)
+        write_result(dir.path(), code, &results.report)
             .map_err(|error| io("writing the output", &error))?;
-        let results = StageResults {
-            report,
-            stage: Some("program"),
-            program_failure: None,
-        };
-        let program_failure = self.failure(&results, 0);
         let job = Job {
             command: check.to_owned(),
             read_only,
-            requires: program_of(check).map(str::to_owned).into_iter().collect(),
+            requires: requires([check]),
             program: Some(dir.path().to_owned()),
             ..self.job()
         };
-        let report = self
-            .settings
-            .isolation
-            .run(&job)
-            .await
-            .map_err(Unscored::because)?;
         Ok(StageResults {
-            report,
-            stage: Some("check"),
-            program_failure,
+            program_failure: self.failure(&results, 0),
+            ..StageResults::new(self.run_job(&job).await?, Some("check"))
         })
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        let folder = &self.settings.folder;
+        (!folder.is_empty()).then(|| folder.into())
     }
 
     /// Returns the settings shared by all rows and both stages.
@@ -153,11 +129,10 @@ impl Command<'_> {
     /// Returns the job of a row without its files, with the programs of both stages.
     pub(super) fn preflight_job(&self) -> Job {
         let commands = [Some(self.command), self.check_command()];
-        let programs = commands.into_iter().flatten().filter_map(program_of);
         Job {
-            requires: programs.map(str::to_owned).collect(),
+            requires: requires(commands.into_iter().flatten()),
             // It may name a toolchain.
-            folder: (!self.settings.folder.is_empty()).then(|| (&*self.settings.folder).into()),
+            folder: self.folder(),
             // No file is written to it in the preflight check.
             keep: self.check_command().map(|_| Path::new(FILES).to_owned()),
             ..self.job()
@@ -175,6 +150,12 @@ fn write_result(dir: &Path, code: i32, report: &Report) -> std::io::Result<()> {
 fn io(action: &str, error: &std::io::Error) -> Unscored {
     let (action, reason) = (action.to_owned(), error.to_string());
     Unscored::because(SandboxError::Io { action, reason })
+}
+
+/// Returns the programs that the commands start with.
+fn requires<'c>(commands: impl IntoIterator<Item = &'c str>) -> Vec<String> {
+    let programs = commands.into_iter().filter_map(program_of);
+    programs.map(str::to_owned).collect()
 }
 
 /// Returns the program that a command line starts with, or `None` if it does not start with the plain name

@@ -2,9 +2,7 @@
 
 use super::command::{Command, CommandSettings, command_metric, tail};
 use super::stages::StageResults;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::check::{Explained, Unscored};
-use crate::contract::score::{FeedbackMetric, MetricScore};
+use crate::contract::{Example, Explained, FeedbackMetric, MetricScore, Prediction, Unscored};
 use crate::metric;
 use crate::sandbox::Termination;
 use crate::sandbox::counts::{self, Counts};

@@ -6,7 +6,7 @@ mod tool_params_schema;
 
 use serde_json::Value;
 
-use crate::contract::score::check::Check;
+use crate::contract::Check;
 use crate::json::equality::same_value;
 use crate::metric;
 

@@ -1,7 +1,7 @@
 //! Validation of a tool call's parameters against the tool's JSON Schema.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,13 +11,11 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::contract::score::check::{Check, Unscored};
-use crate::contract::value_type::{TypeHelp, ValueType};
-use crate::deadline;
+use crate::contract::{Check, TypeHelp, Unscored, ValueType};
 use crate::json::depth::{self, TooDeep};
 use crate::messages::escape;
-use crate::metric;
 use crate::syntax::pattern_size::schema_pattern_size;
+use crate::{deadline, metric};
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
 /// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by
@@ -164,31 +162,16 @@ fn describe(error: &ValidationError<'_>) -> String {
     bounded(format_args!("{location}: {error}"))
 }
 
-/// A message, cut at [`MAX_MESSAGE_BYTES`]. What follows is not even written.
+/// A message, cut at [`MAX_MESSAGE_BYTES`].
 fn bounded(message: impl fmt::Display) -> String {
-    struct Bounded(String);
-
-    impl fmt::Write for Bounded {
-        fn write_str(&mut self, part: &str) -> fmt::Result {
-            let left = part.len().min(MAX_MESSAGE_BYTES - self.0.len());
-            let end = (0..=left)
-                .rev()
-                .find(|&at| part.is_char_boundary(at))
-                .unwrap_or(0);
-            self.0.push_str(&part[..end]);
-            if end < part.len() {
-                Err(fmt::Error)
-            } else {
-                Ok(())
-            }
-        }
+    let mut text = message.to_string();
+    if text.len() > MAX_MESSAGE_BYTES {
+        let mut ends = (0..=MAX_MESSAGE_BYTES).rev();
+        let end = ends.find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or(0));
+        text.push_str(" ..");
     }
-
-    let mut text = Bounded(String::new());
-    if write!(text, "{message}").is_err() {
-        text.0.push_str(" ..");
-    }
-    text.0
+    text
 }
 
 /// The compiled JSON Schemas of tools, by name.

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::judge::ChecksParams;
-use crate::contract::score::check::valid_beta;
+use crate::contract::valid_beta;
 use crate::judge::share;
 use crate::metrics::SemanticSimilarity;
 use crate::metrics::rag::share_of;

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::contract::declared::requirements::{Requirement, Requires};
-use crate::contract::rows::field_types::TextOrList;
+use crate::contract::{Requirement, Requires, TextOrList};
 use crate::judge::{IntoModel, Judge, JudgeError, Judged, Rescored, rescored};
 use crate::lm::{Embedder, LmError, LmErrorKind};
 use dsrs_metrics::{judge, metric};
@@ -105,7 +104,7 @@ async fn similarity(
     let cosine = |at: usize| {
         embeddings.cosine(0, at).ok_or_else(|| {
             let reason = "the vector of a question has only zeros, so it has no cosine; use another embedding model";
-            JudgeError::from(LmError::from(LmErrorKind::InvalidReply { reason: reason.to_owned() }))
+            JudgeError::from(LmError::from(LmErrorKind::InvalidReply(reason.to_owned())))
         })
     };
     let cosines = [cosine(1)?, cosine(2)?, cosine(3)?];

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Names, SCHEMA_VERSION, Samples};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{MetricIdentity, ScoreKind};
-use crate::export::run::{Annotator, ExportedRun};
+use crate::export::run::{Annotator, ExportedRun, present};
 use crate::results::MetricFigures;
 
 /// Returns the results of the metrics that have a score, and a note for each other one.
@@ -39,17 +39,6 @@ fn result(
     (metric, figures, score): (&str, &MetricFigures, f64),
 ) -> Value {
     let counts = figures.counts;
-    let mut details = strings([
-        ("scored", counts.scored),
-        ("failed", counts.failed),
-        ("gated", counts.gated),
-        ("skipped", counts.skipped),
-        ("abstained", counts.abstained),
-    ]);
-    details.insert(
-        "failure_score".to_owned(),
-        run.failure_score().to_string().into(),
-    );
     json!({
         "evaluation_result_id": result_id(names, metric),
         "evaluation_name": metric,
@@ -57,31 +46,31 @@ fn result(
         "metric_config": metric_config(run, (metric, figures)),
         "score_details": {
             "score": score,
-            "details": details,
+            "details": {
+                "scored": counts.scored.to_string(),
+                "failed": counts.failed.to_string(),
+                "gated": counts.gated.to_string(),
+                "skipped": counts.skipped.to_string(),
+                "abstained": counts.abstained.to_string(),
+                "failure_score": run.failure_score().to_string(),
+            },
             "uncertainty": uncertainty(figures),
         },
     })
 }
 
 fn uncertainty(figures: &MetricFigures) -> Value {
-    let mut known = Map::new();
-    if let Some(stderr) = figures.uncertainty.stderr() {
-        known.insert(
-            "standard_error".to_owned(),
-            json!({ "value": stderr, "method": "analytic" }),
-        );
-    }
-    if let Some(ci95) = figures.uncertainty.ci95() {
-        let interval = json!({
+    let stderr = figures.uncertainty.stderr();
+    let interval = figures.uncertainty.ci95().map(|ci95| {
+        json!({
             "lower": ci95.low, "upper": ci95.high, "confidence_level": 0.95, "method": figures.method,
-        });
-        known.insert("confidence_interval".to_owned(), interval);
-    }
-    known.insert(
-        "num_samples".to_owned(),
-        (figures.counts.scored + figures.counts.failed).into(),
-    );
-    known.into()
+        })
+    });
+    present(json!({
+        "standard_error": stderr.map(|value| json!({ "value": value, "method": "analytic" })),
+        "confidence_interval": interval,
+        "num_samples": figures.counts.scored + figures.counts.failed,
+    }))
 }
 
 fn metric_config(run: &ExportedRun<'_>, (metric, figures): (&str, &MetricFigures)) -> Value {
@@ -95,59 +84,40 @@ fn metric_config(run: &ExportedRun<'_>, (metric, figures): (&str, &MetricFigures
     };
     // A failed row may count as a score outside the range, and then the mean may be outside too.
     let failure = run.failure_score();
-    let range = range.map(|(min, max)| match figures.counts.failed {
-        0 => (min, max),
-        _ => (min.min(failure), max.max(failure)),
-    });
-    let (min, max) = match range {
-        Some((min, max)) => (json!(min), json!(max)),
-        None => ("-Infinity".into(), "Infinity".into()),
+    let (min, max) = match (range, figures.counts.failed) {
+        (Some((min, max)), 0) => (json!(min), json!(max)),
+        (Some((min, max)), _) => (json!(min.min(failure)), json!(max.max(failure))),
+        (None, _) => ("-Infinity".into(), "Infinity".into()),
     };
-    let mut config = Map::new();
-    let mut add = |key: &str, value: Value| config.insert(key.to_owned(), value);
-    add("evaluation_description", description(run, metric).into());
-    add("metric_id", metric.into());
-    add("metric_name", metric.into());
-    if is_verdict {
-        add("metric_unit", "proportion".into());
-    }
-    add("lower_is_better", run.is_lower_better(metric).into());
-    add(
-        "score_type",
-        if is_verdict { "binary" } else { "continuous" }.into(),
-    );
-    add("min_score", min);
-    add("max_score", max);
-    let parameters = identity
-        .map(MetricIdentity::parameters)
-        .into_iter()
-        .flatten();
-    let parameters: Map<_, _> = parameters
-        .map(|(name, value)| (name.clone(), Value::from(value.clone())))
-        .collect();
-    if !parameters.is_empty() {
-        add("metric_parameters", parameters.into());
-    }
-    match run.annotator(metric) {
-        Annotator::Code => {}
-        Annotator::OfflineJudge => {
-            add("additional_details", json!({ "judge": OFFLINE_JUDGE }));
-        }
+    let parameters = identity.map(MetricIdentity::parameters);
+    let (details, scoring) = match run.annotator(metric) {
+        Annotator::Code => (None, None),
+        Annotator::OfflineJudge => (Some(json!({ "judge": OFFLINE_JUDGE })), None),
         Annotator::Models(models) => {
-            let prompts = identity
-                .map(MetricIdentity::prompts)
-                .unwrap_or_default()
-                .join(", ");
-            add(
-                "llm_scoring",
-                json!({
-                    "judges": models.iter().map(|model| json!({ "model_info": judge(model) })).collect::<Vec<_>>(),
-                    "input_prompt": format!("not in the result file, which has its hash: {prompts}"),
-                }),
-            );
+            let prompts = identity.map(MetricIdentity::prompts).unwrap_or_default();
+            let judges = models
+                .iter()
+                .map(|model| json!({ "model_info": judge(model) }));
+            let scoring = json!({
+                "judges": judges.collect::<Vec<_>>(),
+                "input_prompt": format!("not in the result file, which has its hash: {}", prompts.join(", ")),
+            });
+            (None, Some(scoring))
         }
-    }
-    config.into()
+    };
+    present(json!({
+        "evaluation_description": description(run, metric),
+        "metric_id": metric,
+        "metric_name": metric,
+        "metric_unit": is_verdict.then_some("proportion"),
+        "lower_is_better": run.is_lower_better(metric),
+        "score_type": if is_verdict { "binary" } else { "continuous" },
+        "min_score": min,
+        "max_score": max,
+        "metric_parameters": parameters.filter(|it| !it.is_empty()),
+        "additional_details": details,
+        "llm_scoring": scoring,
+    }))
 }
 
 /// The version and the settings of the metric.
@@ -158,23 +128,15 @@ fn description(run: &ExportedRun<'_>, metric: &str) -> String {
     }
 }
 
-/// `openai:gpt-6-luna at https://..` as a model.
+/// `openai:gpt-6-luna at https://..` as a model. The result file does not contain who operates it.
 fn judge(model: &str) -> Value {
     let (id, endpoint) = model.split_once(" at ").unwrap_or((model, ""));
-    let mut details = unknown_deployment();
-    if !endpoint.is_empty() {
-        details.insert("endpoint".to_owned(), endpoint.into());
-    }
+    let details = present(json!({
+        "deployment_type": "unknown",
+        "model_availability": "unknown",
+        "endpoint": Some(endpoint).filter(|it| !it.is_empty()),
+    }));
     json!({ "name": id, "id": id.replacen(':', "/", 1), "additional_details": details })
-}
-
-/// The result file does not contain who operates a model.
-fn unknown_deployment() -> Map<String, Value> {
-    let fields = ["deployment_type", "model_availability"];
-    fields
-        .map(|field| (field.to_owned(), "unknown".into()))
-        .into_iter()
-        .collect()
 }
 
 fn source_data(run: &ExportedRun<'_>, names: &Names) -> Value {
@@ -183,22 +145,15 @@ fn source_data(run: &ExportedRun<'_>, names: &Names) -> Value {
         .map(|manifest| &*manifest.run.data)
         .unwrap_or_default();
     let described = |file| serde_json::to_value(file).unwrap_or_default().to_string();
-    let files: BTreeMap<String, String> = data
+    let files: BTreeMap<&str, String> = data
         .iter()
-        .map(|file| (file.name.clone(), described(file)))
+        .map(|file| (&*file.name, described(file)))
         .collect();
-    let mut source = json!({ "dataset_name": names.dataset, "source_type": "other" });
-    if let (false, Some(source)) = (files.is_empty(), source.as_object_mut()) {
-        source.insert("additional_details".to_owned(), json!(files));
-    }
-    source
-}
-
-fn strings<const N: usize>(fields: [(&str, u64); N]) -> Map<String, Value> {
-    fields
-        .map(|(name, count)| (name.to_owned(), count.to_string().into()))
-        .into_iter()
-        .collect()
+    present(json!({
+        "dataset_name": names.dataset,
+        "source_type": "other",
+        "additional_details": Some(files).filter(|it| !it.is_empty()),
+    }))
 }
 
 /// The file of the run.
@@ -228,24 +183,17 @@ pub(super) fn document(
         .into_iter()
         .filter(|(name, _)| !KNOWN_TAGS.contains(name))
         .collect();
-    let mut source_metadata = json!({
+    let source_metadata = present(json!({
         "source_name": run.label().unwrap_or("dsrs-metrics"),
         "source_type": "evaluation_run",
         "source_organization_name": names.organization,
         "evaluator_relationship": run.tag("relationship").unwrap_or("other"),
+        "additional_details": Some(tags).filter(|it| !it.is_empty()),
+    }));
+    let deployment = json!({
+        "deployment_type": run.tag("deployment").unwrap_or("unknown"),
+        "model_availability": run.tag("availability").unwrap_or("unknown"),
     });
-    if let (false, Some(fields)) = (tags.is_empty(), source_metadata.as_object_mut()) {
-        fields.insert("additional_details".to_owned(), json!(tags));
-    }
-    let mut deployment = unknown_deployment();
-    for (tag, field) in [
-        ("deployment", "deployment_type"),
-        ("availability", "model_availability"),
-    ] {
-        if let Some(value) = run.tag(tag) {
-            deployment.insert(field.to_owned(), value.into());
-        }
-    }
     let detailed = samples.map(|samples| {
         let path = names.folder.join(names.samples());
         let path = path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");

@@ -6,7 +6,7 @@ use super::aggregate::result_id;
 use super::{Names, SCHEMA_VERSION};
 use crate::contract::MetricIdentity;
 use crate::error::FormatError;
-use crate::export::run::{ExportedRun, LeftOut, Sample};
+use crate::export::run::{ExportedRun, LeftOut, Sample, fields, present, token_usage};
 use crate::import::as_string;
 use crate::messages::hash::sha256;
 use crate::results::{ResultRow, ResultScore};
@@ -31,34 +31,27 @@ pub(super) fn of_row(
                 continue;
             }
         };
-        let mut record = common.clone();
-        let mut add = |key: &str, value: Value| record.insert(key.to_owned(), value);
-        add("evaluation_name", metric.clone().into());
-        add("evaluation_result_id", result_id(names, metric).into());
-        let mut evaluation = json!({
-            "score": value,
-            "is_correct": is_correct(run, (metric, score)),
-        });
-        if let (Some(trajectory), Some(evaluation)) =
-            (&sample.trajectory, evaluation.as_object_mut())
-        {
-            let turns = trajectory
-                .messages()
-                .iter()
+        let turns = |trajectory: &Trajectory| {
+            let messages = trajectory.messages().iter();
+            messages
                 .filter(|it| it.role == Role::Assistant)
-                .count();
-            evaluation.insert("num_turns".to_owned(), turns.max(1).into());
-            evaluation.insert(
-                "tool_calls_count".to_owned(),
-                trajectory.tool_calls().len().into(),
-            );
-        }
-        add("evaluation", evaluation);
-        if let Some(error) = &score.error {
-            add("error", error.clone().into());
-        } else if score.outcome.is_failure() {
-            add("error", score.outcome.name().into());
-        }
+                .count()
+                .max(1)
+        };
+        let trajectory = sample.trajectory.as_ref();
+        let failure = || score.outcome.is_failure().then(|| score.outcome.name());
+        let mut record = common.clone();
+        record.extend(fields(json!({
+            "evaluation_name": metric,
+            "evaluation_result_id": result_id(names, metric),
+            "evaluation": present(json!({
+                "score": value,
+                "is_correct": is_correct(run, (metric, score)),
+                "num_turns": trajectory.map(turns),
+                "tool_calls_count": trajectory.map(|it| it.tool_calls().len()),
+            })),
+            "error": score.error.as_deref().or_else(failure),
+        })));
         records.push(record.into());
     }
     Ok(records)
@@ -83,56 +76,39 @@ fn is_correct(run: &ExportedRun<'_>, (metric, score): (&str, &ResultScore)) -> b
 
 /// What the records of all metrics of a row have.
 fn common(names: &Names, row: &ResultRow, sample: &Sample) -> Map<String, Value> {
-    let mut record = Map::new();
-    let mut add = |key: &str, value: Value| record.insert(key.to_owned(), value);
-    add("schema_version", SCHEMA_VERSION.into());
-    add("evaluation_id", names.evaluation_id.clone().into());
-    add("model_id", names.model.clone().into());
-    add("sample_id", row.id.clone().into());
-    add(
-        "sample_hash",
-        sha256(format!("{}{}", sample.input, sample.target.concat()).as_bytes()).into(),
-    );
-    add(
-        "input",
-        json!({ "raw": sample.input, "reference": sample.target }),
-    );
-    add("answer_attribution", json!([]));
-    match &sample.trajectory {
-        Some(trajectory) => {
-            let calls_tools = !trajectory.tool_calls().is_empty();
-            add(
-                "interaction_type",
-                if calls_tools { "agentic" } else { "multi_turn" }.into(),
-            );
-            add("messages", messages(trajectory));
-        }
-        None => {
-            add("interaction_type", "single_turn".into());
-            let output: Vec<&str> = sample.output.iter().map(String::as_str).collect();
-            add("output", json!({ "raw": output }));
-        }
-    }
-    if let (Some(input), Some(output)) = (row.input_tokens, row.output_tokens) {
-        add(
-            "token_usage",
-            json!({
-                "input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output),
-            }),
-        );
-    }
-    if let Some(seconds) = row.latency_s {
-        add("performance", json!({ "latency_ms": 1000.0 * seconds }));
-    }
-    let attributes: Map<_, _> = row
-        .attributes
-        .iter()
-        .map(|(name, value)| (name.to_owned(), Value::from(as_string(value))))
+    let hashed = format!("{}{}", sample.input, sample.target.concat());
+    let interaction = match &sample.trajectory {
+        Some(trajectory) if trajectory.tool_calls().is_empty() => "multi_turn",
+        Some(_) => "agentic",
+        None => "single_turn",
+    };
+    let output: Vec<&str> = sample.output.iter().map(String::as_str).collect();
+    let output = sample
+        .trajectory
+        .is_none()
+        .then(|| json!({ "raw": output }));
+    let latency = row
+        .latency_s
+        .map(|seconds| json!({ "latency_ms": 1000.0 * seconds }));
+    let attributes = row.attributes.iter();
+    let attributes: Map<String, Value> = attributes
+        .map(|(name, value)| (name.to_owned(), as_string(value).into()))
         .collect();
-    if !attributes.is_empty() {
-        add("metadata", attributes.into());
-    }
-    record
+    fields(json!({
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": names.evaluation_id,
+        "model_id": names.model,
+        "sample_id": row.id,
+        "sample_hash": sha256(hashed.as_bytes()),
+        "input": { "raw": sample.input, "reference": sample.target },
+        "answer_attribution": [],
+        "interaction_type": interaction,
+        "messages": sample.trajectory.as_ref().map(messages),
+        "output": output,
+        "token_usage": token_usage(row),
+        "performance": latency,
+        "metadata": Some(attributes).filter(|it| !it.is_empty()),
+    }))
 }
 
 fn messages(trajectory: &Trajectory) -> Value {
@@ -141,11 +117,6 @@ fn messages(trajectory: &Trajectory) -> Value {
         .iter()
         .enumerate()
         .map(|(turn, message)| {
-            let mut written =
-                json!({ "turn_idx": turn, "role": message.role.as_str(), "content": message.text });
-            let Some(fields) = written.as_object_mut() else {
-                return written;
-            };
             let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
                 let id = call
                     .id
@@ -161,13 +132,14 @@ fn messages(trajectory: &Trajectory) -> Value {
                 };
                 json!({ "id": id, "name": call.name, "arguments": args })
             });
-            if !message.tool_calls.is_empty() {
-                fields.insert("tool_calls".to_owned(), calls.collect());
-            }
-            if let Some(id) = &message.tool_call_id {
-                fields.insert("tool_call_id".to_owned(), json!([id]));
-            }
-            written
+            let calls: Vec<Value> = calls.collect();
+            present(json!({
+                "turn_idx": turn,
+                "role": message.role.as_str(),
+                "content": message.text,
+                "tool_calls": Some(calls).filter(|it| !it.is_empty()),
+                "tool_call_id": message.tool_call_id.as_ref().map(|id| [id]),
+            }))
         });
     messages.collect()
 }

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::ScoreValue;
 use super::header::model;
-use crate::contract::rows::named_values::Fields;
+use crate::contract::Fields;
 use crate::error::FormatError;
-use crate::export::run::{ExportedRun, Sample};
+use crate::export::run::{ExportedRun, Sample, fields, present, token_usage};
 use crate::import::as_string;
 use crate::results::{ResultOutcome, ResultRow, ResultScore};
 use crate::trajectory::Trajectory;
@@ -106,12 +106,7 @@ impl ExportedRun<'_> {
             .iter()
             .map(|(name, it)| (&**name, self.score(name, it)))
             .collect();
-        let usage = row.input_tokens.zip(row.output_tokens).map(|(input, output)| {
-            let tokens = json!({
-                "input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output),
-            });
-            (model(self).to_owned(), tokens)
-        });
+        let usage = token_usage(row).map(|tokens| (model(self).to_owned(), tokens));
         let target = match <[String; 1]>::try_from(sample.target) {
             Ok([target]) => target.into(),
             Err(targets) if targets.is_empty() => "".into(),
@@ -138,31 +133,13 @@ impl ExportedRun<'_> {
             None => ScoreValue::NotScored,
         };
         let mut metadata = score.metadata.clone();
-        let mut add = |key: &str, value: Option<Value>| {
-            metadata.extend(value.map(|value| (key.to_owned(), value)));
-        };
-        add(
-            "passed",
-            score
-                .passed
-                .filter(|_| matches!(value, ScoreValue::Number(_)))
-                .map(Value::from),
-        );
-        add(
-            "parts",
-            Some(&score.parts)
-                .filter(|it| !it.is_empty())
-                .map(|it| json!(it)),
-        );
-        add(
-            "cost_msats",
-            Some(score.cost_msats).filter(|it| *it > 0).map(Value::from),
-        );
-        // inspect_ai has one value, "not scored", for all outcomes without a score.
-        add(
-            "dsrs_metrics_outcome",
-            score.value.is_none().then(|| score.outcome.name().into()),
-        );
+        metadata.extend(fields(json!({
+            "passed": score.passed.filter(|_| matches!(value, ScoreValue::Number(_))),
+            "parts": Some(&score.parts).filter(|it| !it.is_empty()),
+            "cost_msats": Some(score.cost_msats).filter(|it| *it > 0),
+            // inspect_ai has one value, "not scored", for all outcomes without a score.
+            "dsrs_metrics_outcome": score.value.is_none().then(|| score.outcome.name()),
+        })));
         Score {
             value,
             explanation: score.explanation(),
@@ -219,37 +196,31 @@ fn of_trajectory(trajectory: &Trajectory) -> Vec<Value> {
             .iter()
             .any(|it| it.failed && it.id.as_ref() == Some(id))
     };
-    let messages =
-        trajectory
-            .messages()
-            .iter()
-            .enumerate()
-            .map(|(turn, message)| {
-                let mut written = json!({ "role": message.role.as_str(), "content": message.text });
-                let Some(fields) = written.as_object_mut() else {
-                    return written;
-                };
-                let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
-            let id = call.id.clone().unwrap_or_else(|| format!("{turn}-{number}"));
-            let mut written =
-                json!({ "id": id, "function": call.name, "arguments": {}, "type": "function" });
-            match &call.args {
-                args @ Value::Object(_) => written["arguments"] = args.clone(),
-                malformed => written["parse_error"] = as_string(malformed).into(),
-            }
-            written
+    let messages = trajectory.messages().iter().enumerate();
+    let messages = messages.map(|(turn, message)| {
+        let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
+            let id = call.id.clone();
+            let (arguments, error) = match &call.args {
+                args @ Value::Object(_) => (args.clone(), None),
+                malformed => (json!({}), Some(as_string(malformed))),
+            };
+            present(json!({
+                "id": id.unwrap_or_else(|| format!("{turn}-{number}")),
+                "function": call.name,
+                "arguments": arguments,
+                "type": "function",
+                "parse_error": error,
+            }))
         });
-                if !message.tool_calls.is_empty() {
-                    fields.insert("tool_calls".to_owned(), calls.collect());
-                }
-                if let Some(id) = &message.tool_call_id {
-                    fields.insert("tool_call_id".to_owned(), id.clone().into());
-                    if failed(id) {
-                        let error = json!({ "type": "unknown", "message": message.text });
-                        fields.insert("error".to_owned(), error);
-                    }
-                }
-                written
-            });
+        let calls: Vec<Value> = calls.collect();
+        let error = message.tool_call_id.as_ref().filter(|id| failed(id));
+        present(json!({
+            "role": message.role.as_str(),
+            "content": message.text,
+            "tool_calls": Some(calls).filter(|it| !it.is_empty()),
+            "tool_call_id": message.tool_call_id,
+            "error": error.map(|_| json!({ "type": "unknown", "message": message.text })),
+        }))
+    });
     messages.collect()
 }

@@ -1,28 +1,25 @@
 //! The members of a ZIP archive, found entry by entry: they are not trusted, and are too many for a list of names.
 
-use rawzip::{
-    CompressionMethod, Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive,
-};
+use rawzip::{Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 
 use super::header::Header;
-use super::member::{Compression, Entry, Member, Members};
+use super::member::{Entry, Member, Members, Samples};
 use super::{EXPECTED, Log};
 use crate::error::{FormatError, Input};
-use crate::import::places::Places;
 use crate::messages::escape;
 
 /// The folder of samples.
 const SAMPLES: &str = "samples/";
 
 /// Finds the samples and the header of an archive.
-pub(super) fn open(
+pub(super) fn open<'a>(
     members: &mut Members<'_>,
-    archive: &ZipArchive<FileReader>,
-) -> Result<Log, FormatError> {
+    archive: &'a ZipArchive<FileReader>,
+) -> Result<Log<'a>, FormatError> {
     let input = members.input;
     let damaged = |error| damaged(input, &error);
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-    let mut samples = Places::new();
+    let mut samples = Samples::new();
     let (mut header, mut journal) = (None, None);
     let (mut found, mut unread) = (0, None);
     let mut entries = archive.entries(&mut buffer);
@@ -40,16 +37,11 @@ pub(super) fn open(
                 archive.directory_offset()
             )));
         }
-        let compression = match entry.compression_method() {
-            _ if entry.flags().is_encrypted() => Compression::Encrypted,
-            CompressionMethod::STORE => Compression::Stored,
-            CompressionMethod::DEFLATE => Compression::Deflate,
-            CompressionMethod::ZSTD => Compression::Zstandard,
-            other => Compression::Unsupported(other.as_u16()),
-        };
         let member = Member::Entry(Entry {
+            archive,
             place: entry.wayfinder(),
-            compression,
+            compression: entry.compression_method(),
+            is_encrypted: entry.flags().is_encrypted(),
         });
         match &*name {
             "header.json" => header = Some((name, member)),
@@ -72,7 +64,8 @@ pub(super) fn open(
                     }
                     continue;
                 };
-                samples.push(id, epoch, member);
+                let epochs = samples.entry(id.to_owned()).or_default();
+                epochs.insert(epoch, member);
             }
         }
     }
@@ -84,11 +77,11 @@ pub(super) fn open(
     }
     // A log that is being written has only the journal.
     let Some((name, member)) = header.or(journal) else {
-        return Err(match samples.len() {
-            0 => input.whole(format_args!(
+        return Err(match samples.is_empty() {
+            true => input.whole(format_args!(
                 "expected {EXPECTED}, found a ZIP archive without `header.json`"
             )),
-            _ => input.whole("no member `header.json`; expected a log of inspect_ai"),
+            false => input.whole("no member `header.json`; expected a log of inspect_ai"),
         });
     };
     let place = member_name(&name);

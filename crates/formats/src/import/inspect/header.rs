@@ -1,14 +1,13 @@
 //! What was evaluated: the task, the model, the scorers with their options.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::member::Member;
+use super::member::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
-use crate::import::places::Places;
 use crate::import::text::{as_string, parse};
 use crate::messages::escape::names;
 
@@ -66,25 +65,21 @@ impl Header {
     }
 
     /// Describes how many samples, with their epochs, a log of the status `success` lacks.
-    pub(super) fn missing(&self, samples: &Places<Member>) -> Option<String> {
-        let (total, found) = (
-            self.results["total_samples"].as_u64()?,
-            samples.len() as u64,
-        );
+    pub(super) fn missing(&self, samples: &Samples<'_>) -> Option<String> {
+        let total = self.results["total_samples"].as_u64()?;
+        let found = samples.values().map(BTreeMap::len).sum::<usize>() as u64;
         if total == found || self.status() != "success" {
             return None;
         }
-        let present: HashSet<(&str, u32)> = samples
-            .rows()
-            .flatten()
-            .map(|part| (&*part.id, part.number))
-            .collect();
         let ids = items(self.eval.at(["dataset", "sample_ids"]));
         let ids: Vec<String> = ids.flat_map(id_of).collect();
         let each = ids
             .iter()
             .flat_map(|id| (1..=self.epochs()).map(move |epoch| (&**id, epoch)));
-        let missing = each.filter(|it| !present.contains(it));
+        let missing = each.filter(|(id, epoch)| {
+            let epochs = samples.get(*id);
+            epochs.is_none_or(|epochs| !epochs.contains_key(epoch))
+        });
         let missing: Vec<String> = missing
             .map(|(id, epoch)| format!("{id} (epoch {epoch})"))
             .collect();

@@ -1,10 +1,12 @@
 //! The members of an archive and the samples of a JSON log, decompressed within limits.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
-use rawzip::{ErrorKind, FileReader, ZipArchive, ZipArchiveEntryWayfinder};
+use indexmap::IndexMap;
+use rawzip::{CompressionMethod, ErrorKind, FileReader, ZipArchive, ZipArchiveEntryWayfinder};
 use serde_json::value::RawValue;
 
 use crate::error::{FormatError, Input};
@@ -15,111 +17,92 @@ use crate::import::text::{Unique, as_text, with_finite_numbers};
 const MAX_BYTES: u64 = 256 << 20;
 const MAX_RATIO: u64 = 200;
 
-/// The most bytes of one member, and of a JSON log.
+/// The most bytes of one member, of a JSON log, and of what is read of all members.
 pub(super) const MAX_MEMBER: u64 = 2 << 30;
 
 /// A member of an archive, or a sample of a JSON log.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Member {
-    Entry(Entry),
-    Range { start: usize, length: usize },
+#[derive(Clone, Copy)]
+pub(super) enum Member<'a> {
+    Entry(Entry<'a>),
+    Text(&'a str),
 }
 
 /// A member of an archive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub(super) place: ZipArchiveEntryWayfinder,
-    pub(super) compression: Compression,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Compression {
-    Stored,
-    Deflate,
-    Zstandard,
-    Encrypted,
-    Unsupported(u16),
-}
-
-/// The file of a log.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
-    Archive(&'a ZipArchive<FileReader>),
-    Json(&'a str),
+pub(super) struct Entry<'a> {
+    pub(super) archive: &'a ZipArchive<FileReader>,
+    pub(super) place: ZipArchiveEntryWayfinder,
+    pub(super) compression: CompressionMethod,
+    pub(super) is_encrypted: bool,
 }
 
-/// The members of a log.
+/// The samples of a log by their ids and epochs. Of a sample that was evaluated again, the last one is read, as by inspect_ai.
+pub(super) type Samples<'a> = IndexMap<String, BTreeMap<u32, Member<'a>>>;
+
+/// Reads the members of a log.
 pub(super) struct Members<'a> {
     pub(super) input: Input<'a>,
-    source: Source<'a>,
     /// The number of bytes of the file.
-    size: u64,
+    pub(super) size: u64,
     /// The number of bytes that were decompressed.
-    read: u64,
+    pub(super) read: u64,
+    /// The number of bytes that stay in memory.
+    pub(super) kept: usize,
 }
 
-impl<'a> Members<'a> {
-    pub(super) fn new(input: Input<'a>, source: Source<'a>, size: u64) -> Self {
-        Self {
-            input,
-            source,
-            size,
-            read: 0,
-        }
-    }
-
-    /// Allows that all members are read once more.
-    pub(super) fn rewind(&mut self) {
-        self.read = 0;
-    }
-
+impl Members<'_> {
     /// Returns an object with these fields of a member. `place` names it.
     pub(super) fn fields(
         &mut self,
-        member: Member,
+        member: Member<'_>,
         keep: &[&str],
         place: &str,
     ) -> Result<String, FormatError> {
         let input = self.input;
         let invalid = |reason: String| input.invalid(place, reason);
         let of_text = |text: &str| kept(&fields(text)?, keep);
-        match (self.source, member) {
-            (Source::Json(text), Member::Range { start, length }) => {
-                of_text(&text[start..start + length]).map_err(invalid)
-            }
-            (Source::Archive(archive), Member::Entry(entry)) => {
-                let bytes = self.content(archive, entry).map_err(invalid)?;
-                let text = as_text(&bytes).map_err(invalid)?;
-                of_text(&with_finite_numbers(text)).map_err(invalid)
-            }
-            _ => Err(invalid("not a member of this file".to_owned())),
+        let kept = match member {
+            Member::Text(text) => of_text(text),
+            Member::Entry(entry) => self.content(entry).and_then(|bytes| {
+                let text = as_text(&bytes)?;
+                of_text(&with_finite_numbers(text))
+            }),
+        };
+        let kept = kept.map_err(invalid)?;
+        self.kept += kept.len();
+        match self.kept as u64 > MAX_MEMBER {
+            true => Err(invalid(format!(
+                "the members so far have more than {} MiB without their events",
+                MAX_MEMBER >> 20
+            ))),
+            false => Ok(kept),
         }
     }
 
     /// Returns the content of a member, whose length and checksum are those of the directory.
-    fn content(
-        &mut self,
-        archive: &ZipArchive<FileReader>,
-        Entry { place, compression }: Entry,
-    ) -> Result<Vec<u8>, String> {
-        let entry = archive
-            .get_entry(place)
+    fn content(&mut self, entry: Entry<'_>) -> Result<Vec<u8>, String> {
+        let opened = entry
+            .archive
+            .get_entry(entry.place)
             .map_err(|_| "no member at its offset; copy the file again")?;
-        let raw = BufReader::with_capacity(1 << 16, entry.reader());
-        let content: Box<dyn Read> = match compression {
-            Compression::Encrypted => {
-                return Err("encrypted; write the log without a password".to_owned());
+        if entry.is_encrypted {
+            return Err("encrypted; write the log without a password".to_owned());
+        }
+        let raw = BufReader::with_capacity(1 << 16, opened.reader());
+        let content: Box<dyn Read> = match entry.compression {
+            CompressionMethod::STORE => Box::new(opened.verifying_reader(raw)),
+            CompressionMethod::DEFLATE => {
+                Box::new(opened.verifying_reader(DeflateDecoder::new(raw)))
             }
-            Compression::Unsupported(method) => {
-                return Err(format!(
-                    "compressed with method {method}; expected stored (0), deflate (8) or Zstandard (93)"
-                ));
-            }
-            Compression::Stored => Box::new(entry.verifying_reader(raw)),
-            Compression::Deflate => Box::new(entry.verifying_reader(DeflateDecoder::new(raw))),
-            Compression::Zstandard => {
+            CompressionMethod::ZSTD => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(raw);
-                Box::new(entry.verifying_reader(decoder.map_err(|error| damage(&error))?))
+                Box::new(opened.verifying_reader(decoder.map_err(|error| damage(&error))?))
+            }
+            other => {
+                return Err(format!(
+                    "compressed with method {}; expected stored (0), deflate (8) or Zstandard (93)",
+                    other.as_u16()
+                ));
             }
         };
         let limit = MAX_BYTES.max(self.size.saturating_mul(MAX_RATIO));

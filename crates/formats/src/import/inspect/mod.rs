@@ -12,7 +12,7 @@ mod sample;
 mod score;
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ZipArchive};
@@ -21,13 +21,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::header::Header;
-use self::member::{MAX_MEMBER, Member, Members, Source};
-use self::member::{fields, kept};
+use self::member::{MAX_MEMBER, Member, Members, Samples, fields, kept};
 use self::rows::Rows;
 use self::sample::id_of;
 use super::detect::other_format;
 use super::format::Epochs;
-use super::places::Places;
+use super::scores::by_id;
 use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
 
@@ -35,9 +34,9 @@ use crate::error::{FormatError, Input};
 const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
 
 /// The samples of a log, with the parts of its header.
-struct Log {
+struct Log<'a> {
     header: Header,
-    samples: Places<Member>,
+    samples: Samples<'a>,
     /// The first member in the folder of samples whose name is not that of a sample.
     unread: Option<String>,
 }
@@ -47,66 +46,54 @@ const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
-    let mut opened = File::open(file).map_err(|error| input.unreadable(error))?;
-    let size = opened
-        .metadata()
-        .map_err(|error| input.unreadable(error))?
-        .len();
+    let mut opened = File::open(file).map_err(|error| input.whole(error))?;
+    let metadata = opened.metadata().map_err(|error| input.whole(error))?;
+    let mut members = Members {
+        input,
+        size: metadata.len(),
+        read: 0,
+        kept: 0,
+    };
     let mut magic = [0; 4];
-    let is_short = opened.read_exact(&mut magic).is_err();
-    opened
-        .seek(SeekFrom::Start(0))
-        .map_err(|error| input.unreadable(error))?;
-    if is_short {
-        return Err(other_format(
-            input,
-            EXPECTED,
-            input.whole("fewer than 4 bytes"),
-        ));
+    if opened.read_exact(&mut magic).is_err() {
+        let short = input.whole("fewer than 4 bytes");
+        return Err(other_format(input, EXPECTED, short));
     }
     if !ARCHIVE.contains(&&magic[..]) {
-        let mut bytes = Vec::new();
-        opened
-            .take(MAX_MEMBER + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| input.unreadable(error))?;
+        let bytes = input.read(MAX_MEMBER)?;
         if bytes.len() as u64 > MAX_MEMBER {
             let limit = MAX_MEMBER >> 20;
             return Err(input.whole(format_args!("longer than {limit} MiB; write it as `.eval`")));
         }
         let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
         let text = with_finite_numbers(text);
-        let log = json_log(input, &text)?;
-        let mut members = Members::new(input, Source::Json(&text), size);
-        return convert(log, &mut members, out, epochs);
+        return convert(json_log(input, &text)?, &mut members, out, epochs);
     }
+    opened.rewind().map_err(|error| input.whole(error))?;
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let archive = ZipArchive::from_file(opened, &mut buffer);
     let archive = archive.map_err(|error| archive::damaged(input, &error))?;
-    let mut members = Members::new(input, Source::Archive(&archive), size);
     let log = archive::open(&mut members, &archive)?;
     convert(log, &mut members, out, epochs)
 }
 
 fn convert(
-    mut log: Log,
+    mut log: Log<'_>,
     members: &mut Members<'_>,
     out: &Path,
     epochs: Epochs,
 ) -> Result<Vec<String>, FormatError> {
-    if log.samples.len() == 0 {
+    if log.samples.is_empty() {
         let status = log.header.status();
         let reason = format_args!("no sample in the log, whose status is `{status}`");
         return Err(members.input.whole(reason));
     }
-    log.samples.sort();
-    // Of a sample that was evaluated again, inspect_ai reads the last one too.
-    log.samples.keep_last();
+    log.samples.sort_by(|a, _, b, _| by_id(a, b));
     Rows::new(log.header, epochs).write(members, &log.samples, log.unread, out)
 }
 
 /// Finds the samples and the header of a JSON log.
-fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
+fn json_log<'t>(input: Input<'_>, text: &'t str) -> Result<Log<'t>, FormatError> {
     #[derive(Deserialize)]
     struct Key {
         id: Value,
@@ -122,19 +109,18 @@ fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
     let header = kept(&of_log, &Header::FIELDS)
         .and_then(|header| Header::parse(&header))
         .map_err(|reason| other_format(input, EXPECTED, input.whole(reason)))?;
-    let written: Vec<&RawValue> = match of_log.0.get("samples") {
+    let written: Vec<&'t RawValue> = match of_log.0.get("samples") {
         Some(samples) => serde_json::from_str(samples.get()).unwrap_or_default(),
         None => Vec::new(),
     };
-    let mut samples = Places::new();
+    let mut samples = Samples::new();
     for (number, sample) in written.into_iter().enumerate() {
         let invalid = |reason| input.invalid(format_args!("sample {}", number + 1), reason);
         let sample = sample.get();
         let key: Key = parse(sample.as_bytes()).map_err(invalid)?;
         let id = id_of(&key.id).map_err(invalid)?;
-        let start = sample.as_ptr().addr() - text.as_ptr().addr();
-        let length = sample.len();
-        samples.push(&id, key.epoch, Member::Range { start, length });
+        let epochs = samples.entry(id).or_default();
+        epochs.insert(key.epoch, Member::Text(sample));
     }
     Ok(Log {
         header,

@@ -1,21 +1,20 @@
 //! The rows of a log: a row for each sample with its epochs, or for each epoch.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value};
 
 use super::header::Header;
-use super::member::{Member, Members};
+use super::member::{Member, Members, Samples};
 use super::sample::Sample;
 use crate::contract::{Fields, Outcome};
 use crate::error::FormatError;
 use crate::import::format::Epochs;
-use crate::import::places::{Part, Places};
-use crate::import::scores::Completeness;
-use crate::import::scores::MetricNames;
+use crate::import::scores::{MetricNames, complete};
 use crate::messages::escape;
-use crate::results::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
+use crate::results::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 
 /// Converts the samples of a log.
 pub(super) struct Rows {
@@ -24,7 +23,8 @@ pub(super) struct Rows {
     names: MetricNames,
     /// The metrics so far: the scorer, and the element of its score.
     metrics: IndexMap<String, (String, Option<String>)>,
-    complete: Completeness,
+    /// The samples that failed: the numbers of their rows and attempts, and their errors.
+    errors: Vec<(usize, usize, String)>,
     /// The numbers of epochs that failed, and that were invalidated.
     failed: u64,
     invalidated: u64,
@@ -37,7 +37,7 @@ impl Rows {
             epochs,
             names: MetricNames::default(),
             metrics: IndexMap::new(),
-            complete: Completeness::default(),
+            errors: Vec::new(),
             failed: 0,
             invalidated: 0,
         }
@@ -46,18 +46,14 @@ impl Rows {
     pub(super) fn write(
         mut self,
         members: &mut Members<'_>,
-        samples: &Places<Member>,
+        samples: &Samples<'_>,
         unread: Option<String>,
         out: &Path,
     ) -> Result<Vec<String>, FormatError> {
         let input = members.input;
-        let (rows, most_epochs) = loop {
-            let pass = self.pass(members, samples, out)?;
-            if self.complete.is_whole() {
-                break pass;
-            }
-            members.rewind();
-        };
+        let rows = self.rows(members, samples)?;
+        let most_epochs = rows.iter().map(|row| row.attempts.len()).max();
+        let most_epochs = most_epochs.unwrap_or(1);
         let mut notes = self.notes();
         let missing = self.header.missing(samples);
         let is_partial = self.header.status() != "success" || missing.is_some();
@@ -85,33 +81,27 @@ impl Rows {
             is_partial,
             tags: self.header.tags(),
         };
-        rows.finish(run).map_err(|error| input.output(error))?;
+        write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
         Ok(notes)
     }
 
-    /// Writes all rows, and returns the largest number of epochs of one.
-    fn pass(
+    fn rows(
         &mut self,
         members: &mut Members<'_>,
-        samples: &Places<Member>,
-        out: &Path,
-    ) -> Result<(ForeignRows, usize), FormatError> {
-        let input = members.input;
-        let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
-        (self.failed, self.invalidated) = (0, 0);
-        // A sample that failed has each metric of the log, and only the last sample may name the last metric.
-        let (mut failed, mut most_epochs) = (Vec::new(), 1);
-        for (number, parts) in self.each_row(samples).enumerate() {
-            most_epochs = most_epochs.max(parts.len());
-            match self.row(members, parts, false)? {
-                Some(mut row) => {
-                    if self.epochs == Epochs::Repeats {
-                        self.complete.complete(&mut row);
-                    }
-                    rows.add(number as u64, row)
-                        .map_err(|error| input.output(error))?;
-                }
-                None => failed.push((number as u64, parts)),
+        samples: &Samples<'_>,
+    ) -> Result<Vec<ForeignRow>, FormatError> {
+        let mut rows = Vec::new();
+        for (id, epochs) in samples {
+            let epochs: Vec<_> = epochs
+                .iter()
+                .map(|(epoch, member)| (*epoch, *member))
+                .collect();
+            let size = match self.epochs {
+                Epochs::Repeats => epochs.len(),
+                Epochs::Rows => 1,
+            };
+            for epochs in epochs.chunks(size) {
+                rows.push(self.row(members, (rows.len(), id), epochs)?);
             }
         }
         if self.metrics.is_empty() {
@@ -120,42 +110,34 @@ impl Rows {
                 self.metrics.insert(name, (scorer, None));
             }
         }
-        for (number, parts) in failed {
-            if let Some(mut row) = self.row(members, parts, true)? {
-                if self.epochs == Epochs::Repeats {
-                    self.complete.complete(&mut row);
-                }
-                rows.add(number, row).map_err(|error| input.output(error))?;
+        if self.epochs == Epochs::Repeats {
+            // A sample that failed has each metric of the log, and only the last sample may name the last metric.
+            for (row, attempt, error) in std::mem::take(&mut self.errors) {
+                let failed = Outcome::ProgramFailed {
+                    error: error.into(),
+                };
+                let names = self.metrics.keys().cloned();
+                rows[row].attempts[attempt].outcomes =
+                    names.map(|name| (name, failed.clone())).collect();
             }
+            complete(&mut rows, &HashSet::new());
         }
-        Ok((rows, most_epochs))
+        Ok(rows)
     }
 
-    /// Returns the epochs of each row.
-    fn each_row<'p>(
-        &self,
-        samples: &'p Places<Member>,
-    ) -> Box<dyn Iterator<Item = &'p [Part<Member>]> + 'p> {
-        match self.epochs {
-            Epochs::Repeats => Box::new(samples.rows()),
-            Epochs::Rows => Box::new(samples.rows().flat_map(|parts| parts.chunks(1))),
-        }
-    }
-
-    /// Returns a row, or `None` if an epoch failed and not all metrics are known yet.
     fn row(
         &mut self,
         members: &mut Members<'_>,
-        parts: &[Part<Member>],
-        are_all_known: bool,
-    ) -> Result<Option<ForeignRow>, FormatError> {
+        (number, id): (usize, &str),
+        epochs: &[(u32, Member<'_>)],
+    ) -> Result<ForeignRow, FormatError> {
         let mut row = ForeignRow::default();
         let (mut limits, mut invalidated) = (Vec::new(), Vec::new());
-        let is_numbered = self.header.epochs() > 1 || parts.len() > 1;
+        let is_numbered = self.header.epochs() > 1 || epochs.len() > 1;
         let mut failed = false;
-        for part in parts {
-            let place = format!("sample {}, epoch {}", escape::name(&part.id), part.number);
-            let text = members.fields(part.place, &Sample::FIELDS, &place)?;
+        for (epoch, member) in epochs {
+            let place = format!("sample {}, epoch {epoch}", escape::name(id));
+            let text = members.fields(*member, &Sample::FIELDS, &place)?;
             let parsed = Sample::parse(&text).and_then(|sample| Ok((sample.id()?, sample)));
             let (id, mut sample) =
                 parsed.map_err(|reason| members.input.invalid(&place, reason))?;
@@ -174,7 +156,7 @@ impl Rows {
                 limits.push(numbered(
                     limit,
                     sample.epoch,
-                    is_numbered && parts.len() > 1,
+                    is_numbered && epochs.len() > 1,
                 ));
             }
             if sample.is_invalidated() {
@@ -183,12 +165,17 @@ impl Rows {
             failed |= sample.error().is_some();
             let run = sample.run(self.header.model());
             let (outcomes, pred) = match (sample.error(), self.epochs) {
+                (None, _) => (self.outcomes(&mut sample), sample.pred()),
+                (Some(error), Epochs::Repeats) => {
+                    let error = error.to_owned();
+                    self.errors.push((number, row.attempts.len(), error));
+                    (IndexMap::new(), None)
+                }
                 // It is scored again, and has nothing to score.
                 (Some(error), Epochs::Rows) => {
                     row.attributes.insert("error", error);
                     (IndexMap::new(), Some(Value::Object(Map::new())))
                 }
-                _ => (self.outcomes(&mut sample), sample.pred()),
             };
             row.attempts.push(RowAttempt {
                 pred,
@@ -197,13 +184,10 @@ impl Rows {
             });
         }
         self.failed += u64::from(failed);
-        if failed && !are_all_known && self.epochs == Epochs::Repeats {
-            return Ok(None);
-        }
         self.invalidated += invalidated.len() as u64;
         add_notes(&mut row.attributes, "limit", limits);
         add_notes(&mut row.attributes, "invalidated_epochs", invalidated);
-        Ok(Some(row))
+        Ok(row)
     }
 
     /// Sets the id. A row for one epoch has the sample's id and the number of the epoch.
@@ -219,16 +203,6 @@ impl Rows {
     }
 
     fn outcomes(&mut self, sample: &mut Sample) -> IndexMap<String, Outcome> {
-        if let Some(error) = sample.error() {
-            let error = Outcome::ProgramFailed {
-                error: error.into(),
-            };
-            return self
-                .metrics
-                .keys()
-                .map(|name| (name.clone(), error.clone()))
-                .collect();
-        }
         let mut outcomes = IndexMap::new();
         for (scorer, score) in sample.scores.take().into_iter().flat_map(|scores| scores.0) {
             for (element, outcome) in score.outcomes(&scorer) {

@@ -6,8 +6,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::score::Score;
-use super::score::{Attachments, text_of, trajectory};
+use super::score::{Attachments, Score, text_of, trajectory};
 use crate::contract::ProgramRun;
 use crate::import::scores::program_run;
 use crate::import::text::{Unique, parse};

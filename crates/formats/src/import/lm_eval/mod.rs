@@ -4,23 +4,24 @@
 //! document and one filter, and the lines of a filter follow those of another one: `mod.rs` joins them, and
 //! `run.rs` reads the results.
 
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
-use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::BufReader;
 use std::path::Path;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use self::run::{OfTask, Run};
+use self::run::OfTask;
 use super::detect::other_format;
-use super::places::{Part, Places};
-use super::scores::{Completeness, MetricNames, invalid, scored};
+use super::scores::{MetricNames, by_id, complete, invalid, scored};
 use super::text::{Lines, Unique, parse};
 use crate::contract::{Fields, Outcome};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
-use crate::results::{ForeignRow, ForeignRows, RowAttempt};
+use crate::results::{ForeignRow, RowAttempt, write_foreign_rows};
 
 mod run;
 
@@ -33,47 +34,28 @@ const NO_FILTER: &str = "none";
 /// The most filters of a task.
 const MAX_FILTERS: usize = 1_000;
 
-/// A line of the file.
-#[derive(Clone, Copy)]
-struct Line {
-    offset: u64,
-    length: u32,
-    number: u64,
-}
+/// The samples of a document by their filters, each with the number of its line.
+type Samples = BTreeMap<usize, (u64, Sample)>;
 
 pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
-    let opened = File::open(file).map_err(|error| input.unreadable(error))?;
-    let (lines, filters) = index(input, &opened)?;
-    let mut converter = Converter {
-        input,
-        file: opened,
-        filters,
-        names: MetricNames::default(),
-        metrics: IndexMap::new(),
-        complete: Completeness::default(),
-        skipped: IndexSet::new(),
-        line: Vec::new(),
-    };
-    let rows = loop {
-        let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
-        for row in lines.rows() {
-            let mut row = converter.row(&row[0].id, row)?;
-            converter.complete.complete(&mut row);
-            rows.add(rows.len(), row)
-                .map_err(|error| input.output(error))?;
-        }
-        if converter.complete.is_whole() {
-            break rows;
-        }
-    };
+    let (documents, filters) = read(input)?;
+    let mut converter = Converter::new(filters);
+    documents
+        .values()
+        .for_each(|samples| converter.find_metrics(samples));
+    let mut rows: Vec<ForeignRow> = documents
+        .into_iter()
+        .map(|(id, samples)| converter.row(id, samples))
+        .collect();
+    complete(&mut rows, &HashSet::new());
     let Converter {
         metrics,
         mut skipped,
         ..
     } = converter;
     skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
-    let (run, mut notes) = Run::read(input)?.finish(&metrics);
+    let (run, mut notes) = run::read(input, &metrics)?;
     if metrics.is_empty() {
         notes.push("no metric has a number in any sample".to_owned());
     }
@@ -83,155 +65,127 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
             escape::names(skipped.iter().map(String::as_str))
         ));
     }
-    rows.finish(run).map_err(|error| input.output(error))?;
+    write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
     Ok(notes)
 }
 
-/// Finds the lines of each document, and the filters in the order of the file.
-fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String>), FormatError> {
-    #[derive(Deserialize)]
-    struct Key {
-        doc_id: Option<Value>,
-        filter: Option<String>,
-    }
-    let (mut places, mut filters) = (Places::new(), IndexSet::new());
+/// Reads the samples of each document, and the filters in the order of the file.
+fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>), FormatError> {
+    let file = File::open(input.file).map_err(|error| input.whole(error))?;
+    let (mut documents, mut filters) = (IndexMap::<_, Samples>::new(), IndexSet::new());
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
-    while lines.read_next().map_err(|error| input.unreadable(error))? {
+    while lines.read_next().map_err(|error| input.whole(error))? {
         let at = format_args!("line {}", lines.number);
-        let parsed = parse::<Key>(&lines.line);
-        let is_first = places.len() == 0;
-        let key = match parsed {
-            Ok(key) => key,
-            Err(reason) => {
-                let own = input.invalid(at, reason);
-                return Err(if is_first {
-                    other_format(input, EXPECTED, own)
-                } else {
-                    own
-                });
+        let parsed = parse::<Sample>(&lines.line).and_then(|mut sample| Ok((sample.id()?, sample)));
+        let (id, mut sample) = parsed.map_err(|reason| {
+            let own = input.invalid(at, reason);
+            match documents.is_empty() {
+                true => other_format(input, EXPECTED, own),
+                false => own,
             }
-        };
-        let id = match key.doc_id {
-            Some(Value::String(id)) => id,
-            Some(Value::Number(id)) => id.to_string(),
-            _ => {
-                let reason = "no `doc_id`; expected a sample of lm-eval, whose `doc_id` is a number or a string";
-                let own = input.invalid(at, reason);
-                return Err(if is_first {
-                    other_format(input, EXPECTED, own)
-                } else {
-                    own
-                });
-            }
-        };
-        let filter = key.filter.unwrap_or_else(|| NO_FILTER.to_owned());
-        let (filter, _) = filters.insert_full(filter);
+        })?;
+        let filter = sample.filter.take();
+        let (filter, _) = filters.insert_full(filter.unwrap_or_else(|| NO_FILTER.to_owned()));
         if filters.len() > MAX_FILTERS {
             return Err(input.invalid(at, format_args!("more than {MAX_FILTERS} filters")));
         }
-        let (length, offset) = (lines.line.len() as u32, lines.offset);
-        places.push(
-            &id,
-            filter as u32,
-            Line {
-                offset,
-                length,
-                number: lines.number,
-            },
-        );
+        let samples = documents.entry(id.clone()).or_default();
+        if let Some((first, _)) = samples.insert(filter, (lines.number, sample)) {
+            let id = escape::name(&id);
+            return Err(input.invalid(
+                at,
+                format_args!(
+                    "a second sample of document `{id}`, first in line {first}; write the samples of one task"
+                ),
+            ));
+        }
     }
-    if places.len() == 0 {
+    if documents.is_empty() {
         return Err(other_format(
             input,
             EXPECTED,
             input.whole("no sample in the file"),
         ));
     }
-    places.sort();
-    if let Some([first, second]) = places.duplicate() {
-        return Err(input.invalid(
-            format_args!("line {}", second.place.number),
-            format_args!(
-                "a second sample of document `{}`, first in line {}; write the samples of one task",
-                escape::name(&first.id),
-                first.place.number
-            ),
-        ));
-    }
-    Ok((places, filters))
+    documents.sort_by(|a, _, b, _| by_id(a, b));
+    Ok((documents, filters))
 }
 
-struct Converter<'a> {
-    input: Input<'a>,
-    file: File,
+struct Converter {
     filters: IndexSet<String>,
     names: MetricNames,
     metrics: IndexMap<String, OfTask>,
-    complete: Completeness,
     /// Metrics whose values are not numbers, such as pairs for a score of all rows.
     skipped: IndexSet<String>,
-    line: Vec<u8>,
 }
 
-impl Converter<'_> {
-    fn row(&mut self, id: &str, parts: &[Part<Line>]) -> Result<ForeignRow, FormatError> {
-        let (mut row, mut attempt) = (ForeignRow::default(), RowAttempt::default());
-        let mut answers = Map::new();
-        let mut pred = Map::new();
-        for (place, part) in parts.iter().enumerate() {
-            let mut sample = self.sample(part.place)?;
-            let filter = self
-                .filters
-                .get_index(part.number as usize)
-                .map_or("", String::as_str);
-            let filter = filter.to_owned();
-            let element = Some(&*filter).filter(|it| self.filters.len() > 1 || *it != NO_FILTER);
+impl Converter {
+    fn new(filters: IndexSet<String>) -> Self {
+        Self {
+            filters,
+            names: MetricNames::default(),
+            metrics: IndexMap::new(),
+            skipped: IndexSet::new(),
+        }
+    }
+
+    /// Returns the name of a metric, which has a filter unless the file has none.
+    fn name(&mut self, metric: &str, filter: usize) -> String {
+        let element = &*self.filters[filter];
+        let element = Some(element).filter(|it| self.filters.len() > 1 || *it != NO_FILTER);
+        self.names.name(metric, element)
+    }
+
+    /// Adds the metrics whose values are numbers.
+    fn find_metrics(&mut self, samples: &Samples) {
+        for (filter, (_, sample)) in samples {
             for (metric, value) in sample.scores() {
-                let name = self.names.name(&metric, element);
-                let outcome = match outcome(&metric, &value) {
+                let name = self.name(metric, *filter);
+                if outcome(metric, value).is_some() {
+                    let filter = &self.filters[*filter];
+                    self.metrics.entry(name).or_insert_with(|| OfTask {
+                        metric: metric.to_owned(),
+                        filter: filter.clone(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn row(&mut self, id: String, samples: Samples) -> ForeignRow {
+        let (mut row, mut attempt) = (ForeignRow::default(), RowAttempt::default());
+        let (mut pred, mut answers) = (None, Map::new());
+        for (filter, (_, mut sample)) in samples {
+            for (metric, value) in sample.scores() {
+                let name = self.name(metric, filter);
+                let outcome = match outcome(metric, value) {
                     Some(outcome) => outcome,
                     // Other rows have numbers.
-                    None if self.complete.contains(&name) => invalid(&metric, &value),
+                    None if self.metrics.contains_key(&name) => invalid(metric, value),
                     None => {
-                        self.skipped.insert(metric);
+                        self.skipped.insert(metric.to_owned());
                         continue;
                     }
                 };
-                self.metrics.entry(name.clone()).or_insert_with(|| OfTask {
-                    metric,
-                    filter: filter.clone(),
-                });
                 attempt.outcomes.insert(name, outcome);
             }
             let answer = sample.prediction();
-            answers.insert(filter, answer.get("answer").cloned().unwrap_or_default());
-            if place == 0 {
+            let value = answer.get("answer").cloned().unwrap_or_default();
+            answers.insert(self.filters[filter].clone(), value);
+            if pred.is_none() {
                 row.gold = sample.gold();
                 row.attributes = Fields::from_iter(sample.hashes());
-                pred = answer;
+                pred = Some(answer);
             }
         }
-        if parts.len() > 1 {
+        let mut pred = pred.unwrap_or_default();
+        if answers.len() > 1 {
             pred.insert("filters".to_owned(), Value::Object(answers));
         }
         attempt.pred = Some(Value::Object(pred));
-        id.clone_into(&mut row.id);
+        row.id = id;
         row.attempts = vec![attempt];
-        Ok(row)
-    }
-
-    fn sample(&mut self, line: Line) -> Result<Sample, FormatError> {
-        let Line {
-            offset,
-            length,
-            number,
-        } = line;
-        self.line.resize(length as usize, 0);
-        let read = self.file.seek(SeekFrom::Start(offset));
-        read.and_then(|_| self.file.read_exact(&mut self.line))
-            .map_err(|error| self.input.unreadable(error))?;
-        let invalid = |reason| self.input.invalid(format_args!("line {number}"), reason);
-        parse(&self.line).map_err(invalid)
+        row
     }
 }
 
@@ -251,33 +205,40 @@ pub(super) struct Sample {
     doc_hash: Option<String>,
     prompt_hash: Option<String>,
     target_hash: Option<String>,
-    // Not read, and no metrics.
-    #[serde(default, rename = "doc_id")]
-    _doc_id: Value,
+    doc_id: Option<Value>,
+    filter: Option<String>,
+    // Not read, and no metric.
     #[serde(default, rename = "resps")]
-    _resps: Value,
-    #[serde(default, rename = "filter")]
-    _filter: Value,
+    _resps: IgnoredAny,
     #[serde(flatten)]
     others: Unique<Value>,
 }
 
 impl Sample {
-    /// Removes the metrics with their values: those that the sample names, or else all numbers.
-    pub(super) fn scores(&mut self) -> Vec<(String, Value)> {
-        let others = std::mem::take(&mut self.others.0);
+    /// Removes the id of the document.
+    fn id(&mut self) -> Result<String, String> {
+        match self.doc_id.take() {
+            Some(Value::String(id)) => Ok(id),
+            Some(Value::Number(id)) => Ok(id.to_string()),
+            _ => Err(
+                "no `doc_id`; expected a sample of lm-eval, whose `doc_id` is a number or a string"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Returns the metrics with their values: those that the sample names, or else all numbers.
+    fn scores(&self) -> Vec<(&str, &Value)> {
+        let others = self.others.0.iter();
         match &self.metrics {
             Some(names) => names
                 .iter()
-                .map(|name| (name.clone(), others.get(name).cloned().unwrap_or_default()))
+                .map(|name| (&**name, self.others.0.get(name).unwrap_or(&Value::Null)))
                 .collect(),
-            None => {
-                let is_number = |value: &Value| value.is_number() || value.is_boolean();
-                others
-                    .into_iter()
-                    .filter(|(_, value)| is_number(value))
-                    .collect()
-            }
+            None => others
+                .filter(|(_, value)| value.is_number() || value.is_boolean())
+                .map(|(name, value)| (&**name, value))
+                .collect(),
         }
     }
 

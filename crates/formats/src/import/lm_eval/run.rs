@@ -1,9 +1,6 @@
 //! What lm-eval measured: `results_DATE.json` beside the samples.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -21,13 +18,6 @@ pub(super) struct OfTask {
     pub(super) filter: String,
 }
 
-/// The task of the samples, and the results of the run that has it.
-pub(super) struct Run {
-    task: String,
-    /// The name of the file of results, and its content if it exists.
-    results: Option<(PathBuf, Option<Results>)>,
-}
-
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Results {
@@ -43,62 +33,41 @@ struct Results {
     chat_template_sha: Value,
 }
 
-impl Run {
-    /// Reads the results of the same date, if the file has the name that lm-eval gives it.
-    pub(super) fn read(input: Input<'_>) -> Result<Self, FormatError> {
-        let name = input.file.file_name().unwrap_or_default().to_string_lossy();
-        let Some((task, date)) = name
-            .strip_prefix("samples_")
-            .and_then(|name| name.strip_suffix(".jsonl"))
-            .and_then(|name| name.rsplit_once('_'))
-        else {
-            return Ok(Self {
-                task: name.trim_end_matches(".jsonl").to_owned(),
-                results: None,
-            });
-        };
-        let path = input.file.with_file_name(format!("results_{date}.json"));
-        let mut text = Vec::new();
-        let read =
-            File::open(&path).and_then(|file| file.take(ROW_LIMIT as u64).read_to_end(&mut text));
-        let results = match read {
-            Ok(_) => {
-                let beside = Input { file: &path };
-                Some(parse(&text).map_err(|reason| beside.whole(reason))?)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(Input { file: &path }.unreadable(error)),
-        };
-        Ok(Self {
-            task: task.to_owned(),
-            results: Some((path, results)),
-        })
+/// Returns what was measured, and notes on what is not known. The results of the same date are read if the file has the name that
+/// lm-eval gives it.
+pub(super) fn read(
+    input: Input<'_>,
+    metrics: &IndexMap<String, OfTask>,
+) -> Result<(ForeignRun, Vec<String>), FormatError> {
+    let mut run = ForeignRun::default();
+    let name = input.file.file_name().unwrap_or_default().to_string_lossy();
+    let Some((task, date)) = name
+        .strip_prefix("samples_")
+        .and_then(|name| name.strip_suffix(".jsonl"))
+        .and_then(|name| name.rsplit_once('_'))
+    else {
+        let task = name.trim_end_matches(".jsonl").to_owned();
+        run.tags.insert("task".to_owned(), task);
+        let name = "the name of the file is not samples_TASK_DATE.jsonl";
+        return Ok((run, vec![format!("{name}: {UNKNOWN}")]));
+    };
+    run.tags.insert("task".to_owned(), task.to_owned());
+    let path = input.file.with_file_name(format!("results_{date}.json"));
+    if !path.exists() {
+        let path = path.to_string_lossy();
+        let note = format!("no `{}`: {UNKNOWN}", escape::name(&path));
+        return Ok((run, vec![note]));
     }
-
-    /// Returns what was measured, and notes on what is not known.
-    pub(super) fn finish(self, metrics: &IndexMap<String, OfTask>) -> (ForeignRun, Vec<String>) {
-        let Self { task, results } = self;
-        let mut run = ForeignRun::default();
-        run.tags.insert("task".to_owned(), task.clone());
-        let results = match results {
-            Some((_, Some(results))) => results,
-            Some((path, None)) => {
-                let path = escape::name(&path.to_string_lossy()).into_owned();
-                return (run, vec![format!("no `{path}`: {UNKNOWN}")]);
-            }
-            None => {
-                let name = "the name of the file is not samples_TASK_DATE.jsonl";
-                return (run, vec![format!("{name}: {UNKNOWN}")]);
-            }
-        };
-        results.add_tags(&task, &mut run.tags);
-        run.label = run.tags.get("model").cloned();
-        for (name, OfTask { metric, filter }) in metrics {
-            run.metrics
-                .insert(name.clone(), results.identity(&task, metric, filter));
-        }
-        (run, Vec::new())
+    let beside = Input { file: &path };
+    let text = beside.read(ROW_LIMIT as u64)?;
+    let results: Results = parse(&text).map_err(|reason| beside.whole(reason))?;
+    results.add_tags(task, &mut run.tags);
+    run.label = run.tags.get("model").cloned();
+    for (name, OfTask { metric, filter }) in metrics {
+        let identity = results.identity(task, metric, filter);
+        run.metrics.insert(name.clone(), identity);
     }
+    Ok((run, Vec::new()))
 }
 
 /// What is not known without the results.

@@ -6,25 +6,30 @@ use super::document::Span;
 
 /// What a span says.
 pub(super) enum Said {
-    /// A model, or an agent by a model, replies. Messages have `role` and `parts`, as in OpenTelemetry's convention.
-    Reply {
-        input: Vec<Value>,
-        output: Vec<Value>,
-        tokens: [Option<u64>; 2],
-        is_agent: bool,
-    },
-    /// A tool returns.
-    Tool {
-        name: Option<String>,
-        id: Option<String>,
-        args: Value,
-        result: Value,
-    },
+    Reply(Reply),
+    Tool(Tool),
+}
+
+/// A model, or an agent by a model, replies. Messages have `role` and `parts`, as in OpenTelemetry's convention.
+#[derive(Default)]
+pub(super) struct Reply {
+    pub(super) input: Vec<Value>,
+    pub(super) output: Vec<Value>,
+    pub(super) tokens: [Option<u64>; 2],
+    pub(super) is_agent: bool,
+}
+
+/// A tool returns.
+pub(super) struct Tool {
+    pub(super) name: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) args: Value,
+    pub(super) result: Value,
 }
 
 impl Said {
     pub(super) fn has_messages(&self) -> bool {
-        !matches!(self, Self::Reply { input, output, .. } if input.is_empty() && output.is_empty())
+        !matches!(self, Self::Reply(reply) if reply.input.is_empty() && reply.output.is_empty())
     }
 }
 
@@ -66,14 +71,14 @@ fn open_telemetry(span: &Span) -> Option<Said> {
                 span,
                 ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
             );
-            Some(Said::Reply {
+            Some(Said::Reply(Reply {
                 input,
                 output,
                 tokens,
                 is_agent: operation == "invoke_agent",
-            })
+            }))
         }
-        "execute_tool" => Some(Said::Tool {
+        "execute_tool" => Some(Said::Tool(Tool {
             name: owned(span, "gen_ai.tool.name"),
             id: owned(span, "gen_ai.tool.call.id"),
             args: structured(attribute(span, "gen_ai.tool.call.arguments"))
@@ -81,7 +86,7 @@ fn open_telemetry(span: &Span) -> Option<Said> {
             result: attribute(span, "gen_ai.tool.call.result")
                 .cloned()
                 .unwrap_or_default(),
-        }),
+        })),
         _ => None,
     }
 }
@@ -93,14 +98,14 @@ fn open_llmetry(span: &Span) -> Option<Said> {
         let args = ["kwargs", "inputs"]
             .iter()
             .find_map(|key| input.get(key).filter(|it| it.is_object()));
-        return Some(Said::Tool {
+        return Some(Said::Tool(Tool {
             name: owned(span, "traceloop.entity.name"),
             id: None,
             args: as_args(args.cloned().unwrap_or(input)),
             result: attribute(span, "traceloop.entity.output")
                 .cloned()
                 .unwrap_or_default(),
-        });
+        }));
     }
     let [input, output] = ["gen_ai.prompt.", "gen_ai.completion."].map(|prefix| {
         list(Some(nested(span, prefix)))
@@ -117,12 +122,12 @@ fn open_llmetry(span: &Span) -> Option<Said> {
             "gen_ai.usage.completion_tokens",
         ],
     );
-    is_reply.then_some(Said::Reply {
+    is_reply.then_some(Said::Reply(Reply {
         input,
         output,
         tokens,
-        is_agent: false,
-    })
+        ..Reply::default()
+    }))
 }
 
 /// <https://arize-ai.github.io/openinference/spec/>
@@ -140,19 +145,19 @@ fn open_inference(span: &Span) -> Option<Said> {
                 span,
                 ["llm.token_count.prompt", "llm.token_count.completion"],
             );
-            Some(Said::Reply {
+            Some(Said::Reply(Reply {
                 input,
                 output,
                 tokens,
-                is_agent: false,
-            })
+                ..Reply::default()
+            }))
         }
-        "TOOL" => Some(Said::Tool {
+        "TOOL" => Some(Said::Tool(Tool {
             name: owned(span, "tool.name"),
             id: owned(span, "tool_call.id").or_else(|| owned(span, "tool.id")),
             args: as_args(structured(attribute(span, "input.value")).unwrap_or_default()),
             result: attribute(span, "output.value").cloned().unwrap_or_default(),
-        }),
+        })),
         _ => None,
     }
 }
@@ -160,14 +165,14 @@ fn open_inference(span: &Span) -> Option<Said> {
 /// <https://ai-sdk.dev/docs/ai-sdk-core/telemetry>: the spans of each step are below the span of the whole.
 fn vercel(span: &Span) -> Option<Said> {
     match text(span, "ai.operationId")? {
-        "ai.toolCall" => Some(Said::Tool {
+        "ai.toolCall" => Some(Said::Tool(Tool {
             name: owned(span, "ai.toolCall.name"),
             id: owned(span, "ai.toolCall.id"),
             args: as_args(structured(attribute(span, "ai.toolCall.args")).unwrap_or_default()),
             result: attribute(span, "ai.toolCall.result")
                 .cloned()
                 .unwrap_or_default(),
-        }),
+        })),
         step if step.ends_with(".doGenerate") || step.ends_with(".doStream") => {
             let input = list(structured(attribute(span, "ai.prompt.messages")));
             let mut reply = list(structured(attribute(span, "ai.response.toolCalls")));
@@ -185,12 +190,12 @@ fn vercel(span: &Span) -> Option<Said> {
             .map(|keys| tokens(span, keys));
             let tokens = [0, 1].map(|side| tokens[0][side].or(tokens[1][side]));
             let messages = |all: Vec<Value>| all.iter().map(vercel_message).collect();
-            Some(Said::Reply {
+            Some(Said::Reply(Reply {
                 input: messages(input),
                 output: messages(list(output.map(|it| json!([it])))),
                 tokens,
-                is_agent: false,
-            })
+                ..Reply::default()
+            }))
         }
         _ => None,
     }

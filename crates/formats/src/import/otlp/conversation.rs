@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::conventions::{self, Said, structured};
+use super::conventions::{self, Reply, Said, Tool, structured};
 use super::document::Span;
 
 /// The messages of a row, in OpenAI's form.
@@ -38,40 +38,18 @@ impl Conversation {
             };
             found.insert(convention);
             // A tool returns while others run, and a reply is there at the end of its span.
-            let is_reply = matches!(of_span, Said::Reply { .. });
+            let is_reply = matches!(of_span, Said::Reply(_));
             said.push((if is_reply { span.start } else { span.end }, span, of_span));
         }
         // An agent's span has the messages of the model's calls below it once more.
-        let is_model = |said: &Said| {
-            matches!(
-                said,
-                Said::Reply {
-                    is_agent: false,
-                    ..
-                }
-            )
-        };
+        let is_model = |said: &Said| matches!(said, Said::Reply(reply) if !reply.is_agent);
         let has_replies = said.iter().any(|(_, _, said)| is_model(said));
         said.sort_by_key(|(time, ..)| *time);
         for (_, span, said) in said {
             match said {
-                Said::Reply { is_agent: true, .. } if has_replies => {}
-                Said::Reply {
-                    input,
-                    output,
-                    tokens,
-                    ..
-                } => {
-                    conversation.add_replies(&input, &output, tokens);
-                }
-                Said::Tool {
-                    name,
-                    id,
-                    args,
-                    result,
-                } => {
-                    conversation.add_tool(span, name.as_deref(), id.as_deref(), &args, result);
-                }
+                Said::Reply(reply) if reply.is_agent && has_replies => {}
+                Said::Reply(reply) => conversation.add_replies(&reply),
+                Said::Tool(tool) => conversation.add_tool(span, tool),
             }
         }
         conversation
@@ -94,16 +72,16 @@ impl Conversation {
             .filter(|text| !text.is_empty())
     }
 
-    fn add_replies(&mut self, input: &[Value], output: &[Value], tokens: [Option<u64>; 2]) {
-        if tokens.iter().any(Option::is_some) {
+    fn add_replies(&mut self, reply: &Reply) {
+        if reply.tokens.iter().any(Option::is_some) {
             let sum = self.tokens.get_or_insert_default();
-            for (sum, more) in sum.iter_mut().zip(tokens) {
+            for (sum, more) in sum.iter_mut().zip(reply.tokens) {
                 *sum = sum.saturating_add(more.unwrap_or(0));
             }
         }
         // The input of a later call has the messages of earlier calls.
         let mut seen = HashMap::<String, usize>::new();
-        for message in input.iter().flat_map(read) {
+        for message in reply.input.iter().flat_map(read) {
             let key = message.to_string();
             let count = seen.entry(key.clone()).or_default();
             *count += 1;
@@ -111,21 +89,15 @@ impl Conversation {
                 self.push(message, key);
             }
         }
-        for message in output.iter().flat_map(read) {
+        for message in reply.output.iter().flat_map(read) {
             let key = message.to_string();
             self.push(message, key);
         }
     }
 
-    fn add_tool(
-        &mut self,
-        span: &Span,
-        name: Option<&str>,
-        id: Option<&str>,
-        args: &Value,
-        result: Value,
-    ) {
-        let name = name.unwrap_or(&span.name);
+    fn add_tool(&mut self, span: &Span, tool: Tool) {
+        let name = tool.name.as_deref().unwrap_or(&span.name);
+        let (id, args, result) = (tool.id.as_deref(), tool.args, tool.result);
         let known = match id {
             Some(id) => self.by_id.get(id).copied(),
             None => self.open_call(name),

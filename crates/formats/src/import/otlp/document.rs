@@ -83,7 +83,7 @@ struct Status {
 }
 
 /// A span with the attributes that are read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Span {
     pub(super) trace: String,
     pub(super) id: String,
@@ -100,7 +100,7 @@ pub(super) struct Span {
 }
 
 /// An event of the conventions for generative AI.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Event {
     pub(super) name: String,
     pub(super) attributes: Map<String, Value>,

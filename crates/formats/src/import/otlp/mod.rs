@@ -2,7 +2,7 @@
 //! `protobuf.rs` reads protobuf too.
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. Spans of a trace may be anywhere in the file: `document.rs`
-//! reads them, `spool.rs` joins them by trace and finds the spans below each root, `conventions.rs` reads what each says,
+//! reads them, `roots.rs` finds the spans of a trace below each root, `conventions.rs` reads what each says,
 //! `conversation.rs` makes a trajectory of it, and `row.rs` the row.
 
 mod conventions;
@@ -10,31 +10,32 @@ mod conversation;
 mod document;
 #[cfg(feature = "otel")]
 mod protobuf;
+mod roots;
 mod row;
-mod spool;
 
 use std::path::Path;
 
 use indexmap::IndexMap;
 
-use self::document::Document;
+use self::document::{Document, Span};
+use self::roots::roots;
 use self::row::Rows;
-use self::spool::Spool;
-use super::scores::Completeness;
-use super::text::each_document;
+use super::scores::{by_id, complete};
+use super::text::{ROW_LIMIT, each_document};
 use crate::contract::{MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
-use crate::results::{ForeignRows, ForeignRun};
+use crate::results::{ForeignRun, write_foreign_rows};
 
 const EXPECTED: &str = "spans of OpenTelemetry in JSON, which have `resourceSpans`";
 
 pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
     let input = Input { file };
-    let mut spool = Spool::create(input, &out.with_extension("spans"))?;
+    let mut traces = IndexMap::<String, Vec<Span>>::new();
     let mut add = |place: &str, document: Document| {
         document.each_span(|span| {
             let span = span.map_err(|reason| input.invalid(place, reason))?;
-            spool.add(&span)
+            traces.entry(span.trace.clone()).or_default().push(span);
+            Ok(())
         })
     };
     let read = each_document(input, EXPECTED, &mut add);
@@ -49,27 +50,20 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
         None => Err(error),
     });
     read?;
-    let mut complete = Completeness::default();
-    let (rows, converter) = loop {
-        let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
-        let mut converter = Rows::new(complete);
-        spool.each_trace(|trace, spans| {
-            let roots = spool::roots(spans);
-            let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
-            for row in converter
-                .of_trace(trace, roots.map_err(of_trace)?)
-                .map_err(of_trace)?
-            {
-                rows.add(rows.len(), row)
-                    .map_err(|error| input.output(error))?;
-            }
-            Ok(())
-        })?;
-        if converter.complete.is_whole() {
-            break (rows, converter);
+    traces.sort_by(|a, _, b, _| by_id(a, b));
+    let (mut converter, mut rows) = (Rows::default(), Vec::new());
+    for (trace, spans) in traces {
+        let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
+        let size = |span: &Span| serde_json::to_vec(span).map_or(0, |bytes| bytes.len());
+        let bytes: usize = spans.iter().map(size).sum();
+        if bytes > ROW_LIMIT {
+            let reason = format!("its spans have {bytes} bytes; expected at most {ROW_LIMIT}");
+            return Err(of_trace(reason));
         }
-        complete = converter.complete;
-    };
+        let roots = roots(spans).map_err(of_trace)?;
+        rows.extend(converter.of_trace(&trace, roots).map_err(of_trace)?);
+    }
+    complete(&mut rows, &converter.optional);
     if rows.is_empty() {
         return Err(input.whole("no span in the file; write the spans of at least one trace"));
     }
@@ -85,6 +79,6 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
         metrics,
         ..ForeignRun::default()
     };
-    rows.finish(run).map_err(|error| input.output(error))?;
+    write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
     Ok(notes)
 }

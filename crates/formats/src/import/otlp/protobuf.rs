@@ -1,9 +1,6 @@
 //! Spans in OTLP's protobuf: one message, or several with their lengths in four bytes, as the file exporter of the collector writes
 //! them. A message becomes the document that OTLP's JSON has for it.
 
-use std::fs::File;
-use std::io::Read as _;
-
 use opentelemetry_proto::tonic::trace::v1::TracesData;
 use prost::Message as _;
 
@@ -16,10 +13,7 @@ const LENGTH: usize = 4;
 
 /// Returns the documents of a file; `None` if it is not protobuf.
 pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, FormatError> {
-    let mut bytes = Vec::new();
-    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
-    let read = file.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| input.unreadable(error))?;
+    let bytes = input.read(MAX_DOCUMENT as u64)?;
     let Some(messages) = with_lengths(&bytes).or_else(|| Some(vec![decode(&bytes)?])) else {
         return Ok(None);
     };

@@ -1,6 +1,6 @@
 //! The row of a root span.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
@@ -8,10 +8,9 @@ use serde_json::{Map, Value, json};
 use super::conventions::{CONVENTIONS, attribute};
 use super::conversation::Conversation;
 use super::document::{Event, Span};
-use super::spool::Root;
+use super::roots::Root;
 use crate::contract::{Fields, MetricError, Outcome};
-use crate::import::scores::MetricNames;
-use crate::import::scores::{Completeness, invalid, program_run, scored};
+use crate::import::scores::{MetricNames, invalid, program_run, scored};
 use crate::messages::escape;
 use crate::results::{ForeignRow, RowAttempt};
 use crate::trajectory::Trajectory;
@@ -25,7 +24,8 @@ pub(super) struct Rows {
     names: MetricNames,
     /// The evaluations by the names of their metrics.
     pub(super) metrics: IndexMap<String, String>,
-    pub(super) complete: Completeness,
+    /// Metrics that a row may lack.
+    pub(super) optional: HashSet<String>,
     services: IndexSet<String>,
     conventions: BTreeSet<&'static str>,
     without_messages: u64,
@@ -34,13 +34,6 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(complete: Completeness) -> Self {
-        Self {
-            complete,
-            ..Self::default()
-        }
-    }
-
     /// Returns the rows of a trace: of each root, whose id is the trace's, with the span's if there are several.
     pub(super) fn of_trace(
         &mut self,
@@ -52,12 +45,10 @@ impl Rows {
             true => trace.to_owned(),
             false => format!("{trace}:{}", root.spans[root.root].id),
         };
-        let rows = roots.into_iter().map(|root| {
-            let mut row = self.row(id(&root), &root)?;
-            self.complete.complete(&mut row);
-            Ok(row)
-        });
-        rows.collect()
+        roots
+            .into_iter()
+            .map(|root| self.row(id(&root), &root))
+            .collect()
     }
 
     fn row(&mut self, id: String, tree: &Root) -> Result<ForeignRow, String> {
@@ -151,7 +142,7 @@ impl Rows {
                 number += 1;
             }
             if number > 2 {
-                self.complete.allow_missing(&name);
+                self.optional.insert(name.clone());
             }
             self.metrics
                 .entry(name.clone())

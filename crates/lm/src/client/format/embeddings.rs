@@ -59,7 +59,7 @@ pub(in super::super) fn reply(
     if let Some(error) = error.or_else(|| errors::error_in_body(&json, target)) {
         return Err(failed(error));
     }
-    let invalid = |reason| LmError::new(&*target.id, LmErrorKind::InvalidReply { reason });
+    let invalid = |reason| LmError::new(&*target.id, LmErrorKind::InvalidReply(reason));
     let vectors = vectors(&json).map_err(|reason| failed(invalid(reason)))?;
     let embeddings = Embeddings::new(&target.id, texts, vectors).map_err(failed)?;
     let mut reply = LmReply::new(encoded(&embeddings)).with_usage(usage);

@@ -36,9 +36,7 @@ impl Question<'_> {
         let invalid = |reason: String| {
             LmError::new(
                 &*self.target.id,
-                LmErrorKind::Other {
-                    reason: format!("invalid base URL: {reason}"),
-                },
+                LmErrorKind::Other(format!("invalid base URL: {reason}")),
             )
         };
         let mut url =
@@ -196,10 +194,5 @@ pub(super) fn stop_reason(reason: String, text: &str) -> StopReason {
 
 pub(super) fn empty(target: &Target) -> LmError {
     let reason = "JSON with neither a text nor a stop reason; check that the base URL is the address of the provider's API";
-    LmError::new(
-        &*target.id,
-        LmErrorKind::InvalidReply {
-            reason: reason.to_owned(),
-        },
-    )
+    LmError::new(&*target.id, LmErrorKind::InvalidReply(reason.to_owned()))
 }

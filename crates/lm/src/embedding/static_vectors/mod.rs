@@ -20,7 +20,7 @@ use tokenizers::Tokenizer;
 
 use self::tensors::Tensors;
 use super::{EmbeddingModel, Embeddings};
-use crate::lock::lock;
+use crate::private::lock;
 use crate::{LmError, LmErrorKind, Usage};
 
 /// An embedding model that consists of a vector for each token, read from a folder, without network.
@@ -65,7 +65,7 @@ impl StaticEmbedder {
     /// std::fs::create_dir_all(&folder)?;
     /// std::fs::write(folder.join("model.safetensors"), "not tensors")?;
     /// let error = StaticEmbedder::open(&folder).unwrap_err();
-    /// assert!(matches!(error.kind(), LmErrorKind::InvalidSetting { .. }));
+    /// assert!(matches!(error.kind(), LmErrorKind::Setting(_)));
     /// # std::fs::remove_dir_all(folder)?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -220,7 +220,7 @@ impl EmbeddingModel for StaticEmbedder {
         for text in texts {
             let (vector, of_text) = self
                 .vector(text)
-                .map_err(|reason| LmError::new(&*self.id, LmErrorKind::Other { reason }))?;
+                .map_err(|reason| LmError::new(&*self.id, LmErrorKind::Other(reason)))?;
             vectors.push(vector);
             tokens += of_text as u64;
             tokio::task::consume_budget().await;

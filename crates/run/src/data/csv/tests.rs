@@ -4,8 +4,7 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 
-use crate::contract::rows::pair::Pair;
-use crate::contract::spec::Side;
+use crate::contract::{Pair, Side};
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 

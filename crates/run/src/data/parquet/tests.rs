@@ -11,8 +11,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::SchemaDescriptor;
 use serde_json::json;
 
-use crate::contract::rows::pair::Pair;
-use crate::contract::spec::Side;
+use crate::contract::{Pair, Side};
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 

@@ -1,8 +1,7 @@
 //! Evals whose baseline has scores by other code of a metric.
 
 use super::{NEW, Package, Update, message, no_worse, rows, wrong_on};
-use crate::contract::metric::Metric;
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Metric, Prediction};
 use crate::evals::{Condition, Eval};
 use crate::lm::{LmRequest, ScriptedLm};
 

@@ -5,9 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::EvaluateBuilder;
-use crate::contract::declared::requirements::Requirement;
-use crate::contract::rows::dynamic::Example;
-use crate::contract::spec::MetricSpec;
+use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::Devset;
 use crate::evaluate::row::MetricEntry;
 

@@ -13,9 +13,8 @@ use futures_util::{FutureExt, Stream, StreamExt};
 
 #[cfg(feature = "report")]
 pub use self::outputs::TableRows;
-use crate::contract::metric::Metric;
 use crate::contract::metric::batching;
-use crate::contract::program::Fallible;
+use crate::contract::{Fallible, Metric};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::real_path;
 use crate::evaluate::input::{Devset, DevsetRows, RowId};

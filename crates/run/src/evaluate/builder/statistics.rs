@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::EvaluateBuilder;
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Prediction};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::value_at;
 

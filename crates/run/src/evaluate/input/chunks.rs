@@ -5,8 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::numbering::{NextRow, Numbering, OwnRows, input_panicked};
 use super::source_row::Input;
-use crate::contract::panic;
-use crate::contract::rows::pair::Pair;
+use crate::contract::{Pair, panic};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 

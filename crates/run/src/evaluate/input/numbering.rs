@@ -1,16 +1,14 @@
 //! Rows are numbered in the order in which they are read, and their ids are checked.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, RandomState};
+use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError};
 
 use super::source_row::Input;
+use crate::contract::Origin;
 use crate::contract::panic::Panic;
-use crate::contract::rows::pair::Origin;
 use crate::evaluate::error::EvaluateError;
 
 /// A row and its position, from 0.

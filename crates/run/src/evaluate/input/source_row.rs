@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::contract::rows::named_values::Fields;
-use crate::contract::rows::pair::{Origin, Pair};
+use crate::contract::{Fields, Origin, Pair};
 
 /// A row before it is evaluated.
 pub(crate) enum Input<G, P> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::judged_by::JudgedBy;
-use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::MetricIdentity;
 use crate::data::DataFile;
 use crate::json::equality;
 use crate::lm::CallTotals;

@@ -4,11 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::record::{ResultScore, RunRecord, not_json};
-use crate::contract::program_run::ProgramRun;
-use crate::contract::rows::named_values::Fields;
-use crate::contract::score::Scored;
-use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{CorpusCounts, Fields, Outcome, ProgramRun, Scored};
 use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 

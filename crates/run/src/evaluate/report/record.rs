@@ -12,15 +12,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::contract::RepliedBy;
-use crate::contract::program_run::ProgramRun;
-use crate::contract::rows::named_values::Fields;
-use crate::contract::rows::pair::Origin;
-use crate::contract::score::component_results::Component;
+use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::score::corpus::record;
-use crate::contract::score::counted::Counted;
-use crate::contract::score::outcome::Outcome;
-use crate::contract::score::{OFFLINE_JUDGE, Scored};
+use crate::contract::{Component, Counted, Fields, Origin, Outcome, ProgramRun, RepliedBy, Scored};
 use crate::data::{parse_hash, row_hash};
 use crate::evaluate::row::RowResult;
 use crate::json::path;

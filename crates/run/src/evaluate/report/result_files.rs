@@ -11,8 +11,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::spool::{LineIndex, SpooledLine};
-use super::spool::{Lines, SpoolReader};
+use super::spool::{LineIndex, Lines, SpoolReader, SpooledLine};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::{Access, OutputFile, TemporaryFile};
 #[cfg(all(unix, feature = "ctrl-c"))]

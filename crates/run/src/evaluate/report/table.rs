@@ -9,8 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::ScoreKind;
+use crate::contract::{Outcome, ScoreKind};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
 use crate::json::describe::text;

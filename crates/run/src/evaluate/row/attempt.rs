@@ -6,9 +6,7 @@ use tokio::time::Instant;
 
 use super::plan::RowOptions;
 use crate::contract::panic::{self, Panic};
-use crate::contract::program_run::ProgramRun;
-use crate::contract::score::error::{MetricError, MetricErrorKind};
-use crate::contract::score::outcome::RowAnswer;
+use crate::contract::{MetricError, MetricErrorKind, ProgramRun, RowAnswer};
 
 pub(super) type Attempt<T> = Result<T, Failure>;
 

@@ -9,14 +9,9 @@ use futures_util::FutureExt;
 use super::kept::{KeptRepeat, KeptRow, RunStore};
 use super::plan::Plan;
 use super::row_result::RowResult;
-use crate::contract::metric::Metric;
-use crate::contract::metric::call::MetricCall;
-use crate::contract::metric::settings::RepeatNumber;
-use crate::contract::metric::settings::Settings;
-use crate::contract::panic;
-use crate::contract::program::Program;
-use crate::contract::rows::pair::Origin;
-use crate::contract::score::error::MetricError;
+use crate::contract::{
+    Metric, MetricCall, MetricError, Origin, Program, RepeatNumber, Settings, panic,
+};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Input;
 

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::budget::{BudgetReport, Ledger, Reservation, Spending};
-use crate::contract::score::outcome::Outcome;
+use crate::contract::Outcome;
 use crate::evaluate::lock::lock;
 use crate::lm::{LmError, Store};
 

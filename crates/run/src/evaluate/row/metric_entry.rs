@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::contract::declared::requirements::{self, NotReady, Requirement};
-use crate::contract::dedup::key::Key;
+use crate::contract::declared::requirements::{self, NotReady};
 use crate::contract::dedup::memo::Sharing;
-use crate::contract::metric::Metric;
-use crate::contract::metric::answer::Answer;
-use crate::contract::metric::call::MetricCall;
 use crate::contract::metric::shared_answer;
-use crate::contract::score::Scored;
-use crate::contract::score::error::{MetricError, MetricErrorKind};
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::{ScoreKind, ScoreRange};
+use crate::contract::{
+    Answer, Key, Metric, MetricCall, MetricError, MetricErrorKind, Outcome, Requirement, ScoreKind,
+    ScoreRange, Scored,
+};
 use crate::evaluate::error::EvaluateError;
 
 /// Names of result columns that do not belong to a metric.

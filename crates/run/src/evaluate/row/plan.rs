@@ -13,10 +13,7 @@ use super::metric_entry::MetricEntry;
 use super::repeats;
 use super::repeats::Repeat;
 use crate::contract::dedup::memo::Sharing;
-use crate::contract::metric::call::MetricCall;
-use crate::contract::metric::identity::MetricIdentity;
-use crate::contract::program_run::ProgramRun;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{MetricCall, MetricIdentity, Outcome, ProgramRun};
 
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {

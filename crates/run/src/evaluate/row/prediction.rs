@@ -5,8 +5,7 @@ use tokio::time::Instant;
 use super::attempt::{Failure, ProgramFailure, ProgramResult};
 use super::kept::KeptRepeat;
 use super::plan::Plan;
-use crate::contract::program::{Program, ProgramRunError};
-use crate::contract::program_run::ProgramOutput;
+use crate::contract::{Program, ProgramOutput, ProgramRunError};
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(crate) async fn predict<Kind>(

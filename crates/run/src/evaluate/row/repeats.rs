@@ -1,8 +1,6 @@
 //! A row that is evaluated several times, and the reduction of its outcomes to one.
 
-use crate::contract::program_run::ProgramRun;
-use crate::contract::score::outcome::Outcome;
-use crate::contract::score::{MetricScore, Part, Scored};
+use crate::contract::{MetricScore, Outcome, Part, ProgramRun, Scored};
 use crate::stats::Moments;
 
 /// One of several evaluations of a row: the prediction, the record of the program's run, and the outcomes.

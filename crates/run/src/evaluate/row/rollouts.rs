@@ -15,11 +15,7 @@ use super::kept::{KeptRepeat, KeptRow, KeptScores};
 use super::plan::Plan;
 use super::row_result::{Gated, RowResult, ScoredRollouts};
 use crate::contract::dedup::memo::Memo;
-use crate::contract::metric::call::MetricCall;
-use crate::contract::metric::settings::{RepeatNumber, Settings};
-use crate::contract::program::Program;
-use crate::contract::program_run::ProgramRun;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{MetricCall, Outcome, Program, ProgramRun, RepeatNumber, Settings};
 use crate::evaluate::lock::lock;
 
 /// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:

@@ -4,11 +4,7 @@ use std::sync::Arc;
 
 use super::budget::Spending;
 use super::repeats::{Repeat, RepeatPred};
-use crate::contract::program_run::ProgramRun;
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::rows::named_values::Fields;
-use crate::contract::rows::pair::{Origin, Pair};
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{Example, Fields, Origin, Outcome, Pair, Prediction, ProgramRun};
 use crate::evaluate::input::{Input, ListedRow, RowDetails};
 
 /// One row of a result.

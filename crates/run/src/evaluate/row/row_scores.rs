@@ -16,11 +16,9 @@ use super::gate::Charge;
 use super::kept::KeptScores;
 use super::metric_entry::MetricEntry;
 use super::plan::Plan;
-use crate::contract::metric::answer::Answer;
-use crate::contract::metric::call::MetricCall;
-use crate::contract::panic;
-use crate::contract::score::error::{MetricError, MetricErrorKind};
-use crate::contract::score::outcome::{Outcome, RowAnswer};
+use crate::contract::{
+    Answer, MetricCall, MetricError, MetricErrorKind, Outcome, RowAnswer, panic,
+};
 
 /// The outcomes that a store has, by the position of the metric.
 pub(super) type KnownOutcomes = HashMap<usize, Outcome>;

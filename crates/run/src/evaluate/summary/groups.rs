@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::contract::rows::dynamic::{Example, Prediction};
+use crate::contract::{Example, Prediction};
 use crate::evaluate::row::RowResult;
 use crate::json::{describe, path};
 

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::repeats::RepeatSummary;
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::evaluate::manifest::JudgedBy;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::escape;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::contract::score::outcome::Outcome;
+use crate::contract::Outcome;
 use crate::evaluate::row::counted;
 use crate::stats::{Moments, Proportion};
 

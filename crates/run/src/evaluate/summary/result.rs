@@ -7,9 +7,7 @@ use std::time::Duration;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::metric_summary::MetricSummary;
-use crate::contract::program_run::{ProgramRun, ProgramUsage};
-use crate::contract::rows::dynamic::{Example, Prediction};
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{Example, Outcome, Prediction, ProgramRun, ProgramUsage};
 use crate::data::Mapping;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::manifest::{FormatVersion, Manifest};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::contract::spec::{ScoreKind, ScoreRange};
+use crate::contract::{ScoreKind, ScoreRange};
 use crate::stats::{Bootstrap, Clusters, Moments, Proportion, Uncertainty};
 
 /// How the intervals of a run are computed.

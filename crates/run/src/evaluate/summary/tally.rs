@@ -7,11 +7,7 @@ use super::metric_summary::MetricSummary;
 use super::missing::MissingTally;
 use super::repeats::RepeatTally;
 use super::sample::{Failures, IntervalOptions, Place, Sample};
-use crate::contract::score::Scored;
-use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::counted::Counted;
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::{ScoreKind, ScoreRange};
+use crate::contract::{CorpusCounts, Counted, Outcome, ScoreKind, ScoreRange, Scored};
 use crate::stats::{Histogram, Moments, Uncertainty};
 
 /// The running counts and values of one metric.

@@ -1,7 +1,7 @@
 //! Collects finished rows: counts, stores, writes and displays them. Each row costs the same,
 //! however many came before.
 
-use crate::contract::score::outcome::Outcome;
+use crate::contract::Outcome;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::{Lines, Progress, ResultFiles};

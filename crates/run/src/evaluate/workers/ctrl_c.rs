@@ -7,9 +7,8 @@
 //! run reacts is in `input/stop.rs` and `tasks.rs`.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::sync::oneshot;

@@ -11,9 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::state::{Run, stop_signal};
 use super::threads::number_of_threads;
-use crate::contract::metric::settings::Settings;
-use crate::contract::panic;
-use crate::contract::program::Program;
+use crate::contract::{Program, Settings, panic};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Numbered, Stop};
 use crate::evaluate::report::Lines;

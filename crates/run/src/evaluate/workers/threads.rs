@@ -14,10 +14,7 @@ use tokio::sync::Notify;
 
 use super::collector::Collector;
 use super::state::{Run, stop_signal};
-use crate::contract::metric::settings::Settings;
-use crate::contract::panic;
-use crate::contract::score::Scored;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::{Outcome, Scored, Settings, panic};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Input, Numbered, OwnRows, Stop};
 use crate::evaluate::lock::lock;

@@ -6,8 +6,7 @@ use super::builder::ComparisonBuilder;
 use super::metric::{MetricComparison, Verdict};
 use super::text::{Unit, p_equals, rows};
 use crate::agreement::Closeness;
-use crate::contract::score::outcome::Outcome;
-use crate::contract::spec::ScoreKind;
+use crate::contract::{Outcome, ScoreKind};
 use crate::results::file::Results;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::difference::{DifferenceTest, PairedDifference, Testing};
 use super::pairs::{NotCompared, Pairs};
-use crate::contract::score::counted::Counted;
+use crate::contract::Counted;
 use crate::results::ResultOutcome;
 use crate::results::run_scores::RunScores;
 use crate::results::selected::Selected;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::pairs::Compared;
-use crate::contract::spec::{Direction, ScoreKind, ScoreRange};
+use crate::contract::{Direction, ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::{
     Interval, Moments, PairedShares, PermutationTest, detectable_difference, mcnemar_exact,

@@ -7,7 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use super::runs::Sides;
-use crate::contract::metric::identity::{IdentityDifference, MetricIdentity};
+use crate::contract::{IdentityDifference, MetricIdentity};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
 use crate::messages::escape;

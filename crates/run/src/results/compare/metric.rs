@@ -8,10 +8,9 @@ use serde::ser::Serializer;
 
 use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
-use super::pairs::Groups;
-use super::pairs::{Compared, ComparedRows, NotCompared, Pairs};
+use super::pairs::{Compared, ComparedRows, Groups, NotCompared, Pairs};
 use super::runs::Sides;
-use crate::contract::spec::{Direction, ScoreKind};
+use crate::contract::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::stats::holm;
 

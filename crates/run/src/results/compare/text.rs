@@ -6,7 +6,7 @@ use super::Comparison;
 use super::difference::PairedDifference;
 use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
-use crate::contract::spec::{Direction, ScoreKind};
+use crate::contract::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::results::error::{first_ids, first_of};
 use crate::results::thousands;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::labels::{NOTHING, count};
 use super::report::HtmlReport;
 use super::run::ReportRun;
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::messages::escape;
 use crate::results::compare::{Places, check_allowed, check_rows};
 use crate::results::{

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::labels::plural;
 use super::run::ReportRun;
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::results::figures::Figures;
 use crate::results::thousands;
 use crate::stats::decimals::decimals;

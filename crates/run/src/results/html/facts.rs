@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 
 use super::labels::{LABELS, NOTHING, plural};
 use super::run::{Evaluations, ReportRun};
-use crate::contract::metric::identity::MetricIdentity;
+use crate::contract::MetricIdentity;
 use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;
 use crate::results::run_scores::Usage;
-use crate::results::thousands;
-use crate::results::{GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest};
+use crate::results::{GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest, thousands};
 
 /// The number of digits of a hash that are shown.
 const DIGITS: usize = 12;

@@ -12,11 +12,10 @@ use super::report::meant;
 use super::run::{Part, PartScore, ReportRun};
 use super::table_rows::MAX_ROWS;
 use super::view::{View, run_figures};
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::messages::escape;
 use crate::results::figures::{Bounds, Counts, Figures, counted, figures_of};
-use crate::results::thousands;
-use crate::results::{ResultRow, ResultsError};
+use crate::results::{ResultRow, ResultsError, thousands};
 
 /// The largest number of groups that are shown; those with most rows are.
 const MAX_GROUPS: usize = 100;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::results::thousands;
 
 /// Letter and style of each run.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::labels::Metric;
 use super::view::View;
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::messages::escape;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError, ResultsErrorKind};
 

@@ -13,8 +13,7 @@ use crate::evaluate::report::{Progress, ProgressDisplay, ResultOutcome, ResultRo
 use crate::messages::escape;
 use crate::results::ResultsError;
 use crate::results::file::Results;
-use crate::results::read_rows::read_manifest;
-use crate::results::read_rows::{check_has_id, read_lines, read_rows};
+use crate::results::read_rows::{check_has_id, read_lines, read_manifest, read_rows};
 use crate::results::run::{Run, entry, name_of};
 use crate::results::run_scores::{Columns, RunScores};
 use crate::results::selected::Score;

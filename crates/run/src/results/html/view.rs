@@ -12,8 +12,8 @@ use super::labels::{LABELS, Metric, count, plural};
 use super::report::HtmlReport;
 use super::run::ReportRun;
 use super::table_rows::TableRows;
+use crate::contract::ScoreKind;
 use crate::contract::score::OFFLINE_JUDGE;
-use crate::contract::spec::ScoreKind;
 use crate::results::figures::{Counts, Figures, figures_of};
 use crate::results::{ResultsError, thousands};
 

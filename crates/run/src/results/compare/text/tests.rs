@@ -1,5 +1,5 @@
 use super::{Unit, about, number};
-use crate::contract::spec::ScoreKind;
+use crate::contract::ScoreKind;
 use crate::stats::Interval;
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::score::outcome::Outcome;
+use crate::contract::Outcome;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
 
 /// A run with a line for each row: `METRIC=VALUE ..`, where `true` and `false` are verdicts, and other words outcomes.

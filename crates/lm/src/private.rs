@@ -1,12 +1,20 @@
-//! The directory of the store, which quotes rows, prompts and replies.
+//! Locks that outlive a panic, since no code leaves a value half changed, and folders that only their user can read.
 
 use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
+use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    ignore_poison(mutex.lock())
+}
+
+pub(super) fn ignore_poison<T>(result: LockResult<T>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Creates a directory and its missing parents, for this user only. The mode of an existing directory
 /// remains unchanged.
-#[doc(hidden)]
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
