@@ -138,7 +138,8 @@ fn no_path_from_a_row_is_opened_outside_the_sandbox() {
     let mut found = Vec::new();
     for module in ON_VALUES {
         for file in sources(&root.join(module)) {
-            if opens_files(&fs::read_to_string(&file).unwrap()) {
+            let is_test = file.ends_with("tests.rs");
+            if !is_test && opens_files(&fs::read_to_string(&file).unwrap()) {
                 found.push(
                     file.strip_prefix(&root)
                         .unwrap()
