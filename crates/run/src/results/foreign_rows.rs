@@ -1,4 +1,4 @@
-//! Result files with the rows of another program, such as the log of another harness.
+//! Writes rows scored by another program as result files, such as the log of another harness.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use crate::evaluate::{EvaluateError, RowResult, reduced};
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRow {
-    /// The id, unique within the file.
+    /// The row's id, unique within the file.
     pub id: String,
     /// The gold row.
     pub gold: Value,
     /// All other fields.
     pub attributes: Fields,
-    /// The evaluations of the row: one, or one for each repeat.
+    /// The evaluations of the row: one, or one per repeat.
     pub attempts: Vec<RowAttempt>,
 }
 
@@ -58,7 +58,7 @@ pub struct ForeignRun {
     pub is_partial: bool,
 }
 
-/// A result file of JSON Lines that is being written, with its manifest.
+/// A JSON Lines result file that is being written, with its manifest.
 #[doc(hidden)]
 pub struct ForeignRows {
     files: ResultFiles,
@@ -72,7 +72,7 @@ impl ForeignRows {
     /// Creates the file.
     ///
     /// # Errors
-    /// [`EvaluateError`] if it cannot be created.
+    /// Returns an [`EvaluateError`] if it cannot be created.
     pub fn create(out: &Path) -> Result<Self, EvaluateError> {
         let targets: [(Format, PathBuf); 1] = [(Format::JsonLines, out.to_owned())];
         let files = ResultFiles::create(&targets, false)?.ok_or(EvaluateError::NoRows)?;
@@ -97,11 +97,11 @@ impl ForeignRows {
         self.rows == 0
     }
 
-    /// Adds a row. Rows are in the order of the numbers, and each number is used once. The score of a row with several
-    /// evaluations is their mean, where a failed one counts as 0.
+    /// Adds a row. Rows are written in the order of their numbers, each of which is used once. The score of a row with
+    /// several evaluations is their mean, with a failed one as 0.
     ///
     /// # Errors
-    /// [`EvaluateError`] if it cannot be written.
+    /// Returns an [`EvaluateError`] if the row cannot be written.
     pub fn add(&mut self, number: u64, row: ForeignRow) -> Result<(), EvaluateError> {
         let (row, names) = result(row);
         self.rows += 1;
@@ -114,7 +114,7 @@ impl ForeignRows {
     /// Writes the file and its manifest.
     ///
     /// # Errors
-    /// [`EvaluateError`] if one cannot be written.
+    /// Returns an [`EvaluateError`] if either cannot be written.
     pub fn finish(self, run: ForeignRun) -> Result<(), EvaluateError> {
         let ForeignRun {
             label,
@@ -137,7 +137,7 @@ impl ForeignRows {
             ending: if is_partial { "stopped" } else { "complete" }.to_owned(),
             ..RunManifest::default()
         };
-        // The duration of the other program is not known.
+        // The other program's duration is unknown.
         let manifest = self
             .started
             .finish(run, &RunCosts::default(), Duration::ZERO);
@@ -145,7 +145,7 @@ impl ForeignRows {
     }
 }
 
-/// Returns the row as a run of this library has it, and the names of its metrics.
+/// Returns the row in the form that a run of this library has it, and the names of its metrics.
 fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     let ForeignRow {
         id,
@@ -163,7 +163,7 @@ fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     for mut attempt in attempts {
         let run = (attempt.run.latency.is_some() || attempt.run.usage.is_some())
             .then(|| Box::new(attempt.run));
-        // A metric that this evaluation lacks has no score of it.
+        // An evaluation that lacks a metric has no score for it.
         let outcome = |name| {
             attempt
                 .outcomes
