@@ -1,4 +1,4 @@
-//! The metrics of `dsrs_metrics::main![..]`, each named by its function or its struct, as in a composite.
+//! The metrics in `dsrs_metrics::main![..]`, each named by its function or struct, as in a composite.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};

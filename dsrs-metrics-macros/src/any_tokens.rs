@@ -1,4 +1,5 @@
-//! Random arguments and items: no macro panics, and an item stays an item. The fuzz target `macros` has the same laws.
+//! Feeds random arguments and items to the macros: no macro panics, and an item stays an item. The fuzz target `macros`
+//! checks the same properties.
 
 use proc_macro2::TokenStream;
 use proptest::prelude::*;
@@ -295,7 +296,7 @@ fn item() -> impl Strategy<Value = String> {
     prop_oneof![9 => (start, item).prop_map(|(start, item)| format!("{start}{item}")), 1 => tokens()]
 }
 
-/// Expands with all macros. What rustc rejects before it calls one is skipped.
+/// Expands with all macros. Skips what rustc rejects before it calls one.
 fn expand(args: &str, item: &str) -> Result<(), TestCaseError> {
     let (Ok(args), Ok(item)) = (args.parse::<TokenStream>(), item.parse::<TokenStream>()) else {
         return Ok(());
@@ -331,7 +332,7 @@ proptest! {
     }
 }
 
-/// Most of the random items are items, so that the properties above are not about nothing.
+/// Checks that most random items parse, so the properties above are not vacuous.
 #[test]
 fn random_items_are_parsed() {
     use proptest::strategy::ValueTree as _;

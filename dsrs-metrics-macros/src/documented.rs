@@ -55,7 +55,7 @@ fn the_documentation_of_a_struct_ends_with_its_spec() {
     }
 }
 
-/// rustc reports one missing crate once for each place. Without the crate, an item is one mistake.
+/// rustc reports a missing crate once per place. Without the crate, an item has only one error.
 #[test]
 fn the_crate_is_named_at_one_place_of_an_item() {
     let source = include_str!("../tests/spec_lines/metrics.rs");

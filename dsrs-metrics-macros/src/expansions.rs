@@ -1,4 +1,4 @@
-//! The expansions on tokens of `proc_macro2`, which unit tests and the fuzz target `macros` can call outside of a
+//! The expansions on tokens of `proc_macro2`, which unit tests and the fuzz target `macros` can call outside a
 //! compilation. Only this file selects the module that expands an item.
 
 use proc_macro2::TokenStream;

@@ -1,5 +1,5 @@
-//! `#[judge_output]`: adds the derives of a type that a judge can answer with. The paths lead
-//! through the runtime crate, so that the user needs no other dependency.
+//! `#[judge_output]`: adds derives to a type that a judge can answer with. The paths go through the runtime crate, so
+//! the user needs no other dependency.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -54,7 +54,7 @@ fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
     }
 }
 
-/// Returns the item with the derives that it does not have yet.
+/// Returns the item with the derives that it lacks.
 fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     let span = item.ident.span();
     let runtime = names::runtime(krate, span);
@@ -91,7 +91,7 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item #choice)
 }
 
-/// Returns `true` if the item is an enum of names, without data.
+/// Returns `true` if the item is an enum of names without data.
 fn is_choice(item: &DeriveInput) -> bool {
     let is_name = |variant: &syn::Variant| matches!(variant.fields, syn::Fields::Unit);
     matches!(&item.data, Data::Enum(data) if data.variants.iter().all(is_name))

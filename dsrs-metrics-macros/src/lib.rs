@@ -67,7 +67,7 @@ pub fn eval_without_harness(_: TokenStream, item: TokenStream) -> TokenStream {
     error.into_iter().chain(item).collect()
 }
 
-/// Adds the metrics of `dsrs_metrics::main!` to its registry. It is not part of the public API.
+/// Adds the metrics of `dsrs_metrics::main!` to its registry. Not part of the public API.
 #[proc_macro]
 pub fn added_metrics(input: TokenStream) -> TokenStream {
     expand_added_metrics(input.into()).into()

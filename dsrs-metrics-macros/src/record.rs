@@ -1,5 +1,4 @@
-//! `#[derive(Record)]`: implements the type-level fields that metrics read for each named field of
-//! a struct.
+//! `#[derive(Record)]`: for each named field of a struct, implements the type-level field that metrics read.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -138,8 +137,7 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// The expansion after an error: a row that has any field, so that uses of it cause no further
-    /// errors.
+    /// Expands after an error to a row that has any field, so its uses cause no further errors.
     fn stub(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();

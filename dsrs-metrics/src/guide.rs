@@ -13,8 +13,8 @@
 //! reference pages are with their items: [`metric`](macro@crate::metric), [`judge`](macro@crate::judge), [`eval`](macro@crate::eval),
 //! [`judge_output`](macro@crate::judge_output) and [`metrics`](crate::metrics).
 
-// Includes a page. Markdown uses the first definition of a link, so that these lead to pages here, and those at the end of the
-// page to files of the repository.
+// Includes a page. Markdown uses the first definition of a link, so these lead to pages here, and those at the end of
+// the page to files of the repository.
 macro_rules! pages {
     ($($(#[$summary:meta])* $page:ident: $file:literal $(if $feature:literal)?;)*) => {$(
         $(#[$summary])*

@@ -1,8 +1,8 @@
-//! Judges: metrics that a language model evaluates. The question ([`Signature`]), how row content is put into
+//! Judges: metrics that a language model evaluates. Includes the question ([`Signature`]), how row content gets into
 //! the prompt ([`Untrusted`]), how a reply is parsed, and how the verdicts of several judges are aggregated
 //! ([`Panel`]).
 //!
-//! Language models are in [`lm`](crate::lm); the judges of the library are in [`shipped`].
+//! Language models are in [`lm`](crate::lm); the library's own judges are in [`shipped`].
 //!
 //! ```
 //! use dsrs_metrics::lm::ScriptedLm;

@@ -38,7 +38,7 @@ pub mod runs;
 #[cfg(feature = "evaluate")]
 pub mod scoring;
 
-/// The path that errors about a JSON value show. In a public module the variant `Value::String` would make rustc write
+/// The path that errors about a JSON value show. In a public module, the variant `Value::String` would make rustc write
 /// `std::string::String` for `String`.
 #[doc(hidden)]
 pub mod value {

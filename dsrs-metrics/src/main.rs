@@ -1,4 +1,4 @@
-//! The command line over the built-in metrics.
+//! The command line for the built-in metrics.
 #![forbid(unsafe_code)]
 
 dsrs_metrics::main![];

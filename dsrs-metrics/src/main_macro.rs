@@ -1,11 +1,10 @@
 //! `dsrs_metrics::main!`.
 
-/// Defines a `main` function with the commands of `dsrs-metrics`, for these metrics and the
-/// built-in ones.
+/// Defines a `main` function with the commands of `dsrs-metrics`, for your metrics and the built-in ones.
 ///
-/// Each metric is named by its function or its struct, as in a composite: `sources_used`, `rag::sources_used`,
-/// `SourcesUsed`. The struct must be in scope and implement [`Configure`](crate::Configure); `#[metric]` implements it.
-/// Requires the feature `cli`.
+/// Name each metric by its function or struct, as in a composite: `sources_used`, `rag::sources_used`, `SourcesUsed`.
+/// The struct must be in scope and implement [`Configure`](crate::Configure), as it does with `#[metric]`. Requires the
+/// feature `cli`.
 ///
 /// ```no_run
 /// # #[cfg(any())] fn main() {} // so that rustdoc adds none
@@ -20,10 +19,11 @@
 /// dsrs_metrics::main![sources_used];
 /// ```
 ///
-/// A metric replaces the built-in metric of the same name. Two metrics of the user with the same
-/// name are an error when the program starts.
+/// Your metric replaces a built-in one with the same name. Two of your metrics with the same name are an error when the
+/// program starts.
 ///
-/// Write it outside of all functions. Inside a function it would define a `main` that nothing calls, so it does not compile:
+/// Write it outside all functions. Inside a function, it would define a `main` that nothing calls, so it does not
+/// compile:
 ///
 /// ```compile_fail,E0277
 /// fn main() {
@@ -37,7 +37,7 @@ macro_rules! main {
         fn main() -> $crate::cli::MainExit {
             $crate::cli::main(|registry| $crate::__private::added_metrics!(registry, $($metrics)*)).into()
         }
-        // Within a function, it is the `main` of the module.
+        // Inside a function, this finds the `main` of the enclosing module.
         const _: () = $crate::cli::is_main(self::main);
     };
 }

@@ -1,8 +1,8 @@
 //! Interfaces for optimizers of programs: feedback for a row ([`FeedbackEvaluator`]), and acceptance in trace mode
 //! ([`AcceptanceTest`]).
 //!
-//! While an optimizer runs, a metric receives the [`Trace`](crate::rows::Trace) of the program, and a metric that returns
-//! `bool` or has a threshold returns whether the row is accepted.
+//! While an optimizer runs, a metric receives the program's [`Trace`](crate::rows::Trace). A metric that returns `bool`
+//! or has a threshold then returns `true` if it accepts the row.
 
 #[doc(hidden)]
 pub use dsrs_metrics_core::objectives;

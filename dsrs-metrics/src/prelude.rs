@@ -1,4 +1,4 @@
-//! What a file that defines or runs metrics wants in scope.
+//! Everything that a file that defines or runs metrics usually needs in scope.
 
 pub use crate::contract::{
     MetricCall, MetricSpec, MetricTier, Scores, WithSettings, typed_metric_fn,

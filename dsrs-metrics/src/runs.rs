@@ -1,5 +1,6 @@
-//! Programs, and the companions of [`Evaluate`](crate::Evaluate): its builder and errors, the result of a run and of each
-//! row, repeats, observers, the store; the runs of other programs (feature `formats`); OpenTelemetry (feature `otel`).
+//! Programs, and what belongs to [`Evaluate`](crate::Evaluate): its builder and errors, the result of a run and of each
+//! row, repeats, observers and the store. Also runs of other programs (feature `formats`) and OpenTelemetry (feature
+//! `otel`).
 
 #[cfg(feature = "metrics")]
 pub use dsrs_metrics_builtin::SimulatedUser;

@@ -1,5 +1,5 @@
-//! Scores of rollouts: [`Scorer`] evaluates cheap metrics first, and expensive ones only for the rollouts that pass, within
-//! a budget.
+//! Scores rollouts: [`Scorer`] evaluates cheap metrics first, and expensive ones only for the rollouts that pass,
+//! within a budget.
 //!
 //! The guide has an example: [`scorer`](crate::guide::scorer).
 
@@ -13,16 +13,16 @@ pub use dsrs_metrics_run::{
 #[cfg(feature = "metrics")]
 pub trait DefaultMetrics: Sized {
     /// Adds the proxies [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
-    /// [`syntax`](crate::metrics::syntax) with their defaults: `pred.answer` is not empty, and its brackets and quotes are
-    /// balanced. For other settings add these metrics one by one, such as
+    /// [`syntax`](crate::metrics::syntax) with their defaults: `pred.answer` is not empty, and its brackets and quotes
+    /// are balanced. For other settings, add these metrics yourself, as in
     /// `.metric(Length::builder().max_chars(200).build())`.
     fn with_default_proxy_metrics(self) -> Self;
 
-    /// Adds the truth metrics [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with their
-    /// defaults: a language model evaluates `pred.answer`, for at most 100 msat, and `pred.answer` equals `gold.answer`
-    /// except for white space, which is [`free`](ScorerBuilder::free). Without a configured model the run ends before its first
-    /// row; within [`Models::offline`](crate::judge::Models::offline) `llm_judge` scores by token overlap, and every output
-    /// states this.
+    /// Adds the truth metrics [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with
+    /// their defaults. The first has a language model evaluate `pred.answer`, for at most 100 msat. The second checks
+    /// that `pred.answer` equals `gold.answer` except for white space, and is [`free`](ScorerBuilder::free). Without a
+    /// configured model, the run ends before its first row. Within [`Models::offline`](crate::judge::Models::offline),
+    /// `llm_judge` scores by token overlap, and every output says so.
     fn with_default_truth_metrics(self) -> Self;
 }
 

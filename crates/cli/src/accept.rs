@@ -1,4 +1,4 @@
-//! `accept`: makes the results of evals their new baselines, after it has shown the comparison.
+//! `accept`: makes the results of evals their new baselines after showing the comparison.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ fn compared(old: &Baseline, new: Baseline) -> String {
     let removed: Vec<_> = old.metrics().filter(|name| !both.contains(name)).collect();
     let mut builder = Comparison::builder().only_paired(true);
     let differ = !added.is_empty() || !removed.is_empty();
-    // Other metrics are a reason to accept a new baseline.
+    // Different metrics are a reason to accept a new baseline.
     if differ && !both.is_empty() {
         builder = builder.metrics(both);
     }

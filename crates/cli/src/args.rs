@@ -1,4 +1,4 @@
-//! The arguments of the commands. Every option that is listed here works.
+//! The arguments of the commands. Every option listed here works.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -357,7 +357,7 @@ pub(super) struct MetricThreshold {
 }
 
 impl MetricThreshold {
-    /// The metric, without the part.
+    /// Returns the metric, without the part.
     pub(super) fn metric(&self) -> &str {
         self.name
             .split_once('.')

@@ -109,7 +109,7 @@ enum PValue {
     Mid,
 }
 
-/// Returns the error of a comparison, after the option that causes it.
+/// Returns the error of a comparison, prefixed with the option that causes it.
 fn of_comparison(error: ResultsError) -> CliError {
     match error.name() {
         Some("lower_is_better") => err!("--lower-is-better: {error}"),
@@ -146,7 +146,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
         builder = builder.group(field);
     }
     if !args.json {
-        // The text shows fewer, and JSON all.
+        // The text shows fewer; JSON has all.
         builder = builder.listed_rows(100);
     }
     let read = |file| -> Result<RunScores> {
@@ -187,7 +187,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
     Ok(failed.unwrap_or(exit?))
 }
 
-/// Returns an error if metrics are not compared, since they differ.
+/// Returns an error if metrics are not compared because they differ.
 fn different(comparison: &Comparison) -> Result<ExitCode> {
     let not_compared: Vec<_> = comparison.identity.not_compared().collect();
     if not_compared.is_empty() {
@@ -206,7 +206,7 @@ fn different(comparison: &Comparison) -> Result<ExitCode> {
     ))
 }
 
-/// One line about the metrics whose direction is not known.
+/// Writes one line about the metrics whose direction is unknown.
 fn warn_of_unknown_directions(
     registry: &Registry,
     comparison: &Comparison,
@@ -240,7 +240,7 @@ fn warn_of_unknown_directions(
     ));
 }
 
-/// The exit code of `--fail-if-worse`. A metric that is worse counts more than one that cannot be tested.
+/// Returns the exit code for `--fail-if-worse`. A metric that is worse outweighs one that cannot be tested.
 fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
     for metric in comparison.worse() {
         let line = format!("B is worse: {}", metric.sentence());
@@ -274,7 +274,7 @@ fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
     }
 }
 
-/// Why `--fail-if-worse` cannot pass by this metric.
+/// Returns why this metric keeps `--fail-if-worse` from passing.
 fn untested(metric: &MetricComparison, only_paired: bool) -> Option<String> {
     let is_untested = matches!(
         metric.verdict,

@@ -1,4 +1,4 @@
-//! Errors of a command and of its arguments, each on one line, and exit codes.
+//! Errors of commands and arguments, each on one line, and exit codes.
 
 use std::fmt::{self, Display};
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use crate::metrics::CreateError;
 /// The exit code for invalid usage or input.
 pub(super) const INVALID: u8 = 2;
 
-/// Why a command failed: a sentence for people, which the place that finds the fault writes.
+/// Why a command failed: a sentence for people, written where the fault is found.
 pub(super) struct CliError(String);
 
 pub(super) type Result<T, E = CliError> = std::result::Result<T, E>;
@@ -24,7 +24,7 @@ impl CliError {
     }
 }
 
-/// Returns an error with a message, as `format!` writes it.
+/// Creates an error with a message formatted like `format!`.
 macro_rules! err {
     ($($message:tt)*) => {
         $crate::error::CliError::new(format!($($message)*))
@@ -44,7 +44,7 @@ impl<E: std::error::Error> From<E> for CliError {
     }
 }
 
-/// Returns the error of a metric with what to do on the command line.
+/// Returns the error of a metric, with what to do on the command line.
 pub(super) fn of_metric(error: CreateError) -> CliError {
     match error {
         CreateError::UnknownMetric {
@@ -58,7 +58,7 @@ pub(super) fn of_metric(error: CreateError) -> CliError {
     }
 }
 
-/// Returns the end of an error about an unknown name: the known name that was meant, if one is similar.
+/// Returns the end of an error about an unknown name: the known name that was probably meant, if one is similar.
 pub(super) fn did_you_mean<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -67,7 +67,7 @@ pub(super) fn did_you_mean<'a>(
     Some(format!("; did you mean `{nearest}`?"))
 }
 
-/// Returns the end of an error about an unknown name: the known name that was meant, or else all of them.
+/// Returns the end of an error about an unknown name: the known name that was probably meant, or all of them.
 pub(super) fn known_names<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str, IntoIter: ExactSizeIterator + Clone>,
@@ -79,7 +79,7 @@ pub(super) fn known_names<'a>(
     })
 }
 
-/// Prints the errors of results, and returns the exit code if there is one.
+/// Prints any errors among the results, and returns the exit code if there were some.
 pub(super) fn fail_each(results: impl IntoIterator<Item = Result<()>>) -> Option<ExitCode> {
     let errors = results.into_iter().filter_map(Result::err);
     errors.fold(None, |_, error| Some(fail(&error)))
@@ -105,7 +105,7 @@ pub(super) fn report(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(INVALID))
 }
 
-/// An error on one line. If no metric is named, it ends with where their names are.
+/// Returns the error on one line. If no metric is named, it ends by saying where to find their names.
 fn message(error: &clap::Error) -> String {
     let line = one_line(&error.to_string());
     let lacks_metric =
@@ -195,7 +195,7 @@ mod tests {
         assert!(registry.create(metric, &params).is_ok(), "{example}");
     }
 
-    /// The examples after `marker` in a message, up to the end of the clause.
+    /// Returns the examples after `marker` in a message, up to the end of the clause.
     fn examples<'a>(message: &'a str, marker: &str) -> Vec<&'a str> {
         let Some((_, rest)) = message.split_once(marker) else {
             return Vec::new();
@@ -212,7 +212,7 @@ mod tests {
             .collect()
     }
 
-    /// The arguments that a command needs besides the option in question.
+    /// Returns the arguments that a command needs besides the given option.
     fn required(command: &str, option: &str) -> &'static [&'static str] {
         match command {
             "export" if option == "--otlp" => &["export", "run.jsonl"],

@@ -1,4 +1,4 @@
-//! `export`: a result file in the format of another program, or as events for a collector.
+//! `export`: converts a result file to another program's format, or sends it to a collector as events.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
     }
 }
 
-/// Writes the file in the format of another program.
+/// Writes the file in another program's format.
 fn convert(args: &ExportArguments, format: ExportFormat, out: &PathBuf) -> Result<ExitCode> {
     let mut export = Export::to(format);
     for (name, value) in &args.tags {
@@ -96,7 +96,7 @@ fn convert(args: &ExportArguments, format: ExportFormat, out: &PathBuf) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes one file, which gets its name when it is complete.
+/// Writes one file, which gets its name once it is complete.
 fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>> {
     let unwritable = |reason: io::Error| unwritable("--out", out, &reason);
     let file = OutputFile::create(out).map_err(unwritable)?;

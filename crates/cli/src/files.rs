@@ -1,5 +1,6 @@
-//! The files that a command reads and writes. None may be written that is also read, or written a second time: a result can
-//! have cost money. Files are compared, not their names, since a link, `/dev/fd/3` or standard input may be any file.
+//! The files that a command reads and writes. A command must not write a file that it also reads or writes a second
+//! time: a result can have cost money. The files themselves are compared, not their names, because a link, `/dev/fd/3`
+//! or standard input may be any file.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -18,7 +19,7 @@ use crate::results::manifest_path;
 pub(super) struct Files<'a> {
     read: Vec<Named<'a>>,
     written: Vec<Named<'a>>,
-    /// Outputs that are printed on standard output, as they are named.
+    /// Outputs that are printed on standard output, as the user named them.
     printed: Vec<String>,
 }
 
@@ -29,7 +30,7 @@ struct Named<'a> {
     file: Option<Identity>,
 }
 
-/// Returns `true` if the path names standard input, or as an output standard output.
+/// Returns `true` if the path names standard input, or for an output, standard output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -40,7 +41,7 @@ pub(super) fn is_regular(file: &Path) -> bool {
 }
 
 impl<'a> Files<'a> {
-    /// The files that every command has: the store and the prices of language models.
+    /// Returns the files that every command has: the store and the prices of language models.
     pub(super) fn new() -> Self {
         let of_models = of_models().into_iter();
         let of_models = of_models.map(|(option, path)| Named::new(option, path));
@@ -51,7 +52,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Adds the store in the folder of `--store`.
+    /// Adds the store in the folder given by `--store`.
     pub(super) fn store(mut self, args: &LmArguments) -> Self {
         let files = args.store.iter().flat_map(|dir| store_files(dir));
         self.read
@@ -80,7 +81,7 @@ impl<'a> Files<'a> {
         self
     }
 
-    /// Adds the files that are values of parameters, or in a JSON list of them, such as the graphs that a metric reads.
+    /// Adds the files named by parameters, alone or in a JSON list, such as the graphs that a metric reads.
     pub(super) fn read_params(mut self, params: &[Param]) -> Self {
         for param in params {
             let list = serde_json::from_str::<Vec<String>>(&param.value);
@@ -137,10 +138,10 @@ impl<'a> Files<'a> {
         self
     }
 
-    /// Checks that no file is named twice by one option: its rows would be duplicates of themselves.
+    /// Checks that no option names a file twice, because all its rows would be duplicates.
     ///
     /// # Errors
-    /// An error with both names.
+    /// Returns an error with both names.
     pub(super) fn check_read_once(&self) -> Result<()> {
         for (number, second) in self.read.iter().enumerate() {
             let same = |first: &&Named<'_>| {
@@ -160,7 +161,7 @@ impl<'a> Files<'a> {
     /// Checks that no output is an input or another output.
     ///
     /// # Errors
-    /// An error with both options and files.
+    /// Returns an error with both options and files.
     pub(super) fn check(&self) -> Result<()> {
         if self
             .read
@@ -193,10 +194,10 @@ impl<'a> Files<'a> {
             .try_for_each(|stream| stream.check_other_than(&self.read))
     }
 
-    /// Checks that no output is a file that a metric reads, or is in such a folder: a later run would read it.
+    /// Checks that no output is a file that a metric reads, or is in a folder that it reads: a later run would read it.
     ///
     /// # Errors
-    /// An error with the output, the file or folder, and the parameter that names it.
+    /// Returns an error with the output, the file or folder, and the parameter that names it.
     pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<()> {
         let mut files = Vec::new();
         metrics.iter().for_each(|metric| metric.files(&mut files));
@@ -224,7 +225,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The store, which contains what was paid for, and the prices of the user.
+/// Returns the store, which contains what was paid for, and the user's price file.
 #[cfg(feature = "lm")]
 fn of_models() -> Vec<(&'static str, PathBuf)> {
     use crate::lm::Store;
@@ -248,14 +249,14 @@ fn of_models() -> Vec<(&'static str, PathBuf)> {
     Vec::new()
 }
 
-/// The database of a store, and the files of SQLite beside it.
+/// Returns a store's database and the files that SQLite keeps beside it.
 #[cfg(feature = "lm")]
 fn store_files(dir: &Path) -> [PathBuf; 3] {
     let file = crate::lm::Store::FILE;
     ["", "-wal", "-shm"].map(|end| dir.join(format!("{file}{end}")))
 }
 
-/// A program without language models has no store.
+/// Returns no files, because a program without language models has no store.
 #[cfg(not(feature = "lm"))]
 fn store_files(_: &Path) -> [PathBuf; 0] {
     []
@@ -304,7 +305,7 @@ impl Display for Named<'_> {
 enum Identity {
     #[cfg(unix)]
     Existing { device: u64, inode: u64 },
-    /// The canonical path: of a file that does not exist yet, or where files have no number.
+    /// The canonical path, for a file that does not exist yet or on a system without file numbers.
     Path(PathBuf),
 }
 
@@ -333,7 +334,7 @@ fn identity(found: &Metadata, path: &Path) -> Option<Identity> {
     found.is_file().then(|| Identity::Path(real_path(path)))
 }
 
-/// The regular file that a standard stream is redirected to.
+/// Returns the regular file that a standard stream is redirected to.
 #[cfg(unix)]
 fn stream(stream: &impl std::os::fd::AsFd) -> Option<Identity> {
     let copy = stream.as_fd().try_clone_to_owned().ok()?;
@@ -351,7 +352,7 @@ pub(super) struct Output {
     path: PathBuf,
     /// `None` for standard output.
     file: Option<OutputFile>,
-    /// `true` if there is a file of this name, which an earlier run wrote.
+    /// `true` if an earlier run wrote a file with this name.
     replaces_file: bool,
 }
 
@@ -376,7 +377,7 @@ impl Output {
         self.file.is_none()
     }
 
-    /// Writes the file, if it is one.
+    /// Writes the file, if there is one.
     pub(super) fn write(
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -388,7 +389,7 @@ impl Output {
             .map_err(|reason| unwritable(self.option, &self.path, &reason))
     }
 
-    /// Returns a note for a run that ends without a result, if the file of an earlier run remains.
+    /// Returns a note for a run that ends without a result, if an earlier run's file remains.
     pub(super) fn unchanged(&self) -> Option<String> {
         let (option, path) = (self.option, self.path.display());
         self.replaces_file

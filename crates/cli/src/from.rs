@@ -1,5 +1,5 @@
-//! `--from`: files of other programs, which are converted to result files in a temporary folder. Messages and outputs show the names
-//! of the user's files.
+//! `--from`: converts files of other programs to result files in a temporary folder. Messages and outputs show the
+//! names of the user's files.
 
 use std::borrow::Cow;
 use std::io;
@@ -25,7 +25,7 @@ pub(crate) struct FromArgument {
 }
 
 impl FromArgument {
-    /// Returns an error if a converted file, which has this number of metrics, has no scores.
+    /// Returns an error if a converted file, which has this many metrics, has no scores.
     pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<()> {
         match self.from {
             Some(format) if metrics == 0 => {
@@ -43,7 +43,7 @@ impl FromArgument {
     }
 }
 
-/// A file of a command: as it is, or converted. The converted file is removed with this value.
+/// A file of a command, converted if needed. Dropping this removes the converted file.
 pub(crate) struct InputFile<'a> {
     name: &'a Path,
     path: Cow<'a, Path>,
@@ -52,10 +52,10 @@ pub(crate) struct InputFile<'a> {
 }
 
 impl<'a> InputFile<'a> {
-    /// Converts the file if it has another format, and prints notes on it unless it is quiet.
+    /// Converts the file if it has another format, and prints notes on it unless `--quiet` is set.
     ///
     /// # Errors
-    /// The file cannot be converted, or is a stream: the parts of a row may be in any order.
+    /// Returns an error if the file cannot be converted, or if it is a stream: the parts of a row may be in any order.
     pub(crate) fn open(
         argument: FromArgument,
         epochs: Epochs,
@@ -89,7 +89,7 @@ impl<'a> InputFile<'a> {
         })
     }
 
-    /// Returns the file that is read, with the name of the user's file.
+    /// Returns the file to read, with the name of the user's file.
     pub(crate) fn named(&self) -> NamedFile<'_> {
         NamedFile {
             path: &self.path,

@@ -1,4 +1,4 @@
-//! `generate`: shell completions and manual pages, from the definitions of the arguments.
+//! `generate`: shell completions and manual pages, made from the definitions of the arguments.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -39,7 +39,7 @@ enum Generated {
     },
 }
 
-/// Prints what the arguments name, for the program that was started under this name.
+/// Prints what the arguments ask for, for a program that was started under this name.
 pub(super) fn run(command: Command, program: &OsStr, args: &GenerateArguments) -> Result<ExitCode> {
     let name = Path::new(program)
         .file_stem()
@@ -60,7 +60,7 @@ pub(super) fn run(command: Command, program: &OsStr, args: &GenerateArguments) -
     print(&text)
 }
 
-/// A name that a script can contain as it is.
+/// Returns `true` if a script can contain the name without quoting.
 fn is_plain(name: &&str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     !name.is_empty() && name.chars().all(is_plain)

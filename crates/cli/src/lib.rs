@@ -1,10 +1,11 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report`, `export`, `accept` and `generate` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report`, `export`, `accept` and `generate` for a
+//! [`Registry`] of metrics.
 //!
-//! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
-//! input or another output, and writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
-//! of the library uses this module.
+//! Each command has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
+//! input or another output, and writes outputs. `limit.rs` has limits on scores. `data/` reads rows, and `evaluate/`
+//! scores them. No other part of the library uses this module.
 
 mod accept;
 mod agree;
@@ -68,11 +69,11 @@ enum Command {
     Store(store::StoreCommand),
 }
 
-/// Runs the command in the arguments of the process, with the built-in metrics and the metrics that `add`
-/// adds. This is what `dsrs_metrics::main!` expands to.
+/// Runs the command in the process's arguments, with the built-in metrics and those that `add` adds.
+/// `dsrs_metrics::main!` expands to a call of this.
 ///
-/// Replaces the panic hook: a metric that panics fails its row and prints nothing, and a panic in
-/// this library becomes one line on standard error and exit code 101.
+/// Replaces the panic hook: a panicking metric fails its row and prints nothing, and a panic in this library becomes
+/// one line on standard error and exit code 101.
 pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> ExitCode {
     run_with_hook(|| {
         let mut registry = Registry::builtin();
@@ -83,7 +84,7 @@ pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> Exi
     })
 }
 
-/// What `dsrs_metrics::main!` returns from `main`, and no other function does.
+/// The return type of the `main` that `dsrs_metrics::main!` defines, and of no other function.
 #[doc(hidden)]
 pub struct MainExit(ExitCode);
 
@@ -114,10 +115,9 @@ pub const fn is_main<R: OfMain>(_: fn() -> R) {}
 
 /// Runs one command; `args` starts with the name of the program.
 ///
-/// Results are printed to standard output, everything else to standard error. The exit code is 0 on
-/// success, 1 if a metric is worse than `--fail-under` or, with `--fail-if-worse`, than before, all rows failed, `--max-errors` was reached
-/// or `--budget` did not cover all rows, 2 for invalid usage or input, and 130 after Ctrl-C, SIGTERM
-/// or SIGHUP.
+/// Results go to standard output, everything else to standard error. The exit code is 0 on success; 1 if a metric
+/// misses its `--fail-under` or, with `--fail-if-worse`, is worse than before, if all rows failed, if `--max-errors` was
+/// reached, or if `--budget` did not cover all rows; 2 for invalid usage or input; and 130 after Ctrl-C, SIGTERM or SIGHUP.
 ///
 /// ```
 /// use dsrs_metrics::cli::{Registry, run};
@@ -155,14 +155,14 @@ pub fn run<A: Into<OsString> + Clone>(
     ran.unwrap_or_else(|error| fail(&error))
 }
 
-/// The exit code of a panic, as in a program without this hook.
+/// The exit code for a panic, the same as without this hook.
 const PANICKED: u8 = 101;
 
 /// The message and the location of the last panic.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
-/// Runs the program with a hook that prints nothing. The harness turns a panic of a metric into a
-/// failed row; any other panic is an internal error, which is reported here.
+/// Runs the program with a hook that prints nothing. The harness turns a metric's panic into a failed row. Any other
+/// panic is an internal error, which is reported here.
 fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let message = contract::panic::message(info.payload());

@@ -1,4 +1,4 @@
-//! Limits of scores in options: `0.6`, or `60%` of a score in [0, 1].
+//! Limits on scores in options: `0.6`, or `60%` for a score in [0, 1].
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,17 +6,18 @@ use std::str::FromStr;
 use crate::contract::ScoreRange;
 use crate::error::{Result, err};
 
-/// A limit of a score. `60%` is 0.6.
+/// A limit on a score. `60%` is 0.6.
 #[derive(Debug, Clone)]
 pub(super) struct Limit {
     pub(super) score: f64,
-    /// As it was written, for messages.
+    /// As written, for messages.
     text: String,
 }
 
 impl Limit {
-    /// Checks that scores of the metric can be on both sides of the limit. `range` is the range of the metric,
-    /// `reachable` the range of the score; both may be unknown. `option` is the option up to the limit, such as `--fail-under em=`.
+    /// Checks that the metric's scores can be on both sides of the limit. `range` is the range of the metric and
+    /// `reachable` that of the score; both may be unknown. `option` is the option up to the limit, such as
+    /// `--fail-under em=`.
     pub(super) fn check(
         &self,
         option: &str,
@@ -35,7 +36,7 @@ impl Limit {
             return Ok(());
         };
         let mut expected = format!("a score from {min} to {max}, the range of `{metric}`");
-        // Less than 2 is rather a mistyped score than a percentage without its sign.
+        // A number below 2 is more likely a mistyped score than a percentage without its sign.
         let is_percentage = is_share && (2.0..=100.0).contains(&self.score);
         if let (true, Ok(with_sign)) = (is_percentage, format!("{self}%").parse::<Self>()) {
             expected += &format!("; write {option}{} or {option}{with_sign}", with_sign.score);
@@ -43,7 +44,7 @@ impl Limit {
         invalid(expected)
     }
 
-    /// Returns a score in the form of the limit, with the decimals of a headline, or as many as it needs to differ from
+    /// Returns a score in the form of the limit, with as many decimals as a headline, or more if needed to differ from
     /// the limit.
     pub(super) fn written(&self, score: f64) -> String {
         match self.percentage() {
@@ -52,7 +53,7 @@ impl Limit {
         }
     }
 
-    /// The number before the percent sign.
+    /// Returns the number before the percent sign.
     fn percentage(&self) -> Option<f64> {
         self.text.strip_suffix('%')?.parse().ok()
     }

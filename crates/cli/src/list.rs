@@ -1,4 +1,4 @@
-//! `list`: prints one line for each metric, the specs of named metrics, or all specs as JSON.
+//! `list`: prints one line per metric, the specs of the named metrics, or all specs as JSON.
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use super::stdio::{print, print_indented_json};
 use crate::contract::{MetricSpec, ParamSpec, ScoreKind, TypeHelp};
 use crate::metrics::registry::{Entry, Registry, SETTINGS, has_param};
 
-/// The number of columns if neither `COLUMNS` nor a terminal defines it.
+/// The number of columns if neither `COLUMNS` nor a terminal sets it.
 const DEFAULT_WIDTH: usize = 100;
 
 pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode> {
@@ -56,7 +56,7 @@ struct ListedSpec<'a> {
     settings: Vec<Setting>,
 }
 
-/// A metric and the defaults of its parameters as a user types them.
+/// A metric, with the defaults of its parameters as a user would type them.
 struct Listed<'r> {
     spec: MetricSpec<'r>,
     defaults: Vec<Option<Cow<'r, str>>>,
@@ -109,10 +109,10 @@ fn width() -> usize {
         .unwrap_or(DEFAULT_WIDTH)
 }
 
-/// The smallest number of columns for a description; a terminal with fewer gets the names only.
+/// The minimum number of columns for a description. A narrower terminal gets only the names.
 const MIN_SUMMARY: usize = 15;
 
-/// One line for each metric, in groups: the name, and as much of the documentation as fits.
+/// Returns one line per metric, in groups: the name, and as much of the documentation as fits.
 fn overview(registry: &Registry, width: usize) -> String {
     let longest = registry
         .entries()
@@ -140,7 +140,7 @@ fn overview(registry: &Registry, width: usize) -> String {
     text
 }
 
-/// Returns the first sentence of a documentation, shortened to the width between two words.
+/// Returns the first sentence of a metric's documentation, shortened to the width between two words.
 fn summary(doc: &str, width: usize) -> Option<String> {
     let first = paragraphs(doc).into_iter().next()?;
     let end = first.find(". ").unwrap_or(first.len());
@@ -152,7 +152,7 @@ fn summary(doc: &str, width: usize) -> Option<String> {
     Some(format!("{} ..", lines.first()?))
 }
 
-/// The name, then documentation, properties, fields and parameters, wrapped to the width.
+/// Returns the name, then documentation, properties, fields and parameters, wrapped to the width.
 fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     let mut text = format!("{}\n", spec.name);
     for paragraph in paragraphs(spec.doc) {
@@ -183,7 +183,7 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     }
     for param in spec.params {
         let default = match param.default {
-            // `#[param(default)]` of a type that does not implement `Serialize`.
+            // `#[param(default)]` for a type that does not implement `Serialize`.
             Some("default") => ", optional".to_owned(),
             Some(value) => format!(" = {value}"),
             None => ", required".to_owned(),
@@ -211,7 +211,7 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     text
 }
 
-/// The description of a type without its article, or else the type as it was written.
+/// Returns the description of a type without its article, or the type as written if there is none.
 fn type_name(help: TypeHelp, ty: &str) -> String {
     if !help.is_some() {
         return required(ty).to_owned();
@@ -223,7 +223,7 @@ fn type_name(help: TypeHelp, ty: &str) -> String {
     article.unwrap_or(&phrase).to_owned()
 }
 
-/// The type without `Option` and `&`.
+/// Returns the type without `Option` and `&`.
 fn required(ty: &str) -> &str {
     let ty = ty
         .strip_prefix("Option<")
@@ -232,10 +232,9 @@ fn required(ty: &str) -> &str {
     ty.trim_start_matches('&')
 }
 
-/// The default as a user types it, from its source code: `whole_word` for `Mode::WholeWord`. This
-/// is used where the type does not implement `Serialize`, and assumes that a path from a type to a
-/// name in camel case is a variant, and that variants are read in snake case. Anything else, such
-/// as the constant `f64::MAX`, stays as it is in the source code.
+/// Returns a default as a user would type it, based on its source code: `whole_word` for `Mode::WholeWord`. Used if the
+/// type does not implement `Serialize`. Assumes that a path from a type to a camel-case name is a variant, and that
+/// variants are read in snake case. Everything else, such as the constant `f64::MAX`, stays as in the source code.
 fn as_typed(default: &str) -> Cow<'_, str> {
     match serde_json::from_str::<String>(default) {
         Ok(text) if !text.is_empty() => return text.into(),
@@ -244,7 +243,7 @@ fn as_typed(default: &str) -> Cow<'_, str> {
     variant(default).map_or(default.into(), |variant| variant.to_snake_case().into())
 }
 
-/// `Variant` of `Type::Variant` or `module::Type::Variant`.
+/// Returns `Variant` for `Type::Variant` or `module::Type::Variant`.
 fn variant(path: &str) -> Option<&str> {
     let is_name = |segment: &str| {
         segment.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -260,7 +259,7 @@ fn variant(path: &str) -> Option<&str> {
     (is_path && is_camel_case(owner) && is_camel_case(variant)).then_some(variant)
 }
 
-/// The paragraphs and list items of a documentation, each on one line, without code blocks.
+/// Returns the paragraphs and list items of a metric's documentation, each on one line, without code blocks.
 fn paragraphs(doc: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut in_code = false;
@@ -287,7 +286,7 @@ fn paragraphs(doc: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a text with the words of its Markdown links alone.
+/// Returns a text with only the words of its Markdown links.
 fn without_links(text: &str) -> String {
     static LINK: LazyLock<Regex> = LazyLock::new(|| {
         let link = r"\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)";
@@ -296,7 +295,7 @@ fn without_links(text: &str) -> String {
     LINK.replace_all(text, "$1").into_owned()
 }
 
-/// Appends `line`, wrapped to the width, with an indent for its first line and one for the others.
+/// Appends `line`, wrapped to the width, with separate indents for its first line and the rest.
 fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) {
     // A terminal too narrow for these indents gets none.
     let (first, others) = if width < 30 {
@@ -312,7 +311,7 @@ fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) 
     text.push('\n');
 }
 
-/// Returns the settings that a metric accepts, as parameters, with their defaults from its spec.
+/// Returns the settings that a metric accepts, in the form of parameters, with defaults from its spec.
 fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
     let [threshold, strict, cost] = SETTINGS;
     let direction = if spec.higher_is_better() {

@@ -1,4 +1,5 @@
-//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the feature `otel` it is an error.
+//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the feature `otel`, it is
+//! an error.
 
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use crate::results::Results;
 #[cfg(feature = "otel")]
 use crate::stdio::print_error;
 
-/// The builder of an evaluation of the rows of files.
+/// The builder for an evaluation of rows from files.
 type Builder = EvaluateBuilder<Example, Prediction>;
 
 /// What is sent to a collector.
@@ -35,7 +36,7 @@ pub(super) struct OtlpArguments {
     otlp_unscored: bool,
 }
 
-/// No collector.
+/// Stands in for a collector without the feature `otel`.
 #[cfg(not(feature = "otel"))]
 pub(super) struct Otlp;
 
@@ -43,7 +44,7 @@ pub(super) struct Otlp;
 #[expect(clippy::unused_self, reason = "the feature has the same signatures")]
 impl Otlp {
     pub(super) fn new(args: &OtlpArguments) -> Result<Self> {
-        // The others require it.
+        // The other options require it.
         match &args.otlp {
             Some(_) => Err(err!(
                 "--otlp: this program was built without OpenTelemetry; build it with `cargo install dsrs-metrics --features cli,otel`, or enable the feature `otel` of the dependency `dsrs-metrics`"
@@ -96,7 +97,7 @@ impl Otlp {
         builder.observer(events.clone())
     }
 
-    /// Sends what remains, and prints what was not delivered. `file` is the result file that was written.
+    /// Sends what remains, and prints what was not delivered. `file` is the result file.
     pub(super) fn finish(&self, file: Option<&Path>) {
         let Some(delivery) = self.0.as_ref().map(OtelEvents::finish) else {
             return;
@@ -106,7 +107,7 @@ impl Otlp {
         }
     }
 
-    /// Sends the events of a result file. Returns a sentence, and whether all were delivered.
+    /// Sends the events of a result file. Returns a sentence, and `true` if all were delivered.
     pub(super) fn send(&self, results: &Results) -> (String, bool) {
         let delivery = self
             .0
@@ -122,7 +123,7 @@ impl Otlp {
     }
 }
 
-/// Returns what to do about a delivery that is not complete.
+/// Returns what to do about an incomplete delivery.
 #[cfg(feature = "otel")]
 fn next(delivery: &Delivery, file: Option<&Path>) -> String {
     let url = escape::escaped(&delivery.url);
@@ -131,7 +132,7 @@ fn next(delivery: &Delivery, file: Option<&Path>) -> String {
     } else {
         ""
     };
-    // `export` reads no Parquet files.
+    // `export` cannot read Parquet files.
     let is_readable = |file: &&Path| file.extension().is_none_or(|it| it != "parquet");
     let events = match (delivery.lost_events(), file.filter(is_readable)) {
         (0, _) => String::new(),

@@ -60,7 +60,7 @@ pub(super) struct ReportArguments {
     title: Option<String>,
 }
 
-/// Returns the error of a report, after the option that causes it.
+/// Returns the error of a report, prefixed with the option that causes it.
 fn of_report(error: ResultsError) -> CliError {
     match (error.kind(), error.name()) {
         (ResultsErrorKind::Setting, Some("group")) => err!("--group: {error}"),

@@ -1,4 +1,4 @@
-//! How the commands that read result files judge their scores: failed rows, and the direction of metrics.
+//! How commands that read result files judge scores: failed rows, and the direction of metrics.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    /// Reads what a report by groups needs.
+    /// Reads what a grouped report needs.
     pub(crate) fn read_report(
         &self,
         file: NamedFile<'_>,
@@ -53,7 +53,7 @@ impl RunArguments {
         })
     }
 
-    /// Returns the metrics whose lower scores are better: by the registry, or by name.
+    /// Returns the metrics for which lower scores are better, according to the registry or by name.
     pub(crate) fn lower_is_better<'a>(
         &'a self,
         registry: &Registry,
@@ -68,12 +68,12 @@ impl RunArguments {
     }
 }
 
-/// The metric of `NAME` or `NAME.PART`.
+/// Returns the metric in `NAME` or `NAME.PART`.
 pub(crate) fn metric_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(metric, _)| metric)
 }
 
-/// Checks that each metric of `-m` is named once.
+/// Checks that `-m` names each metric only once.
 pub(crate) fn check_unique(metrics: &[String]) -> Result<()> {
     let mut seen = HashSet::new();
     match metrics.iter().find(|name| !seen.insert(*name)) {

@@ -1,8 +1,7 @@
-//! Standard output and standard error. Their reader may close them early, as in
-//! `dsrs-metrics list | head -1`.
+//! Standard output and standard error. A reader may close them early, as in `dsrs-metrics list | head -1`.
 //!
-//! Everything that the command line writes passes through here, and no character that a terminal
-//! obeys passes, except the line breaks of the command's own output.
+//! Everything that the command line writes passes through here. No character that a terminal would obey gets through,
+//! except the line breaks of the command's own output.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -13,8 +12,7 @@ use crate::error::{CliError, Result, err};
 use crate::messages::escape;
 use crate::results::Annotation;
 
-/// Writes lines to standard output. A closed pipe is not an error: its reader has read what it
-/// needs.
+/// Writes lines to standard output. A closed pipe is not an error: its reader has what it needs.
 pub(super) fn print(text: &str) -> Result<()> {
     let lines: Vec<_> = text.split('\n').map(escape::escaped).collect();
     print_generated(&lines.join("\n"))
@@ -33,7 +31,7 @@ pub(super) fn print_indented_json(value: &impl Serialize) -> Result<()> {
     print_generated(&format!("{}\n", lines.join("\n")))
 }
 
-/// Writes a script or a page that contains nothing but the definitions of the arguments.
+/// Writes a script or a page that contains only the definitions of the arguments.
 pub(super) fn print_generated(text: &str) -> Result<()> {
     write(text).map_err(unwritable)
 }
@@ -42,7 +40,7 @@ pub(super) fn unwritable(error: impl fmt::Display) -> CliError {
     err!("cannot write to standard output: {error}")
 }
 
-/// Standard output as the writer of an XML document.
+/// Standard output, for writing an XML document.
 #[derive(Default)]
 pub(super) struct XmlOutput {
     text: Vec<u8>,
@@ -66,15 +64,15 @@ impl Write for XmlOutput {
     }
 }
 
-/// Writes one line to standard error. Line breaks become spaces, since messages contain error messages
-/// of metrics and names of files.
+/// Writes one line to standard error. Line breaks become spaces, because messages contain errors of metrics and file
+/// names.
 pub(super) fn print_error(message: impl fmt::Display) {
     let line = message.to_string().replace(['\n', '\r'], " ");
     // If standard error is closed, nothing can be reported.
     let _ = writeln!(io::stderr(), "{}", escape::escaped(&line));
 }
 
-/// Writes an error of a command to standard error as an annotation of GitHub Actions.
+/// Writes a command's error to standard error as a GitHub Actions annotation.
 pub(super) fn annotate(command: &str, message: &str) {
     let title = format!("dsrs-metrics {command}");
     print_error(Annotation {
@@ -93,8 +91,8 @@ fn write(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes the characters that a terminal may obey as `\uXXXX`. In a line of JSON they occur only in
-/// strings, so the value is the same.
+/// Escapes the characters that a terminal may obey as `\uXXXX`. In a line of JSON they occur only in strings, so the
+/// value is the same.
 fn ascii_escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
@@ -109,8 +107,8 @@ fn ascii_escaped(json: &str) -> String {
     escaped
 }
 
-/// Writes the characters that a terminal may obey as character references, with which XML has the same content. Names of
-/// elements and attributes have none of them.
+/// Escapes the characters that a terminal may obey as character references, which leaves the XML content the same.
+/// Names of elements and attributes have none of them.
 fn reference_escaped(xml: &str) -> String {
     let mut escaped = String::with_capacity(xml.len());
     for character in xml.chars() {

@@ -1,4 +1,4 @@
-//! `store`: what a store has, and removing old records.
+//! `store`: shows what a store has, and removes old records.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,7 +41,7 @@ enum Action {
     },
 }
 
-/// The last second of the year 9999, after which a time has no format.
+/// The last second of the year 9999. Later times have no format.
 const END_OF_TIME: u64 = 253_402_300_799;
 
 pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! Parsers of values of options.
+//! Parsers for values of options.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::stats::{ErrorRates, Proportion};
 
-/// Parses one of these names, which help shows with their descriptions.
+/// Parses one of these names, which the help shows with descriptions.
 pub(super) fn one_of<F: Copy + Send + Sync + 'static>(
     all: &'static [(F, &'static str, &'static str)],
 ) -> impl TypedValueParser<Value = F> {
@@ -36,7 +36,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses the age of a record.
+/// Parses the maximum age of a record.
 #[cfg(feature = "lm")]
 pub(super) fn age(text: &str) -> Result<Duration, &'static str> {
     humantime::parse_duration(text).map_err(|_| "expected a time, as in 30d")
@@ -55,7 +55,7 @@ pub(super) fn no_journal(_: &str) -> Result<std::convert::Infallible, &'static s
     )
 }
 
-/// Parses the name of a model. An empty name is rejected: it comes from an unset shell variable.
+/// Parses the name of a model. Rejects an empty name, which comes from an unset shell variable.
 pub(super) fn model(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("expected provider:model, as in openai:gpt-6-luna"),

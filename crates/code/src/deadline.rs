@@ -1,5 +1,4 @@
-//! Work on untrusted input that cannot be interrupted: on a thread with a large stack, up to a
-//! deadline.
+//! Runs work on untrusted input that cannot be interrupted: on a thread with a large stack, up to a deadline.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,12 +9,12 @@ use std::{io, thread};
 /// allocates a page only when it is used.
 const STACK_BYTES: usize = 256 << 20;
 
-/// The maximum number of threads whose work goes on after its deadline.
+/// The maximum number of threads that keep working past their deadline.
 const MAX_LATE: usize = 8;
 
 static LATE: AtomicUsize = AtomicUsize::new(0);
 
-/// A thread that is counted in [`LATE`] until it ends.
+/// A thread that counts in [`LATE`] until it ends.
 struct Late;
 
 impl Drop for Late {
@@ -24,11 +23,11 @@ impl Drop for Late {
     }
 }
 
-/// Does work on a new thread and waits for its result, or returns `None` at the deadline. The
-/// thread goes on after the deadline.
+/// Does work on a new thread and waits for its result, or returns `None` at the deadline. The thread keeps running
+/// after the deadline.
 ///
 /// # Errors
-/// If no thread can be started, if the work panics, or if earlier work of too many threads goes on.
+/// Returns an error if no thread can be started, if the work panics, or if too many threads are still busy with earlier work.
 pub fn within<T: Send + 'static>(
     time: Duration,
     work: impl FnOnce() -> T + Send + 'static,

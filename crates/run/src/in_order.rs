@@ -10,7 +10,7 @@ struct Worker<T, R> {
 }
 
 impl<T: Send, R: Send> Worker<T, R> {
-    /// `None` if the system refuses a thread.
+    /// Starts a thread; `None` if the system refuses one.
     fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         work: &'scope (impl Fn(T) -> R + Sync),
@@ -21,7 +21,7 @@ impl<T: Send, R: Send> Worker<T, R> {
     {
         let ((items, input), (output, results)) = (sync_channel(1), sync_channel(1));
         let work = move || {
-            // `send` fails after an error of `each`, when the results are no longer received.
+            // `send` fails only after an error in `each`, when nothing receives the results anymore.
             let _ = input.iter().try_for_each(|item| output.send(work(item)));
         };
         thread::Builder::new().spawn_scoped(scope, work).ok()?;
@@ -29,8 +29,8 @@ impl<T: Send, R: Send> Worker<T, R> {
     }
 }
 
-/// Calls `work` with items on all threads, and `each` with the results in the order of the items. `produce` calls its argument
-/// with one item after another. An error of `each` or `produce` ends the work.
+/// Calls `work` on all threads and `each` with the results in input order. `produce` passes the items to its argument
+/// one by one. An error from `each` or `produce` ends the work.
 pub(crate) fn in_order<T: Send, R: Send, E>(
     work: impl Fn(T) -> R + Sync,
     mut each: impl FnMut(R) -> Result<(), E>,
@@ -43,7 +43,7 @@ pub(crate) fn in_order<T: Send, R: Send, E>(
             .collect();
         let number = workers.len();
         let (mut sent, mut received) = (0, 0);
-        // A thread has ended only if it panicked, and then the scope panics too, with its message.
+        // A thread ends early only if it panics. Then the scope panics too, with its message.
         let mut receive = |sent: usize, waiting: usize| {
             while sent - received > waiting {
                 let result = workers[received % number].results.recv();
@@ -58,7 +58,7 @@ pub(crate) fn in_order<T: Send, R: Send, E>(
         produce(&mut |item| {
             let _ = workers[sent % number].items.send(item);
             sent += 1;
-            // A thread has at most one item in progress and one that waits.
+            // A thread has at most one item in progress and one waiting.
             receive(sent, number)
         })?;
         receive(sent, 0)

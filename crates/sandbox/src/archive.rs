@@ -1,7 +1,7 @@
 //! The files that a command leaves in its work directory, unpacked from a tar archive.
 //!
-//! The archive is untrusted: a process that ran beside the command may have written all of it. Only
-//! regular files with a path inside the directory are unpacked; everything else is skipped.
+//! The archive is untrusted: a process that ran next to the command may have written all of it. Only regular files with
+//! a path inside the directory are unpacked; everything else is skipped.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -11,10 +11,9 @@ use tar::{Archive, Entry, EntryType};
 
 use super::SandboxError;
 
-/// The largest number of entries in an archive, directories and skipped entries included.
+/// The maximum number of entries in an archive, including directories and skipped entries.
 const MAX_ENTRIES: usize = 10_000;
-/// The largest number of path components of all unpacked files together, which bounds the number of
-/// directories.
+/// The maximum number of path components in all unpacked files together, which bounds the number of directories.
 const MAX_COMPONENTS: usize = 50_000;
 const MAX_PATH_BYTES: usize = 1024;
 const MAX_NAME_BYTES: usize = 255;
@@ -27,7 +26,7 @@ pub(super) struct TooLarge;
 /// at which the archive was cut off.
 ///
 /// # Errors
-/// [`SandboxError::Io`] if a file cannot be written, or the archive ends before that size within a file: then this
+/// Returns [`SandboxError::Io`] if a file cannot be written, or if the archive ends early within a file: then this
 /// machine did not write all of it.
 pub(super) fn unpack(
     archive: &Path,
@@ -69,7 +68,7 @@ fn damaged(error: io::Error) -> SandboxError {
     SandboxError::io("reading the archive of the program's files", error)
 }
 
-/// The path of an entry, or `None` if it is not a regular file inside the directory.
+/// Returns the path of an entry, or `None` if it is not a regular file inside the directory.
 fn path_of_regular_file(entry: &Entry<'_, impl io::Read>) -> Option<PathBuf> {
     if entry.header().entry_type() != EntryType::Regular {
         return None;
@@ -89,8 +88,7 @@ fn path_of_regular_file(entry: &Entry<'_, impl io::Read>) -> Option<PathBuf> {
     (!inner.as_os_str().is_empty()).then_some(inner)
 }
 
-/// Creates a file that does not exist yet. The directory contains no symbolic links, since only
-/// this module writes to it.
+/// Creates a new file. The directory contains no symbolic links, because only this module writes to it.
 fn create(root: &Path, path: &Path) -> io::Result<File> {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap_or(root))?;
@@ -115,7 +113,7 @@ mod tests {
 
     use super::{MAX_ENTRIES, SandboxError, TooLarge, unpack};
 
-    /// An archive with entries of a raw name, which `Builder` would refuse.
+    /// Makes an archive whose entries have raw names, which `Builder` would refuse.
     fn archive(entries: &[(&[u8], EntryType, &str)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (name, kind, content) in entries {
@@ -134,7 +132,7 @@ mod tests {
 
     type Unpacked = Result<Result<(), TooLarge>, SandboxError>;
 
-    /// The unpacked files, as sorted paths and contents.
+    /// Returns the unpacked files, as sorted paths and contents.
     fn unpacked(archive: &[u8]) -> (Unpacked, Vec<(String, String)>) {
         let folder = tempfile::tempdir().unwrap();
         let (file, to) = (folder.path().join("archive"), folder.path().join("inner"));

@@ -1,8 +1,8 @@
-//! Mounts through which a sandbox that runs as another user reaches paths that only root can enter.
+//! Mounts that give a sandbox running as another user access to paths that only root can enter.
 //!
-//! A scorer that is root runs each sandbox as a user of its own, who cannot enter `/root`. The paths to mount in the
-//! sandbox are therefore mounted in a directory of that user first. Only the processes of this sandbox see these
-//! mounts, and they end with them.
+//! A scorer running as root runs each sandbox as a separate user, who cannot enter `/root`. So the paths to mount in
+//! the sandbox are first mounted in a directory of that user. Only the processes of this sandbox see these mounts, and
+//! they end with them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use super::SandboxError;
 
-/// The subdirectory of the staged files with the mount points.
+/// The subdirectory of the staged files that holds the mount points.
 const MOUNTS: &str = "mounts";
 
 /// Mounts, then becomes the user and runs the rest of the command line.
@@ -26,12 +26,12 @@ shift
 exec setpriv --reuid "$user" --regid "$user" --clear-groups -- "$@"
 "#;
 
-/// The host paths that a sandbox reads, and their places in the sandbox.
+/// The host paths that a sandbox reads, and where they are in the sandbox.
 #[derive(Debug)]
 pub(super) struct BindMounts {
     /// The user, if paths must be mounted before the sandbox is made.
     user: Option<u32>,
-    /// The path, and the mount point through which it is reached.
+    /// Each path, with the mount point that leads to it if it has one.
     all: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
@@ -57,7 +57,7 @@ impl BindMounts {
         Ok(Self { user, all })
     }
 
-    /// Starts a command line that mounts and becomes the user, or an empty one if nothing is to be mounted.
+    /// Starts a command line that mounts and becomes the user, or an empty one if there is nothing to mount.
     pub(super) fn shell(&self) -> Command {
         let Some(user) = self.user else {
             return Command::new("/bin/sh");
@@ -84,7 +84,7 @@ impl BindMounts {
         command
     }
 
-    /// Returns `true` if the command of [`shell`](Self::shell) starts as root, to mount.
+    /// Returns `true` if the command from [`shell`](Self::shell) starts as root, to mount.
     pub(super) fn starts_as_root(&self) -> bool {
         self.user.is_some()
     }

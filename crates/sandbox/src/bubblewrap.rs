@@ -1,4 +1,4 @@
-//! Isolation by `bwrap`: namespaces of the Linux kernel, without privileges.
+//! Isolation with `bwrap`: Linux namespaces, without privileges.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -37,7 +37,7 @@ const SYSTEM_PATHS: [&str; 7] = [
     "/nix/store",
 ];
 
-/// The only configuration of the host that is mounted: the configuration of the linker, and the time zone.
+/// The only host configuration that is mounted: that of the linker, and the time zone.
 const CONFIG_PATHS: [&str; 5] = [
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -46,14 +46,14 @@ const CONFIG_PATHS: [&str; 5] = [
     "/etc/localtime",
 ];
 
-/// Directories below [`SYSTEM_PATHS`] that contain neither programs nor libraries, but the
-/// configuration and sources of the host. An empty directory is mounted in their place.
+/// Directories below [`SYSTEM_PATHS`] with host configuration and sources instead of programs or libraries. Each is
+/// hidden by an empty directory.
 const HIDDEN_PATHS: [&str; 4] = ["/usr/local/etc", "/usr/local/src", "/usr/src", "/usr/etc"];
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// The environment of the command. Python does not load packages from the home directory, since a
-/// program could write one that runs in the next Python process.
+/// The environment of the command. Python does not load packages from the home directory, because a program could write
+/// one there that runs in the next Python process.
 const ENVIRONMENT: [(&str, &str); 4] = [
     ("HOME", "/box/home"),
     ("TMPDIR", "/tmp"),
@@ -63,25 +63,24 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 
 /// Runs commands in a sandbox made by bubblewrap (`bwrap`, 0.8 or newer).
 ///
-/// The command sees programs and libraries of the host in `/usr` and `/bin`, read-only, and the paths
-/// in [`Job::readable`]. The programs of [`Job::requires`] are found as by the host's `PATH`: the
-/// installation of each is visible too, and nothing else beside it. It can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`,
-/// all in memory. It has no network, no environment variables of the host, no view of host
-/// processes, no privileges, and cannot create further namespaces. All processes that it started are
-/// dead when [`run`](SandboxProvider::run) returns.
+/// The command sees the host's programs and libraries in `/usr` and `/bin`, read-only, and the paths in
+/// [`Job::readable`]. The programs in [`Job::requires`] are found through the host's `PATH`; the installation of each
+/// is visible too, and nothing else next to it. The command can write only to its work directory (`/box/work`), `/tmp`
+/// and `/dev/shm`, all in memory. It has no network, no host environment variables, no view of host processes, no
+/// privileges, and cannot create further namespaces. When [`run`](SandboxProvider::run) returns, all processes that it
+/// started are dead.
 ///
-/// Seccomp filters refuse system calls that allocate memory outside of any process (System V shared
-/// memory, semaphores and message queues, `io_uring`, secret memory, `bpf`, performance counters),
-/// kernel keyrings, calls that control other processes (`ptrace`, `process_vm_readv` and
-/// `process_vm_writev`, `pidfd_getfd`), and sockets other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`.
-/// Programs that need them fail: debuggers, and the leak sanitizer (`ASAN_OPTIONS=detect_leaks=0`).
+/// Seccomp filters refuse system calls that allocate memory outside any process (System V shared memory, semaphores and
+/// message queues, `io_uring`, secret memory, `bpf`, performance counters). They also refuse kernel keyrings, calls
+/// that control other processes (`ptrace`, `process_vm_readv` and `process_vm_writev`, `pidfd_getfd`), and sockets
+/// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`. Programs that need them fail: debuggers, and the leak sanitizer
+/// (`ASAN_OPTIONS=detect_leaks=0`).
 ///
-/// Memory is limited by [`Accounting`]; [`accounting`](SandboxProvider::accounting) returns the
-/// mechanism that is in force.
+/// [`Accounting`] limits memory; [`accounting`](SandboxProvider::accounting) returns the mechanism in use.
 ///
-/// If the current process is root, each command runs as a user of its own. Otherwise all run as the
-/// current user, and can use up what the kernel limits per user: descriptors that are sent over
-/// sockets, `inotify` instances, memory of pipes.
+/// If the current process is root, each command runs as a separate user. Otherwise, all commands run as the current
+/// user, and can use up what the kernel limits per user: descriptors sent over sockets, `inotify` instances, memory of
+/// pipes.
 ///
 /// ```no_run
 /// use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider, Termination};
@@ -101,9 +100,9 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 pub struct Bubblewrap {
     program: PathBuf,
     wanted: Option<Accounting>,
-    /// `PATH`, if it differs from `PATH` of the current process.
+    /// `PATH`, if it differs from that of the current process.
     path: Option<OsString>,
-    /// The installations of required programs, found once.
+    /// The installations of required programs, each found once.
     programs: Arc<Mutex<HashMap<Required, Found>>>,
     /// Determined once, before the first command.
     system: Arc<OnceLock<Result<System, SandboxError>>>,
@@ -128,12 +127,12 @@ impl Default for Bubblewrap {
 }
 
 impl Bubblewrap {
-    /// Uses the `bwrap` in the `PATH`.
+    /// Uses the `bwrap` found in `PATH`.
     pub fn new() -> Self {
         Self::with_program("bwrap")
     }
 
-    /// Uses another `bwrap`, by its path.
+    /// Uses the `bwrap` at this path.
     pub fn with_program(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -144,8 +143,8 @@ impl Bubblewrap {
         }
     }
 
-    /// Looks for the programs of [`Job::requires`] in these directories, separated by colons,
-    /// instead of the directories in the `PATH` of the current process.
+    /// Looks for the programs in [`Job::requires`] in these directories, separated by colons, instead of in the current
+    /// process's `PATH`.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Isolation, TestPass};
@@ -164,8 +163,8 @@ impl Bubblewrap {
         }
     }
 
-    /// Limits memory by this mechanism instead of the best that is available. If this system does
-    /// not have it, no command is run.
+    /// Limits memory with this mechanism instead of the best available one. If this system does not have it, no command
+    /// runs.
     pub fn with_accounting(self, accounting: Accounting) -> Self {
         Self {
             wanted: Some(accounting),
@@ -225,8 +224,7 @@ impl Bubblewrap {
         let paths = job.readable.iter().chain(installed).cloned();
         let mounts = BindMounts::new(paths, user, staged.path())?;
         let mut command = self.start(mounts.shell(), &meter, filters, archive);
-        // The sandboxed command could read the environment of the outer process, so it is cleared
-        // there too.
+        // The sandboxed command could read the outer process's environment, so it is cleared there too.
         let path = std::env::var_os("PATH");
         command
             .env_clear()
@@ -269,7 +267,7 @@ impl Bubblewrap {
         })
     }
 
-    /// The start of the command line after the shell, with the filters as open files.
+    /// Returns the start of the command line after the shell, with the filters as open files.
     fn start(
         &self,
         mut command: Command,
@@ -296,7 +294,7 @@ impl Bubblewrap {
     }
 }
 
-/// A redirection of the shell that opens a file for reading.
+/// Returns a shell redirection that opens a file for reading.
 fn open(descriptor: u8, file: &Path) -> String {
     let path = file.display().to_string().replace('\'', "'\\''");
     format!(" {descriptor}<'{path}'")
@@ -354,8 +352,8 @@ fn mount(
     }
     bwrap.args(["--proc", "/proc", "--dev", "/dev"]);
     if accounting == Accounting::PerTask {
-        // A shared mapping of /dev/zero is memory that `/proc` does not show once it is unmapped.
-        // /dev/full reads the same and cannot be mapped.
+        // A shared mapping of /dev/zero is memory that `/proc` no longer shows once it is unmapped. /dev/full reads the
+        // same and cannot be mapped.
         bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
     }
     // `bwrap` rejects a size of 0.
@@ -397,12 +395,12 @@ fn mount(
     bwrap.args(["--chdir", "/box/work", "--remount-ro", "/"]);
 }
 
-/// The directories of [`HIDDEN_PATHS`] that exist, without symbolic links in their paths.
+/// Returns the existing directories of [`HIDDEN_PATHS`] without symbolic links in their paths.
 fn hidden_paths() -> Vec<PathBuf> {
     let paths = HIDDEN_PATHS
         .iter()
         .filter_map(|path| fs::canonicalize(path).ok());
-    // A link may lead out of the mounted directories, where nothing is to be hidden.
+    // A link may lead outside the mounted directories, where there is nothing to hide.
     let mut paths: Vec<_> = paths
         .filter(|path| path.starts_with("/usr") && path.is_dir())
         .collect();
@@ -411,7 +409,7 @@ fn hidden_paths() -> Vec<PathBuf> {
     paths
 }
 
-/// The programs that must exist: the programs of the job, and the program with which [`INIT`] archives files.
+/// Returns the programs that must exist: those of the job, and the one with which [`INIT`] archives files.
 fn required(job: &Job) -> impl Iterator<Item = &str> {
     job.requires
         .iter()

@@ -1,8 +1,7 @@
-//! Numbers of passed and failed tests, parsed from the output of `cargo test`, pytest and
-//! unittest.
+//! Counts of passed and failed tests, parsed from the output of `cargo test`, pytest and unittest.
 //!
-//! The program under test controls this output and can print any counts. Checking the exit code as
-//! well does not help against a program that exits with 0 before the tests run.
+//! The program under test controls this output and can print any counts. Checking the exit code too does not help
+//! against a program that exits with 0 before the tests run.
 
 use std::cmp::Reverse;
 use std::ops::AddAssign;
@@ -19,7 +18,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The number of tests that ran: tests that passed or failed.
+    /// Returns the number of tests that ran: passed or failed.
     pub const fn run(self) -> u64 {
         self.passed.saturating_add(self.failed)
     }
@@ -33,12 +32,11 @@ impl AddAssign for Counts {
     }
 }
 
-/// Parses the test counts in an output, or returns `None` if it contains no known summary.
+/// Parses the test counts in an output, or returns `None` if it has no known summary.
 ///
-/// The formats are `cargo test` (the sum of all summaries), pytest and Python's unittest (the last
-/// summary of each). If there are summaries of several formats, the one with the fewest passed tests
-/// is returned, so that a program gains nothing by printing a summary of another format before the
-/// summary of the tests. Without any of these, a line such as `24 passed; 0 failed` is parsed.
+/// The formats are `cargo test` (the sum of all summaries), pytest and Python's unittest (the last summary of each). If
+/// there are summaries in several formats, the one with the fewest passed tests is returned, so a program gains nothing
+/// by printing a summary in another format. Without any of these, a line such as `24 passed; 0 failed` is parsed.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::counts::{Counts, parse};
@@ -52,8 +50,7 @@ pub fn parse(output: &str) -> Option<Counts> {
     parse_streams(&[output])
 }
 
-/// Parses the test counts in the output streams of one command, with the rule of [`parse`] for
-/// several summaries.
+/// Parses the test counts in a command's output streams, treating several summaries like [`parse`].
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let fewest_of = |formats: &[fn(&str) -> Option<Counts>]| {
         let of_stream = |output: &&str| {
@@ -67,12 +64,12 @@ pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     fewest_of(&[cargo, pytest, unittest]).or_else(|| fewest_of(&[list_line]))
 }
 
-/// The order in which the most pessimistic counts come first.
+/// Returns a sort key that puts the most pessimistic counts first.
 const fn fewest(counts: &Counts) -> (u64, Reverse<u64>) {
     (counts.passed, Reverse(counts.failed))
 }
 
-/// The last line that is nothing but numbers of tests: `24 passed; 0 failed`.
+/// Returns the last line that has only numbers of tests: `24 passed; 0 failed`.
 fn list_line(output: &str) -> Option<Counts> {
     output.lines().rev().find_map(|line| {
         let line = line.trim();
@@ -162,7 +159,7 @@ fn count_list(list: &str, separator: char) -> Option<Counts> {
     any.then_some(counts)
 }
 
-/// The tests with the result that a word means.
+/// Returns the count that a word stands for.
 fn field<'c>(counts: &'c mut Counts, word: &str) -> Option<&'c mut u64> {
     match word {
         "passed" | "xpassed" => Some(&mut counts.passed),

@@ -1,4 +1,4 @@
-//! What the host provides: a version of bubblewrap, ids of users for sandboxes, and space for temporary files.
+//! What the host provides: a bubblewrap version, user ids for sandboxes, and space for temporary files.
 
 use std::fs;
 use std::ops::Range;
@@ -41,17 +41,16 @@ pub(super) fn check_version(program: &Path) -> Result<(), SandboxError> {
 /// The user and group id of `nobody`.
 const NOBODY: u32 = 65534;
 
-/// The first of the user ids for sandboxes. The range that follows is not used by systemd, and is
-/// larger than the largest thread id (2^22).
+/// The first user id for sandboxes. The range starting here is not used by systemd, and is larger than the maximum
+/// thread id (2^22).
 const FIRST: u32 = 0x7000_0000;
 
-/// Returns the user and group id of the sandbox that the current thread supervises, or `None` if
-/// the current process is not root and a sandbox runs as the same user.
+/// Returns the user and group id for the sandbox that the current thread supervises, or `None` if the current process
+/// is not root and the sandbox runs as the same user.
 ///
-/// The kernel limits some objects per user (descriptors that are sent over sockets, `inotify`,
-/// memory of pipes), so sandboxes of one user could disturb each other. As long as the thread runs,
-/// no other thread has its id, so concurrent sandboxes have different users. In a container whose
-/// user namespace lacks these ids, all run as `nobody`.
+/// The kernel limits some objects per user (descriptors sent over sockets, `inotify`, memory of pipes), so sandboxes of
+/// one user could disturb each other. While the thread runs, no other thread has its id, so concurrent sandboxes have
+/// different users. In a container whose user namespace lacks these ids, all run as `nobody`.
 pub(super) fn user_of_this_thread() -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -69,7 +68,7 @@ pub(super) fn user_of_this_thread() -> Option<u32> {
     Some(if are_mapped { id } else { NOBODY })
 }
 
-/// The ids that exist in a user namespace, from the text of its `uid_map`.
+/// Returns the ids that exist in a user namespace, given the text of its `uid_map`.
 fn mapped(map: &str) -> impl Iterator<Item = Range<u64>> {
     map.lines().filter_map(|line| {
         let mut numbers = line
@@ -80,7 +79,7 @@ fn mapped(map: &str) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-/// The free space that is shared by all rows of this process, in MiB.
+/// The free space shared by all rows of this process, in MiB.
 struct TempSpace {
     free: Semaphore,
     total: u32,
@@ -97,22 +96,21 @@ impl TempSpace {
 
     fn of(folder: &Path) -> Self {
         let free = rustix::fs::statvfs(folder);
-        // Where the space is unknown, it does not limit the rows.
+        // If the space is unknown, it does not limit the rows.
         Self::new(free.map_or(u64::MAX, |found| {
             found.f_bavail.saturating_mul(found.f_frsize) >> 20
         }))
     }
 
-    /// Reserves the space for an archive of the files and for their copy. A row that needs more than there is waits for
-    /// all of it: few programs leave as much as they may.
+    /// Reserves space for an archive of the files and for their copy. A row that needs more than there is waits until
+    /// all of it is free; few programs leave as much as they may.
     async fn reserve(&self, limits: &Limits) -> Option<SemaphorePermit<'_>> {
         let needed = u32::try_from(limits.file_mb.saturating_mul(2)).unwrap_or(u32::MAX);
         self.free.acquire_many(needed.min(self.total)).await.ok()
     }
 }
 
-/// Waits until the files of a program may take twice `file_mb` in the temporary folder. The space is free again when the
-/// permit is dropped.
+/// Waits until a program's files may take twice `file_mb` in the temporary folder. Dropping the permit frees the space.
 pub async fn reserve_temp_space(limits: &Limits) -> Option<SemaphorePermit<'static>> {
     static SPACE: OnceLock<TempSpace> = OnceLock::new();
     SPACE

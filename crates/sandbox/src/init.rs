@@ -3,26 +3,25 @@
 use super::supervise::SETUP_SECS;
 use super::{Limits, Report, SandboxError, Termination};
 
-/// The shell that runs [`INIT`] and the command. It is a copy of the host's that can be executed but
-/// not read, so the kernel protects its processes: no other process can open `/proc/PID/mem` and
-/// patch the shell that reports the exit code.
+/// The shell that runs [`INIT`] and the command. It is a copy of the host's shell that can be executed but not read.
+/// The kernel therefore protects its processes: no other process can open `/proc/PID/mem` and patch the shell that
+/// reports the exit code.
 pub(super) const SHELL: &str = "/init/sh";
 
-/// The largest limit that is passed on, to keep the programs that read it from overflowing.
+/// The maximum limit that is passed on, to keep the programs that read it from overflowing.
 pub(super) const MAX_LIMIT: u64 = 1 << 50;
 
-/// What [`INIT`] writes to standard error before it runs the command. Output without it means that
-/// the sandbox was not set up.
+/// What [`INIT`] writes to standard error before it runs the command. If it is missing, the sandbox was not set up.
 pub(super) const READY: &str = "dsrs-sandbox: ready\n";
 
-/// What [`INIT`] writes instead of [`READY`], with the name, if a required program does not exist.
+/// What [`INIT`] writes instead of [`READY`], followed by the name, if a required program does not exist.
 const MISSING: &str = "dsrs-sandbox: missing program: ";
 
 /// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes. It
 /// looks for required programs before the command runs, so the command cannot forge the answer.
 ///
-/// A limit cannot be set if the host has a lower one, which then remains. The option for the number
-/// of processes is `-u` or `-p`, depending on the shell.
+/// If the host has a lower limit, that one remains. The option for the number of processes is `-u` or `-p`, depending
+/// on the shell.
 pub(super) const INIT: &str = r#"
 ulimit -n 512 2>/dev/null
 limit() {
@@ -53,30 +52,30 @@ exit $code
 "#;
 
 /// What [`INIT`] writes to standard error before it archives the files to keep. The messages of `tar` and its exit code
-/// follow. All processes of the command are dead by then, so nothing else does.
+/// follow. By then, all processes of the command are dead, so nothing else writes there.
 const ARCHIVE: &str = "\ndsrs-sandbox: archive: ";
 
-/// What `tar` writes last if it could not read all files. A program may leave files that cannot be read.
+/// What `tar` writes last if it could not read all files. A program may leave unreadable files.
 const UNREADABLE_FILES: &str = "previous errors";
 
-/// The exit code of the shell for a program that a signal killed at the limit for the size of a file.
+/// The shell's exit code for a program that a signal killed at the file size limit.
 const FILE_SIZE_SIGNAL: &str = "153";
 
-/// The bytes of output that [`INIT`] may write after the command.
+/// The maximum number of bytes that [`INIT`] writes after the command.
 pub(super) const ARCHIVE_BYTES: u64 = 512;
 
-/// How the archive of the files to keep was written.
+/// How writing the archive of the files to keep ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Archived {
-    /// All of it, except files that cannot be read.
+    /// It is complete, except for files that cannot be read.
     Whole,
-    /// It was cut off at the limit for the size of a file.
+    /// It was cut off at the file size limit.
     CutOff,
     /// This machine could not write it, for this reason.
     Failed(String),
 }
 
-/// Splits standard error into the output of the command and what became of the archive.
+/// Splits standard error into the command's output and the result of archiving.
 pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
     let Some((output, messages)) = stderr.rsplit_once(ARCHIVE) else {
         return (
@@ -84,7 +83,7 @@ pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
             Archived::Failed("the sandbox ended before `tar`".to_owned()),
         );
     };
-    // A message per file, so the last ones say why it ended.
+    // There is a message per file, so the last ones say why it ended.
     let mut lines: Vec<&str> = messages.lines().rev().take(3).collect();
     lines.reverse();
     let code = lines
@@ -108,9 +107,8 @@ pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
     (output, archived)
 }
 
-/// The script that starts `bwrap`, with descriptors for the filters, the shell, which it reads, and
-/// the archive of the files to keep, if there is one. With the first argument `join`, it waits until
-/// the process was moved to its cgroup.
+/// The script that starts `bwrap`, with descriptors for the filters, the shell that it reads, and the archive of the
+/// files to keep, if there is one. If the first argument is `join`, it waits until the process is in its cgroup.
 pub(super) const START: &str = r#"
 [ "$1" != join ] || read -r _ || exit 1
 [ -z "$2" ] || exec 8>"$2"
@@ -118,7 +116,7 @@ shift 2
 exec "$@" 7</bin/sh </dev/null
 "#;
 
-/// The arguments of [`INIT`] for the limits.
+/// Returns the arguments of [`INIT`] for the limits.
 pub(super) fn init_arguments(limits: &Limits) -> [String; 4] {
     let blocks = limits.file_mb.saturating_mul(1024 * 2);
     let kib = limits.memory_mb.saturating_mul(1024);
@@ -132,7 +130,7 @@ pub(super) fn init_arguments(limits: &Limits) -> [String; 4] {
     .map(|limit| limit.min(MAX_LIMIT).to_string())
 }
 
-/// Returns the reason why the sandbox was not set up: a limit, or the message of `bwrap`.
+/// Returns why the sandbox was not set up: a limit, or the message from `bwrap`.
 pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
     let too_small = |limit, value, needed: &str| {
         let needed = format!("enough {needed} to set up the sandbox");

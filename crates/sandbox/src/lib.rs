@@ -4,9 +4,9 @@
 //! [`Report`]. [`Bubblewrap`] isolates with Linux namespaces. [`counts`] parses the summaries that
 //! test programs print. The metrics over rows are in `dsrs_metrics::metrics::sandbox`.
 //!
-//! Two jobs make a test that the tested program cannot influence: the first one runs the program
-//! and copies the files that it leaves to [`Job::keep`]; the second one runs the check in a new
-//! sandbox, which contains these files as [`Job::program`].
+//! Use two jobs to test a program that must not influence the result. The first runs the program and copies the files
+//! that it leaves to [`Job::keep`]. The second runs the check in a new sandbox, which contains these files as
+//! [`Job::program`].
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
@@ -47,27 +47,25 @@ pub use work_dir::check_path;
 pub struct Job {
     /// The command line for `/bin/sh`, run in the work directory.
     pub command: String,
-    /// Files of the work directory: a relative path and the content.
+    /// Files for the work directory, each with a relative path and its content.
     pub files: Vec<(String, String)>,
-    /// Files of the work directory that the command cannot write, replace or remove. A file in a
-    /// subdirectory can be hidden, since the subdirectory can be renamed. [`Unconfined`] treats them
-    /// like `files`.
+    /// Files in the work directory that the command cannot write, replace or remove. A file in a subdirectory can still
+    /// be hidden by renaming the subdirectory. [`Unconfined`] treats them like `files`.
     pub read_only: Vec<(String, String)>,
     /// A host directory whose content is copied into the work directory before `files` are written.
     pub folder: Option<PathBuf>,
-    /// Further host paths that the command may read, at the same path inside.
+    /// Other host paths that the command may read, at the same path inside.
     pub readable: Vec<PathBuf>,
-    /// Programs that must exist before the command is run: names, or absolute paths. [`Bubblewrap`]
-    /// looks for names as the host's `PATH` does and makes the installation readable;
-    /// [`Unconfined`] does not look for them.
+    /// Programs that must exist before the command runs: names or absolute paths. [`Bubblewrap`] looks up names in the
+    /// host's `PATH` and makes the installation readable; [`Unconfined`] does not look for them.
     pub requires: Vec<String>,
     /// A host directory whose content the command can read at `/program`.
     pub program: Option<PathBuf>,
-    /// An existing host directory. When the command has terminated, all its processes are killed
-    /// and the regular files of its work directory are written here, without permission to execute
-    /// them. Symbolic links, devices, pipes and sockets are left out, as are further names of a
-    /// file with several hard links. All files together, as a tar archive, are limited by
-    /// [`Limits::file_mb`], and their number is limited to 10,000.
+    /// An existing host directory that receives the files the command leaves. When the command terminates, all its
+    /// processes are killed, and the regular files of its work directory are written here, without permission to
+    /// execute them. Symbolic links, devices, pipes and sockets are left out, as are additional names of a file with
+    /// several hard links. As a tar archive, the files may take at most [`Limits::file_mb`] together, and there may be
+    /// at most 10,000.
     pub keep: Option<PathBuf>,
     /// Resource limits.
     pub limits: Limits,
@@ -78,9 +76,9 @@ pub struct Job {
 pub struct Report {
     /// How the command terminated.
     pub termination: Termination,
-    /// Standard output; bytes that are not valid UTF-8 are replaced.
+    /// Standard output, with invalid UTF-8 replaced.
     pub stdout: String,
-    /// Standard error, likewise.
+    /// Standard error, with invalid UTF-8 replaced.
     pub stderr: String,
     /// Wall-clock time.
     pub elapsed: Duration,
@@ -89,7 +87,7 @@ pub struct Report {
 /// How a command terminated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Termination {
-    /// It exited with this code, or with 128 plus the signal's number if a signal killed it.
+    /// It exited with this code, or with 128 plus the number of the signal that killed it.
     Exited(i32),
     /// It was killed at the time limit.
     TimedOut,
@@ -97,26 +95,25 @@ pub enum Termination {
     OutputLimit,
     /// It was killed at the memory limit.
     MemoryLimit,
-    /// It left more files, or larger ones, than [`Job::keep`] allows.
+    /// It left more or larger files than [`Job::keep`] allows.
     FilesLimit,
 }
 
-/// Why a command was not run. A command that fails is not an error but a [`Report`].
+/// Why a command was not run. A command that runs and fails is a [`Report`], not an error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// This system provides no isolation.
     #[error("cannot isolate the command on this system, so it was not run: {0}")]
     NoIsolation(String),
-    /// A program of [`Job::requires`] does not exist in the sandbox.
+    /// A program in [`Job::requires`] does not exist in the sandbox.
     #[error(
         "command `{0}` not found in the sandbox, which contains the host's programs in /usr and /bin, the installation \
          of the command that the host's PATH finds, and the paths listed in `readable`; install it, add its directory to \
          PATH, or add its installation to `readable` and write its absolute path"
     )]
     MissingProgram(String),
-    /// A program of [`Job::requires`] is a proxy of rustup, or a shim of a similar program, for a
-    /// toolchain that is not installed.
+    /// A program in [`Job::requires`] is a proxy of rustup, or a similar shim, for a toolchain that is not installed.
     #[error(
         "the toolchain of the command `{program}` is not installed: `{command}` failed with {reason:?}; install that \
          toolchain, or select another one"
@@ -129,10 +126,10 @@ pub enum SandboxError {
         /// The output of that command.
         reason: String,
     },
-    /// The path of a file leads out of the work directory.
+    /// A file's path leads outside the work directory.
     #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
     InvalidPath(String),
-    /// A limit of the job is too small for its files, or to start the command.
+    /// A limit of the job is too small for its files, or for starting the command.
     #[error(
         "the limit `{limit}` is too small: expected {needed}, found {value}; write a larger limit"
     )]
@@ -141,7 +138,7 @@ pub enum SandboxError {
         limit: &'static str,
         /// Its value.
         value: u64,
-        /// The smallest value, and its reason.
+        /// The minimum value, and why it is needed.
         needed: String,
     },
     /// The files could not be written, or the process could not be started.
@@ -167,9 +164,9 @@ impl SandboxError {
 
 /// Runs untrusted commands.
 ///
-/// An implementation keeps the command within the job's limits, exposes nothing but the job to it,
-/// and leaves no process running when it returns or when its future is dropped. One that cannot
-/// guarantee this must make that clear in its name.
+/// An implementation keeps the command within the job's limits, exposes nothing but the job to it, and leaves no
+/// process running when it returns or when its future is dropped. If yours cannot guarantee this, make that clear in
+/// its name.
 ///
 /// A provider that runs nothing, for tests of a metric's configuration:
 ///
@@ -206,10 +203,10 @@ impl SandboxError {
 /// ```
 #[async_trait]
 pub trait SandboxProvider: fmt::Debug + Send + Sync {
-    /// The provider's name, for reports.
+    /// Returns the provider's name, for reports.
     fn name(&self) -> &str;
 
-    /// How the memory of a command is accounted and limited, if this provider limits it.
+    /// Returns how this provider accounts and limits the memory of a command, if it does.
     ///
     /// The default is `None`.
     fn accounting(&self) -> Option<Accounting> {
@@ -219,14 +216,14 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// Runs a job to completion.
     ///
     /// # Errors
-    /// [`SandboxError`] if the command was not run.
+    /// Returns a [`SandboxError`] if the command was not run.
     async fn run(&self, job: &Job) -> Result<Report, SandboxError>;
 
-    /// Checks, before the first row, that jobs of this kind can be run. The job is the job of a row
-    /// without its files. The default implementation checks nothing.
+    /// Checks, before the first row, that jobs of this kind can run. The job is a row's job without its files. By
+    /// default, this checks nothing.
     ///
     /// # Errors
-    /// [`SandboxError`] with the reason why no row can be scored.
+    /// Returns a [`SandboxError`] that says why no row can be scored.
     async fn preflight(&self, _job: &Job) -> Result<(), SandboxError> {
         Ok(())
     }

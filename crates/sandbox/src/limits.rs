@@ -3,7 +3,7 @@
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
-/// Resource limits of a command. A command that exceeds one is killed, or its request is refused.
+/// Resource limits of a command. If it exceeds one, it is killed or its request is refused.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Limits;
@@ -14,23 +14,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Wall-clock seconds of the command, without the set-up of the sandbox, after which all processes are killed. Not part
-    /// of the JSON form: there it is the metric's `timeout_secs`.
+    /// Wall-clock seconds for the command, not counting the sandbox's set-up, after which all processes are killed. Not
+    /// part of the JSON form, where the metric's `timeout_secs` sets it.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
-    /// Seconds of processor time per process; defaults to a second more than the time limit, which is then reached first.
+    /// Seconds of processor time per process. Defaults to one second more than the time limit, which is then reached
+    /// first.
     pub cpu_secs: Option<u64>,
-    /// Memory in MiB, per process and for all processes together, with the files that they keep in
-    /// memory. The kernel enforces the former; how the latter is enforced depends on
-    /// [`Accounting`](super::Accounting).
+    /// Memory in MiB, per process and for all processes together, including the files that they keep in memory. The
+    /// kernel enforces the former; how the latter is enforced depends on [`Accounting`](super::Accounting).
     pub memory_mb: u64,
-    /// Concurrent processes and threads.
+    /// The number of concurrent processes and threads.
     pub processes: u64,
-    /// Size of the largest file, in MiB. In two stages also the size of all files together that
-    /// the program leaves for the check.
+    /// The maximum size of a file, in MiB. With two stages, also the total size of the files that the program leaves
+    /// for the check.
     pub file_mb: u64,
-    /// Total size of the files in the work directory, in MiB, and the same again for each of `/tmp`
-    /// and `/dev/shm`. They are kept in memory and count towards `memory_mb` too.
+    /// The total size of the files in the work directory, in MiB, and the same again for each of `/tmp` and `/dev/shm`.
+    /// They are kept in memory and count towards `memory_mb` too.
     pub disk_mb: u64,
     /// Standard output and standard error together, in KiB.
     pub output_kb: u64,
@@ -55,24 +55,24 @@ impl Limits {
         Self::default().time_secs
     }
 
-    /// The limit on processor time, in seconds, at least 1.
+    /// Returns the limit on processor time, in seconds, at least 1.
     pub fn cpu_secs(&self) -> u64 {
         self.cpu_secs
             .unwrap_or(self.time_secs.saturating_add(1))
             .max(1)
     }
 
-    /// The limit on memory, in bytes.
+    /// Returns the limit on memory, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory_mb.saturating_mul(1024 * 1024)
     }
 
-    /// The limit on the size of a file, in bytes.
+    /// Returns the limit on the size of a file, in bytes.
     pub(super) fn file_bytes(&self) -> u64 {
         self.file_mb.saturating_mul(1024 * 1024)
     }
 
-    /// The limit on output, in bytes.
+    /// Returns the limit on output, in bytes.
     pub(super) fn output_bytes(&self) -> u64 {
         self.output_kb.saturating_mul(1024)
     }

@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// How long a sandbox may take to terminate once its first process was killed.
+/// How long a sandbox may take to terminate after its first process is killed.
 const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns `true` if `/proc` lists the children of a process. Without these lists no process of a
-/// sandbox would be found.
+/// Returns `true` if `/proc` lists the children of a process. Without these lists, the processes of a sandbox cannot be
+/// found.
 pub(super) fn is_readable() -> bool {
     Path::new("/proc/thread-self/children").exists()
 }
 
-/// The children of a process that its main thread started.
+/// Returns the children that a process's main thread started.
 fn children(pid: u32) -> Vec<u32> {
     children_of_thread(pid, pid)
 }
@@ -29,7 +29,7 @@ fn children_of_thread(pid: u32, thread: u32) -> Vec<u32> {
         .collect()
 }
 
-/// The threads of a process.
+/// Returns the threads of a process.
 pub(super) fn threads(pid: u32) -> impl Iterator<Item = u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
@@ -38,12 +38,12 @@ pub(super) fn threads(pid: u32) -> impl Iterator<Item = u32> {
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok())
 }
 
-/// The first process inside of the sandbox that `root` made.
+/// Returns the first process inside the sandbox that `root` made.
 pub(super) fn first(root: u32) -> Option<u32> {
     children(root).first().copied()
 }
 
-/// The descendants of `root`, including children that were started by other threads than the first.
+/// Returns the descendants of `root`, including children that threads other than the first started.
 pub(super) fn descendants(root: u32) -> Vec<u32> {
     let mut all = children(root);
     let mut next = 0;
@@ -54,8 +54,8 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
     all
 }
 
-/// Kills a sandbox and waits for it. When its first process is killed, the kernel kills all others
-/// in its process namespace before the process outside returns, so none is left afterwards.
+/// Kills a sandbox and waits for it. When its first process is killed, the kernel kills all others in its process
+/// namespace before the process outside returns, so none is left.
 pub(super) fn kill_namespace(child: &mut Child) {
     for pid in children(child.id()) {
         kill(pid);
@@ -75,7 +75,7 @@ pub(super) fn kill_namespace(child: &mut Child) {
 /// Kills a process group and waits for its leader. A process that left the group survives.
 pub(super) fn kill_group(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // An error means that the group has terminated already.
+        // An error means that the group has already terminated.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.kill();

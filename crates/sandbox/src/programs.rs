@@ -1,8 +1,8 @@
-//! Where the programs that a job requires are installed, as the host's `PATH` finds them.
+//! Finds where the programs that a job requires are installed, through the host's `PATH`.
 //!
 //! Only the installation of a required program becomes visible in a sandbox: a rustup toolchain, a virtual environment
-//! with the Python that it is made from, a Python, Node or Go installation, or a directory in `/opt`. Of any other
-//! program it is the file alone.
+//! with the Python that it is made from, a Python, Node or Go installation, or a directory in `/opt`. For anything
+//! else, only the executable is exposed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use std::process::Command;
 
 use super::SandboxError;
 
-/// The largest number of symbolic links from a name to its program, as in the kernel.
+/// The maximum number of symbolic links from a name to its program, as in the kernel.
 const MAX_LINKS: usize = 40;
 
 /// The installations of required programs.
@@ -26,7 +26,7 @@ pub(super) struct Programs {
     pub(super) readable: BTreeSet<PathBuf>,
 }
 
-/// A look-up on the host.
+/// A lookup on the host.
 pub(super) struct Lookup<'a> {
     /// The value of `PATH`.
     pub(super) path: &'a OsStr,
@@ -37,11 +37,11 @@ pub(super) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// Looks for programs by their names. Paths, and names that the host does not have, are left out: the sandbox
-    /// looks for them again.
+    /// Looks for programs by name. Paths, and names that the host does not have, are left out: the sandbox looks for
+    /// them again.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownToolchain`] if a toolchain manager does not know the program of a name.
+    /// Returns [`SandboxError::UnknownToolchain`] if a toolchain manager does not know the program.
     pub(super) fn find_all<'p>(
         &self,
         names: impl Iterator<Item = &'p str>,
@@ -57,7 +57,7 @@ impl Lookup<'_> {
         Ok(search.found)
     }
 
-    /// Returns the program of a name, in a directory without symbolic links in its path.
+    /// Returns the program with this name, in a directory without symbolic links in its path.
     fn find(&self, name: &str) -> Result<Option<PathBuf>, SandboxError> {
         let dirs = std::env::split_paths(self.path).filter(|dir| dir.is_absolute());
         let mut candidates = dirs
@@ -127,7 +127,7 @@ impl Search<'_> {
         self.add(&program)
     }
 
-    /// Adds the installations of a program, of the programs that it is a symbolic link to, and of its interpreter.
+    /// Adds the installations of a program, of the programs that it links to, and of its interpreter.
     fn add(&mut self, program: &Path) -> Result<(), SandboxError> {
         if self.seen.contains(program) {
             return Ok(());
@@ -159,7 +159,7 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the installation that contains a file, or the file alone.
+    /// Adds the installation that contains a file, or only the file.
     fn expose(&mut self, file: &Path) -> Result<(), SandboxError> {
         if self.lookup.is_system(file) {
             return Ok(());
@@ -187,7 +187,7 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
-/// The path of a file, without symbolic links in the path of its directory.
+/// Returns the path of a file without symbolic links in its directory's path.
 fn in_real_directory(path: &Path) -> Option<PathBuf> {
     Some(
         fs::canonicalize(path.parent()?)
@@ -196,7 +196,7 @@ fn in_real_directory(path: &Path) -> Option<PathBuf> {
     )
 }
 
-/// The toolchain manager whose proxy or shim this program is.
+/// Returns the toolchain manager behind this program, if it is a proxy or shim.
 fn manager(program: &Path, name: &str) -> Option<PathBuf> {
     let real = fs::canonicalize(program).ok()?;
     if real.ends_with("rustup") {
@@ -213,7 +213,7 @@ fn manager(program: &Path, name: &str) -> Option<PathBuf> {
     (program.parent()?.ends_with("shims") && is_executable(&pyenv)).then_some(pyenv)
 }
 
-/// The interpreter of a script: a path, or the name that `env` looks for.
+/// Returns a script's interpreter: a path, or the name that `env` looks for.
 fn interpreter(program: &Path) -> Option<String> {
     const MAX_LINE: u64 = 512;
     let mut start = Vec::new();
@@ -233,7 +233,7 @@ fn interpreter(program: &Path) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The directory of the installation that a program belongs to, if that contains nothing else.
+/// Returns the directory of the installation that a program belongs to, if it contains nothing else.
 fn installation(program: &Path) -> Option<PathBuf> {
     let in_opt = program
         .strip_prefix("/opt")
@@ -252,8 +252,8 @@ fn installation(program: &Path) -> Option<PathBuf> {
         .then_some(root)
 }
 
-/// Returns `true` if a directory has other things than one installation: a home directory, or a prefix into which many programs
-/// are installed.
+/// Returns `true` if a directory has more than one installation, like a home directory or a prefix with many installed
+/// programs.
 fn is_shared(root: &Path) -> bool {
     let Ok(root) = fs::canonicalize(root) else {
         return true;
@@ -270,7 +270,7 @@ fn is_shared(root: &Path) -> bool {
             .is_none_or(|parent| parent == Path::new("/home"))
 }
 
-/// Returns `true` if a directory has what only the installation of a toolchain has.
+/// Returns `true` if a directory has what only a toolchain installation has.
 fn is_toolchain(root: &Path) -> bool {
     let markers = [
         "pyvenv.cfg",
@@ -298,7 +298,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory with executable scripts. Content that starts with `->` is a symbolic link.
+    /// Makes a directory of executable scripts. Content that starts with `->` is a symbolic link.
     fn host(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -440,7 +440,7 @@ mod tests {
             &[".nvm/versions/node/v22"],
         );
         assert_found(&[node], &[dir], "node", &[dir], &[node.0]);
-        // A prefix that many programs share is not an installation, whatever it contains.
+        // A prefix that many programs share is not an installation, no matter what it contains.
         let shared = [
             (".local/bin/node", ""),
             (".local/include/node/node_version.h", ""),

@@ -1,15 +1,13 @@
 //! The seccomp filters: system calls that no sandboxed command may make.
 //!
-//! Four kinds of calls are refused. Calls that allocate memory which no process owns (System V
-//! objects, `io_uring` rings, secret memory, performance counters, BPF), because no limit would
-//! apply. Calls that reach objects outside of all namespaces (kernel keyrings). Calls that control
-//! another process (`ptrace` and its relatives), because a program could patch the shell that
-//! reports its exit code. Sockets of families and protocols that are not in a list, since network
-//! namespaces do not cover all of them (`AF_VSOCK`).
+//! Four kinds of calls are refused. Calls that allocate memory which no process owns (System V objects, `io_uring`
+//! rings, secret memory, performance counters, BPF), because no limit would apply. Calls that reach objects outside all
+//! namespaces (kernel keyrings). Calls that control another process (`ptrace` and its relatives), because a program
+//! could patch the shell that reports its exit code. Sockets of families and protocols that are not on a list, because
+//! network namespaces do not cover all of them (`AF_VSOCK`).
 //!
-//! Where memory is accounted per process, memory without a process that maps it is refused too; see
-//! [`Accounting::PerTask`]. [`seccompiler`] compiles the filters; `bwrap --add-seccomp-fd` installs
-//! them.
+//! If memory is accounted per process, memory that no process maps is refused too; see [`Accounting::PerTask`].
+//! [`seccompiler`] compiles the filters, and `bwrap --add-seccomp-fd` installs them.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -24,7 +22,7 @@ use tempfile::TempPath;
 use super::SandboxError;
 use super::accounting::Accounting;
 
-/// The rules of one filter: a call matches if any of its rules matches, or if it has none.
+/// The rules of one filter. A call matches if any of its rules matches, or if it has none.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The system calls that fail with `EPERM`. `libc` defines `memfd_secret` (447, the same number on
@@ -58,8 +56,8 @@ const REFUSED: &[i64] = &[
 )))]
 const REFUSED: &[i64] = &[];
 
-/// The system calls that fail with `EPERM` where memory is accounted per process: files in memory
-/// that have no path, and pages that only a pipe references.
+/// The system calls that fail with `EPERM` if memory is accounted per process: files in memory that have no path, and
+/// pages that only a pipe references.
 const REFUSED_PER_TASK: &[i64] = &[libc::SYS_memfd_create, libc::SYS_vmsplice];
 
 /// The protocols of internet sockets: the default of the type, ICMP, TCP, UDP, ICMPv6. Others have
@@ -75,8 +73,7 @@ const INTERNET_PROTOCOLS: &[libc::c_int] = &[
 /// The bit that marks system calls of the x32 ABI, which share the x86-64 architecture number.
 const X32_SYSCALL_BIT: u32 = 0x4000_0000;
 
-/// Writes each compiled filter to a file that every user can read, since `bwrap` may run as another
-/// user.
+/// Writes each compiled filter to a file that every user can read, because `bwrap` may run as another user.
 pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, SandboxError> {
     let programs = programs(accounting).map_err(|error| {
         let reason = format!(
@@ -100,7 +97,7 @@ fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
     Ok(file.into_temp_path())
 }
 
-/// The filters for this architecture. The kernel applies the strictest verdict of all. Calls of any
+/// Returns the filters for this architecture. The kernel applies the strictest verdict of all of them. Calls of any
 /// other architecture kill the process.
 fn programs(accounting: Accounting) -> Result<Vec<BpfProgram>, BackendError> {
     let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
@@ -113,14 +110,14 @@ fn programs(accounting: Accounting) -> Result<Vec<BpfProgram>, BackendError> {
         compile(other_sockets()?, libc::EAFNOSUPPORT)?,
     ];
     if accounting == Accounting::PerTask {
-        // The error number 0 means that the call returns 0 without being made: the size of a
-        // socket's buffer is a hint, which programs expect to succeed.
+        // The error number 0 makes the call return 0 without being made: the size of a socket's buffer is a hint, and
+        // programs expect to be able to set it.
         programs.push(compile(socket_buffer_sizes()?, 0)?);
     }
     Ok(programs)
 }
 
-/// A program that fails the calls matching `rules` with an error number.
+/// Returns a program that fails the calls matching `rules` with an error number.
 fn compile(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let refuse = SeccompAction::Errno(errno.unsigned_abs());
@@ -130,7 +127,7 @@ fn compile(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError>
     Ok(program)
 }
 
-/// A condition on one argument of a call, a C `int`.
+/// Returns a condition on one argument of a call, a C `int`.
 fn argument(
     index: u8,
     operator: SeccompCmpOp,
@@ -144,7 +141,7 @@ fn argument(
     )
 }
 
-/// A rule that matches if the argument is one of `is`, and `other` is none of `not`.
+/// Returns a rule that matches if the argument is one of `is`, and `other` is none of `not`.
 fn rule(
     is: Option<(u8, libc::c_int)>,
     (other, not): (u8, &[libc::c_int]),
@@ -156,8 +153,8 @@ fn rule(
     SeccompRule::new(is.into_iter().chain(not).collect::<Result<_, _>>()?)
 }
 
-/// Sockets that are not allowed. Unix and internet sockets are allowed, and sockets that list the
-/// addresses of network interfaces (`NETLINK_ROUTE`).
+/// Returns the rules for sockets that are not allowed. Unix and internet sockets are allowed, as are sockets that list
+/// the addresses of network interfaces (`NETLINK_ROUTE`).
 fn other_sockets() -> Result<Rules, BackendError> {
     const FAMILY: u8 = 0;
     const PROTOCOL: u8 = 2;
@@ -189,8 +186,8 @@ fn other_sockets() -> Result<Rules, BackendError> {
     ]))
 }
 
-/// `mmap` of memory that is shared and not backed by a file. Its pages remain when they are
-/// unmapped, as long as any page of the mapping is.
+/// Matches `mmap` of memory that is shared and not backed by a file. Its pages outlive unmapping as long as any page of
+/// the mapping is mapped.
 fn shared_anonymous_mapping() -> Result<SeccompRule, BackendError> {
     const FLAGS: u8 = 3;
     let both = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
@@ -198,8 +195,8 @@ fn shared_anonymous_mapping() -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![argument(FLAGS, mask, both)?])
 }
 
-/// `setsockopt` of the size of a socket's buffers. With the default sizes, the number of sockets
-/// bounds the memory of their buffers.
+/// Matches `setsockopt` for the size of a socket's buffers. With the default sizes, the number of sockets bounds the
+/// memory of their buffers.
 fn socket_buffer_sizes() -> Result<Rules, BackendError> {
     let size = |option| {
         let level = argument(1, SeccompCmpOp::Eq, libc::SOL_SOCKET)?;
@@ -209,8 +206,8 @@ fn socket_buffer_sizes() -> Result<Rules, BackendError> {
     Ok(Rules::from([(libc::SYS_setsockopt, rules)]))
 }
 
-/// Instructions that fail x32 calls with `ENOSYS`. `seccompiler` compares system call numbers for
-/// equality only, so the x32 variant of a refused call would pass.
+/// Returns instructions that fail x32 calls with `ENOSYS`. `seccompiler` compares system call numbers only for
+/// equality, so the x32 variant of a refused call would pass.
 fn reject_x32() -> BpfProgram {
     const LOAD_CALL_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
@@ -238,7 +235,7 @@ fn reject_x32() -> BpfProgram {
     ]
 }
 
-/// The memory layout of `struct sock_filter[]`, which `bwrap` reads.
+/// Encodes the memory layout of `struct sock_filter[]`, which `bwrap` reads.
 fn encode(program: &BpfProgram) -> Vec<u8> {
     let bytes = |step: &sock_filter| {
         let ([a, b], [c, d, e, f]) = (step.code.to_ne_bytes(), step.k.to_ne_bytes());
@@ -266,7 +263,7 @@ mod tests {
     const HOST_ARCH: u32 = 0xC000_00F3;
     const I386: u32 = 0x4000_0003;
 
-    /// Interprets a filter as the kernel does, for the instructions that it uses.
+    /// Interprets a filter like the kernel, for the instructions that it uses.
     fn run(program: &BpfProgram, arch: u32, call: u32, args: [u64; 6]) -> u32 {
         let (mut at, mut loaded) = (0, 0);
         loop {
@@ -292,7 +289,7 @@ mod tests {
         }
     }
 
-    /// The strictest verdict of all filters, as of the kernel: the smallest number.
+    /// Returns the strictest verdict of all filters, like the kernel: the smallest number.
     fn verdict(accounting: Accounting, arch: u32, call: u32, args: [u64; 6]) -> u32 {
         let programs = programs(accounting).unwrap();
         let verdicts = programs
@@ -386,7 +383,7 @@ mod tests {
         }
     }
 
-    /// The kernel reads the lower half of these arguments only.
+    /// The kernel reads only the lower half of these arguments.
     #[test]
     fn the_upper_half_of_an_argument_is_ignored() {
         let call = libc::SYS_socket as u32;

@@ -1,5 +1,5 @@
-//! Temporary files and directories of killed processes: their names contain the process id, and the
-//! next process removes them.
+//! Temporary files and directories of killed processes. Their names contain the process id, and the next process
+//! removes them.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use rustix::process::{Pid, test_kill_process};
 
-/// The start of each name, followed by the id of the process, and something that is unique in it.
+/// The start of each name, followed by the process id and something unique within the process.
 pub(super) const PREFIX: &str = "dsrs-sandbox-";
 
 /// Returns the prefix of the names of this process's temporary files and directories. The first call
@@ -18,8 +18,8 @@ pub(super) fn prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
 }
 
-/// Removes the entries of processes that are dead, and of this one: it has none yet, and process ids
-/// repeat in containers. This is a best effort: an entry of another user stays.
+/// Removes the entries of dead processes, and of this one: it has none yet, and process ids repeat in containers. This
+/// is best effort: another user's entries stay.
 fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let own = rustix::process::getpid();
@@ -34,7 +34,7 @@ fn remove(folder: &Path) {
     }
 }
 
-/// The process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
+/// Returns the process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
 pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
     let name = entry.file_name();
     let (process, _) = name.to_str()?.strip_prefix(PREFIX)?.split_once('-')?;

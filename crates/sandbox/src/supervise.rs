@@ -1,7 +1,7 @@
-//! Supervision of one process: reads its output, enforces its limits and waits for it.
+//! Supervises one process: reads its output, enforces its limits and waits for it.
 //!
-//! Each process is supervised by a dedicated thread. The kernel kills a sandbox when the thread
-//! that started it terminates (`--die-with-parent`), so it must not be a thread of a pool.
+//! Each process is supervised by its own thread. The kernel kills a sandbox when the thread that started it terminates
+//! (`--die-with-parent`), so it must not be a pool thread.
 
 use std::io::{Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -20,34 +20,33 @@ use super::{Limits, Report, SandboxError, Termination};
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The longest time to set up a sandbox. It is not part of the command's time: on a busy machine the set-up may take a
-/// second.
+/// The maximum time to set up a sandbox. It does not count towards the command's time, because set-up may take a second
+/// on a busy machine.
 pub(super) const SETUP_SECS: u64 = 30;
 
-/// How long the remaining output is read after all processes were killed. The streams close at once then, but on a busy
-/// machine the threads that read them may run late.
+/// How long the remaining output is read after all processes were killed. The streams then close immediately, but the
+/// threads that read them may run late on a busy machine.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Kills a process with everything that it started, and waits for it.
 pub(super) type Kill = fn(&mut Child);
 
-/// A command with what it is supervised by.
+/// A command, and what is needed to supervise it.
 pub(super) struct Prepared {
     pub(super) command: Command,
     pub(super) limits: Limits,
     pub(super) kill: Kill,
-    /// If it must be joined, the command reads a line from its standard input before it starts.
+    /// If the meter must be joined, the command reads a line from standard input before it starts.
     pub(super) meter: Meter,
-    /// The marker on standard error once the sandbox is set up; not counted as output.
+    /// The marker on standard error once the sandbox is set up. It does not count as output.
     pub(super) ready: &'static str,
-    /// The bytes that may be written after the command's output; not counted as output.
+    /// The number of bytes that may follow the command's output without counting as output.
     pub(super) trailer: u64,
     /// Directories that are removed once the command has terminated.
     pub(super) _dirs: Vec<TempDir>,
 }
 
-/// Prepares and runs a command, on a thread of its own; if the future is dropped, the command is
-/// killed.
+/// Prepares and runs a command on its own thread. If the future is dropped, the command is killed.
 pub(super) async fn supervise(
     prepare: impl FnOnce() -> Result<Prepared, SandboxError> + Send + 'static,
 ) -> Result<Report, SandboxError> {
@@ -78,7 +77,7 @@ struct Chunk {
 struct Run {
     prepared: Prepared,
     child: Child,
-    /// When the time of the command began; `None` until the sandbox was set up.
+    /// When the command's time began; `None` until the sandbox is set up.
     ready_at: Option<Instant>,
     started: Instant,
     chunks: Receiver<Chunk>,
@@ -209,8 +208,7 @@ impl Run {
         }
     }
 
-    /// Kills what is left and assembles the report. `limit` is the limit that was exceeded, if one
-    /// was.
+    /// Kills what is left and assembles the report. `limit` is the exceeded limit, if any.
     fn finish(mut self, limit: Option<Termination>, cancelled: &AtomicBool) -> Report {
         let status = match limit {
             // Both streams are closed, so the command is about to exit, but may take its time.
@@ -241,7 +239,7 @@ impl Run {
         }
     }
 
-    /// Reads the output that was written before the processes were killed.
+    /// Reads the output written before the processes were killed.
     fn drain(&mut self) {
         let deadline = Instant::now() + DRAIN_TIMEOUT;
         while self.open_streams > 0 {
@@ -269,7 +267,7 @@ impl Run {
     }
 }
 
-/// Moves a process that waits for it to where its memory is accounted, and lets it continue.
+/// Moves a waiting process to the cgroup that accounts for its memory, and lets it continue.
 fn join(meter: &Meter, child: &mut Child) -> std::io::Result<()> {
     meter.join(child.id())?;
     match child.stdin.take() {
@@ -304,7 +302,7 @@ fn spawn_reader(mut stream: impl Read + Send + 'static, is_stderr: bool, to: Syn
 /// discarded when `work` ends, so `work` must be bounded.
 ///
 /// # Errors
-/// If the thread cannot be started, or panics.
+/// Returns an error if the thread cannot be started or panics.
 pub(super) async fn on_thread<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> T + Send + 'static,

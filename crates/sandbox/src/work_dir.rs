@@ -8,7 +8,7 @@ use tempfile::{TempDir, TempPath};
 
 use super::{Job, Limits, SandboxError, stale_files};
 
-/// The unit in which a file takes space in memory, in bytes.
+/// The unit in which files take up memory, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
 /// The subdirectory with the files that are copied into the work directory.
@@ -20,8 +20,7 @@ pub(super) const PROGRAM: &str = "program";
 
 const MIB: u64 = 1024 * 1024;
 
-/// Creates the empty file that the archive for [`Job::keep`] is written to; it is removed when
-/// dropped.
+/// Creates the empty file for the archive of [`Job::keep`]; it is removed when dropped.
 pub(super) fn archive() -> Result<TempPath, SandboxError> {
     let created = tempfile::Builder::new()
         .prefix(&stale_files::prefix())
@@ -37,11 +36,11 @@ pub(super) fn give(file: &Path, owner: u32) -> Result<(), SandboxError> {
         .map_err(|error| SandboxError::io("changing the owner of the archive", error))
 }
 
-/// Creates a temporary directory with the job's files; it is removed when dropped. `owner` is the
-/// user and group that the command runs as, if it is another than the current one.
+/// Creates a temporary directory with the job's files; it is removed when dropped. `owner` is the user and group that
+/// the command runs as, if it is not the current one.
 ///
 /// # Errors
-/// [`SandboxError::LimitTooSmall`] if the files do not fit into the job's limits.
+/// Returns [`SandboxError::LimitTooSmall`] if the files do not fit into the job's limits.
 pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxError> {
     // Other users must not read the expected results.
     let private = fs::Permissions::from_mode(0o700);
@@ -61,7 +60,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     Ok(dir)
 }
 
-/// Checks that the files of `dir` fit into the limits. `size` is the size of the files seen so far.
+/// Checks that the files in `dir` fit into the limits. `size` is the size of the files seen so far.
 fn check_sizes(
     root: &Path,
     dir: &Path,
@@ -138,11 +137,10 @@ fn check_size(limit: &'static str, value: u64, bytes: u64, what: &str) -> Result
     })
 }
 
-/// Validates that a path stays in the work directory.
+/// Checks that a path stays in the work directory.
 ///
 /// # Errors
-/// [`SandboxError::InvalidPath`] for an absolute path, `..`, a NUL byte, or a path without a file
-/// name.
+/// Returns [`SandboxError::InvalidPath`] for an absolute path, `..`, a NUL byte, or a path without a file name.
 pub fn check_path(path: &str) -> Result<(), SandboxError> {
     let is_inner = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let has_name = Path::new(path).file_name().is_some() && !path.ends_with('/');
@@ -157,7 +155,7 @@ fn write(root: &Path, path: &str, content: &str) -> std::io::Result<()> {
     if let Some(parent) = target.parent() {
         create_dirs(root, parent)?;
     }
-    // A symbolic link of the copied directory is replaced, not followed.
+    // A symbolic link in the copied directory is replaced, not followed.
     if target.is_symlink() {
         fs::remove_file(&target)?;
     }
@@ -191,7 +189,7 @@ fn create_dirs(root: &Path, dir: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Copies files, directories and symbolic links recursively; links are not followed.
+/// Copies files, directories and symbolic links recursively, without following links.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -259,7 +257,7 @@ mod tests {
             "the limit `file_mb` is too small: expected at least 2 MiB for the file `src/main.py`, found 1; \
              write a larger limit"
         );
-        // Two files of a byte take a page each.
+        // Two files of one byte take a page each.
         let files = [("a", mib - 4096), ("b", 1), ("c", 1)];
         assert_eq!(
             error(&files, limits(9, 1, 9)),

@@ -13,7 +13,7 @@ use crate::shared::list;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
-/// Keys of `#[metric]` on a function that a composite does not support, and their replacements.
+/// Keys of `#[metric]` on a function that composites do not support, and their replacements.
 const DERIVED: [(&str, &str); 6] = [
     (
         "cost",
@@ -46,9 +46,9 @@ const DERIVED: [(&str, &str); 6] = [
 pub(super) struct CompositeAttrs {
     pub(super) settings: Settings,
     pub(super) root: Option<Expression>,
-    /// `true` if a combinator was written, valid or not.
+    /// `true` if a combinator was written, even an invalid one.
     pub(super) has_root: bool,
-    /// The fingerprint of the expression, and of what a missing component does.
+    /// The fingerprint of the expression, and of how missing components are handled.
     pub(super) code: u64,
 }
 

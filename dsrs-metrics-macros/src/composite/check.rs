@@ -108,7 +108,7 @@ fn check_verdict(root: &Expression, attrs: &Settings, errors: &mut Errors) {
     }
 }
 
-/// Reports a composite that contains itself, for which rustc would only report a cycle.
+/// Reports a composite that contains itself, because rustc would only report a cycle.
 fn check_self_reference(root: &Expression, ident: &syn::Ident, errors: &mut Errors) {
     if let Expression::Component(component) = root
         && component.ty.is_ident(ident)
@@ -245,7 +245,7 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
     }
 }
 
-/// Returns the weight that is missing to 1, if any.
+/// Returns how much weight is missing from 1, if any.
 fn remaining_weight(parts: &[Part]) -> Option<f64> {
     let given = parts
         .iter()
@@ -255,7 +255,7 @@ fn remaining_weight(parts: &[Part]) -> Option<f64> {
     (rest > 0.0).then_some(rest)
 }
 
-/// Rounds to twelve decimals: 0.1 + 0.2 + 0.65 is shown as 0.95.
+/// Rounds to twelve decimals, to show 0.1 + 0.2 + 0.65 as 0.95.
 fn rounded(value: f64) -> f64 {
     (value * 1e12).round() / 1e12
 }

@@ -1,4 +1,4 @@
-//! Decision trees: parses nodes and branches, and reports the mistakes that the tokens show.
+//! Decision trees: parses nodes and branches, and reports mistakes that the tokens show.
 
 use std::collections::BTreeSet;
 
@@ -120,7 +120,7 @@ impl Decision {
         if is_number(input) || list::at_end(input) {
             let score = number(&arrow, input, &format!("{text} => 0.5"))?;
             let score = match score {
-                // In a constant the parentheses are unnecessary, which rustc would report.
+                // In a constant, the parentheses are unnecessary, which rustc would report.
                 Expr::Paren(inside) => *inside.expr,
                 score => score,
             };
@@ -178,7 +178,8 @@ fn answer(input: ParseStream<'_>) -> syn::Result<Ident> {
     Err(Error::new(word.span(), message))
 }
 
-/// Returns `true` if a number follows: a literal, a constant of `f64`, or a constant in parentheses. Any other name is a metric's.
+/// Returns `true` if a number follows: a literal, a constant of `f64`, or a constant in parentheses. Any other name is
+/// a metric.
 fn is_number(input: ParseStream<'_>) -> bool {
     let of_float = input
         .fork()

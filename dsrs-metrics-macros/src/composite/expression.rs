@@ -71,7 +71,7 @@ pub(super) struct Branch {
     pub(super) to: Target,
 }
 
-/// Where a branch leads to.
+/// Where a branch leads.
 pub(super) enum Target {
     Score(Expr),
     /// The number of a part of the decision.
@@ -92,13 +92,13 @@ impl Decision {
         self.branches.iter().flat_map(|branch| &branch.answers)
     }
 
-    /// Returns `true` if the branches are `yes` and `no`, or one of both.
+    /// Returns `true` if the branches are `yes` and `no`, or one of the two.
     pub(super) fn is_yes_or_no(&self) -> bool {
         self.answers().any(is_yes_or_no)
     }
 }
 
-/// Returns `true` if an answer is the one of a metric that returns a `bool`.
+/// Returns `true` if an answer belongs to a metric that returns a `bool`.
 pub(super) fn is_yes_or_no(answer: &Ident) -> bool {
     answer == "yes" || answer == "no"
 }
@@ -139,7 +139,7 @@ impl Component {
     }
 }
 
-/// Returns `true` if the expression returns a `bool`: `all` and `any` do.
+/// Returns `true` if the expression returns a `bool`, like `all` and `any`.
 pub(super) fn is_verdict(expression: &Expression) -> bool {
     matches!(
         expression,
@@ -150,7 +150,7 @@ pub(super) fn is_verdict(expression: &Expression) -> bool {
     )
 }
 
-/// Returns `true` if the expression may have a threshold: a gate with one truth has the threshold of this truth.
+/// Returns `true` if the expression may have a threshold. A gate with one truth has the threshold of that truth.
 pub(super) fn may_have_a_threshold(expression: &Expression) -> bool {
     matches!(expression, Expression::Gate(gate) if gate.truths.len() == 1)
 }

@@ -1,4 +1,4 @@
-//! The struct with the `#[metric]` of a composite.
+//! The struct that has the `#[metric]` of a composite.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -21,7 +21,7 @@ impl Item {
         take_duplicates(&mut item.attrs, "metric", errors);
         let mut item = Self { item };
         item.is_unit(has_root, errors);
-        // Unused generic parameters would be a second error.
+        // Unused generic parameters would cause a second error.
         item.item.generics = Generics::default();
         Some(item)
     }

@@ -82,7 +82,7 @@ pub(super) fn form(word: &str) -> &'static str {
     }
 }
 
-/// Parses parts. Returns the valid ones, and whether all are valid.
+/// Parses parts. Returns the valid ones, and `true` if all are valid.
 pub(super) fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
     let (mut parts, mut is_complete) = (Vec::new(), true);
     list::for_each(tokens, errors, |input, _, errors| {
@@ -167,7 +167,7 @@ fn number_first(input: ParseStream<'_>) -> Error {
     input.error(message)
 }
 
-/// The halves of a gate, `proxy(..) >= 0.5` and `truth(..)`, as far as they are valid.
+/// The valid halves of a gate, `proxy(..) >= 0.5` and `truth(..)`.
 #[derive(Default)]
 struct Halves {
     proxies: Option<(Vec<Part>, Option<Expr>)>,

@@ -12,12 +12,12 @@ use crate::shared::errors::Errors;
 use crate::shared::list;
 use crate::shared::settings::Settings;
 
-/// A key that may have a string.
+/// A key with an optional string.
 pub(super) struct Named {
     pub(super) name: Option<LitStr>,
 }
 
-/// `key(..)`, with the items that are valid.
+/// `key(..)`, with its valid items.
 pub(super) struct List<T> {
     pub(super) key: Ident,
     pub(super) items: Vec<T>,
@@ -59,12 +59,12 @@ impl EvalAttrs {
         attrs::parse(args, errors)
     }
 
-    /// The type of typed gold rows.
+    /// Returns the type of typed gold rows.
     pub(super) fn gold(&self) -> Option<&Type> {
         self.settings.gold.as_ref()
     }
 
-    /// Returns `true` if a value was written for this key, although it could not be parsed.
+    /// Returns `true` if a value was written for this key, even one that could not be parsed.
     pub(super) fn has(&self, key: &str) -> bool {
         self.settings.is_unreadable(key)
     }
@@ -158,7 +158,7 @@ macro_rules! key {
     };
 }
 
-/// An example of each list, in messages.
+/// Examples of each list, for messages.
 pub(super) const METRICS: &str = "metrics(answer_exact_match, f1)";
 pub(super) const GATE: &str = "gate(f1 >= 0.8)";
 pub(super) const INPUTS: &str = "inputs(question)";

@@ -1,4 +1,4 @@
-//! The rules that the tokens show. Rules on the specs of metrics are constants in the expansion.
+//! The rules that the tokens show. Rules on metric specs are constants in the expansion.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::shared::names;
 use crate::shared::tokens::as_written;
 use crate::shared::values::{cost_msats, literal};
 
-/// The extensions of devsets.
+/// The file extensions of devsets.
 const EXTENSIONS: [&str; 4] = ["jsonl", "json", "csv", "parquet"];
 
 pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Errors) {
@@ -256,7 +256,7 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
     }
 }
 
-/// A share is in [0, 1].
+/// Checks that a share is in [0, 1].
 fn share(gate: &Gate, errors: &mut Errors) {
     let (Kind::PassedAt { bound, .. } | Kind::Limited { bound, .. }) = &gate.kind else {
         return;

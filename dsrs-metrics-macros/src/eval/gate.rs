@@ -31,7 +31,7 @@ pub(super) struct Operator {
     pub(super) span: Span,
 }
 
-/// The share or the time that a gate limits from above.
+/// A share or a time that a gate limits from above.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limited {
     Failed,
@@ -84,7 +84,7 @@ impl Gate {
         })
     }
 
-    /// The metrics that the gate names.
+    /// Returns the metric that the gate names.
     pub(super) fn metric(&self) -> Option<&Ident> {
         match &self.kind {
             Kind::Score { metric, .. } | Kind::NoWorse { metric, .. } | Kind::Better { metric } => {
@@ -317,7 +317,7 @@ fn each(span: Span) -> Error {
     )
 }
 
-/// A gate that begins with its bound.
+/// Returns the error for a gate that begins with its bound.
 fn turned(found: &TokenStream) -> Error {
     let written = spaced(&as_written(found));
     let operators = [("<=", ">="), (">=", "<="), ("<", ">="), (">", "<=")];
@@ -370,7 +370,7 @@ fn compared(input: ParseStream<'_>, span: Span, text: &str) -> syn::Result<(Oper
     Ok((Operator { is_at_least, span }, bound))
 }
 
-/// The error of a bound in percent.
+/// Returns the error for a bound in percent.
 fn percent(input: ParseStream<'_>) -> Option<syn::Result<Expr>> {
     let found = list::to_comma(&input.fork()).ok()?;
     let written = as_written(&found);

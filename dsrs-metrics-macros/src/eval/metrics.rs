@@ -1,4 +1,4 @@
-//! A metric of `metrics(..)`: the path of its function or struct, or an expression.
+//! A metric in `metrics(..)`: the path of its function or struct, or an expression.
 
 use proc_macro2::Span;
 use syn::parse::ParseStream;
@@ -78,7 +78,7 @@ fn struct_of(expression: &Expr) -> Option<Path> {
             path.segments.pop();
             path.segments.pop_punct();
             let last = path.segments.last()?.ident.to_string();
-            // A function of a module has no struct.
+            // A function in a module has no struct.
             last.starts_with(|first: char| first.is_uppercase())
                 .then_some(path)
         }

@@ -27,7 +27,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let stripped = function.stripped();
     if !errors.is_empty() {
         let errors = errors.finish();
-        // The program is called by no test.
+        // No test calls the program.
         return quote!(#[allow(dead_code)] #stripped #errors);
     }
     let test = expand::expand(&function, &attrs, &params);

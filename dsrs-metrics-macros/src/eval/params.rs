@@ -34,7 +34,7 @@ impl Input {
     }
 }
 
-/// Removes the attributes of the macro from the parameters, and parses them.
+/// Removes the macro's attributes from the parameters, and parses them.
 pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Errors) -> Params {
     let mut inputs = Vec::new();
     for param in &mut function.sig.inputs {
@@ -131,8 +131,8 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
     name
 }
 
-/// The type of the prediction: the return type without `Result` and `ProgramOutput`, `None` for `Prediction` by default; and
-/// whether it is a `Result`.
+/// Returns the type of the prediction, which is the return type without `Result` and `ProgramOutput` (`None` for the
+/// default `Prediction`), and `true` if it is a `Result`.
 pub(super) fn returned(function: &Function) -> (Option<Type>, bool) {
     let ReturnType::Type(_, ty) = &function.sig.output else {
         return (Some(syn::parse_quote!(())), false);
@@ -166,13 +166,13 @@ fn first_argument(ty: &Type, is_named: impl Fn(&str) -> bool) -> Option<&Type> {
     }
 }
 
-/// The name of the test.
+/// Returns the name of the test.
 pub(super) fn test_name(function: &Function) -> Ident {
     let ident = &function.sig.ident;
     Ident::new(&format!("{}_eval", ident.unraw()), ident.span())
 }
 
-/// The tokens of the fields of `inputs(..)`.
+/// Returns the tokens for the fields of `inputs(..)`.
 pub(super) fn names(inputs: &[&Input]) -> TokenStream {
     let names = inputs.iter().map(|input| &input.name);
     quote::quote!(&[#(#names),*])

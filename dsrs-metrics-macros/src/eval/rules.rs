@@ -1,4 +1,4 @@
-//! The rules on the specs of the metrics, as constants.
+//! The rules on the metrics' specs, as constants.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::shared::tokens::{as_written, ends};
 use crate::shared::values::{cost_msats, number};
 
 impl Context<'_> {
-    /// The specs of the metrics whose types the tokens name, and the rules on them.
+    /// Emits the specs of the metrics whose types the tokens name, and the rules on them.
     pub(super) fn rules(&self, cfgs: &TokenStream) -> TokenStream {
         let Self { span, private, .. } = self;
         let known: Vec<_> = self
@@ -27,7 +27,7 @@ impl Context<'_> {
             let runtime = names::runtime_at(self.attrs.settings.krate.as_ref(), span, self.span);
             quote_spanned!(span=> <#ty as #runtime::Declared>::SPEC)
         });
-        // An expression may set another threshold or cost than the spec of its type.
+        // An expression may set a different threshold or cost than its type's spec.
         let is_default = known
             .iter()
             .map(|metric| matches!(metric.value, Value::Default));

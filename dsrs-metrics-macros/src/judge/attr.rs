@@ -39,7 +39,7 @@ pub(crate) struct JudgeAttrs {
     pub(crate) code: u64,
 }
 
-/// The settings from which a score is computed, unlike those of the prompt and the models, which are compared by their values.
+/// The settings from which a score is computed. Those of the prompt and the models are compared by value instead.
 const CODE: [&str; 9] = [
     "score",
     "pairwise",
@@ -108,7 +108,7 @@ const FROM: &str = "expected the names of the fields that the last call reads, w
 
 const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-6-luna\", \"anthropic:claude-haiku-5-5\"])`, or `models([default; 3])` to call the configured model three times";
 
-/// A key that only judges have.
+/// Declares a key that only judges have.
 const fn own(
     name: &'static str,
     form: &'static str,

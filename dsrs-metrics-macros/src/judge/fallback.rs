@@ -1,5 +1,5 @@
-//! The expansion after an error: the struct as written and stubs of the generated items, so that
-//! one error is one message.
+//! The expansion after an error: the struct as written, and stubs of the generated items, so one error gives one
+//! message.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

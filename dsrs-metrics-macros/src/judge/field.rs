@@ -35,7 +35,7 @@ impl Source {
 /// An input as written.
 pub(crate) struct InputAttr {
     pub(crate) span: Span,
-    /// `true` if this is `#[param]` and not `#[input(..)]`.
+    /// `true` for `#[param]`, `false` for `#[input(..)]`.
     is_param: bool,
     pub(crate) source: Option<Source>,
     /// `true` if an error about the source is already reported.
@@ -43,7 +43,7 @@ pub(crate) struct InputAttr {
     pub(crate) rename: Option<LitStr>,
     /// `default` or `default = value`, as written.
     pub(crate) default: Option<TokenStream>,
-    /// `true`, also if it is not set, for a parameter that the prompt has.
+    /// `true` or not set for a parameter that is in the prompt.
     pub(crate) in_prompt: Option<LitBool>,
     pub(crate) desc: Option<LitStr>,
 }
@@ -138,7 +138,7 @@ impl FieldAttr {
     }
 }
 
-/// Returns the name of one of the judge's attributes. Reports the plural of one.
+/// Returns the name of one of the judge's attributes. Reports its plural.
 fn name(attr: &SynAttribute, errors: &mut Errors) -> Option<&'static str> {
     let found = attr.path().get_ident()?.to_string();
     let name = NAMES
@@ -195,8 +195,7 @@ impl InputAttr {
         }
     }
 
-    /// Takes the tokens of `default` or `default = value`. The metric that the judge is lowered to
-    /// parses them.
+    /// Takes the tokens of `default` or `default = value`, which the metric that the judge is lowered to parses.
     fn default(&mut self, argument: &Argument<'_>) -> syn::Result<()> {
         let Argument { key, input, .. } = argument;
         let equals = input.parse::<Option<Token![=]>>()?;
@@ -351,7 +350,7 @@ fn unknown_source(name: &str) -> String {
     }
 }
 
-/// The key for the description of a field in the prompt.
+/// Returns the key for the description of a field in the prompt.
 pub(super) const fn desc<A>(read: Read<A>) -> Key<A> {
     Key::new("desc", Kind::Text, "desc = \"..\"", "a string", read)
 }

@@ -1,4 +1,5 @@
-//! The range that a score has by construction, from the ranges of the outputs and the operations of its expression.
+//! The range that a score has by construction, derived from the ranges of the outputs and the operations of its
+//! expression.
 
 use proc_macro2::Literal;
 use syn::{BinOp, Block, Expr, Lit, Stmt, UnOp};
@@ -7,12 +8,12 @@ use super::model::{Judge, is_bool};
 use super::score::binds_output;
 use crate::shared::values::{bounds, literal};
 
-/// The lowest and the highest value.
+/// The minimum and maximum value.
 type Range = (f64, f64);
 
 const UNIT: Range = (0.0, 1.0);
 
-/// Returns the range that a score has by construction, such as `0.0..=1.0` of `rescale(grade, 1..=5)`.
+/// Returns the range that a score has by construction, such as `0.0..=1.0` for `rescale(grade, 1..=5)`.
 pub(super) fn known_range(judge: &Judge, score: &Expr) -> Option<Expr> {
     let (min, max) = range(judge, score).filter(|_| !binds_output(judge, score))?;
     let number = |value: f64| -> Expr {
@@ -23,7 +24,7 @@ pub(super) fn known_range(judge: &Judge, score: &Expr) -> Option<Expr> {
             syn::parse_quote!(#literal)
         }
     };
-    // Every operation is rounded monotonically, so that no rounded score is outside.
+    // Every operation is rounded monotonically, so no rounded score is outside.
     let is_range = min < max && min.is_finite() && max.is_finite();
     let (min, max) = is_range.then(|| (number(min), number(max)))?;
     Some(syn::parse_quote!(#min..=#max))
@@ -55,7 +56,7 @@ fn range(judge: &Judge, expr: &Expr) -> Option<Range> {
             match (&*name, call.args.iter().collect::<Vec<_>>().as_slice()) {
                 ("rescale" | "share", _) => Some(UNIT),
                 ("from", [value]) => of(value),
-                // Between both numbers, if none is negative.
+                // Between both numbers, if neither is negative.
                 ("harmonic_mean", [a, b]) => union([of(a), of(b)]).filter(|(min, _)| *min >= 0.0),
                 _ => None,
             }
@@ -115,7 +116,7 @@ fn union(ranges: impl IntoIterator<Item = Option<Range>>) -> Option<Range> {
     ranges.into_iter().reduce(both)?
 }
 
-/// Returns the value of a block of one expression.
+/// Returns the value of a block that is a single expression.
 fn tail(block: &Block) -> Option<&Expr> {
     match block.stmts.as_slice() {
         [Stmt::Expr(expr, None)] => Some(expr),

@@ -74,8 +74,8 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     Some(model)
 }
 
-/// Returns the judge's name in a composite: in snake case if that resolves to the struct, or else
-/// the name of the struct.
+/// Returns the judge's name in a composite: in snake case if that resolves to the struct, otherwise the name of the
+/// struct.
 fn component(struct_name: &str) -> String {
     let snake = names::lower_snake(struct_name);
     if names::struct_name(&snake) == struct_name {
@@ -85,8 +85,8 @@ fn component(struct_name: &str) -> String {
     }
 }
 
-/// Returns the panel settings in `#[judge(..)]` as written on a command line, with the index of
-/// each among the parameters of a panel.
+/// Returns the panel settings in `#[judge(..)]` as written on a command line, each with its index among the panel's
+/// parameters.
 fn panel(judge: &Judge) -> Vec<(usize, String)> {
     let attrs = &judge.attrs;
     let verdict = judge.has_verdicts();
@@ -142,13 +142,13 @@ fn function(judge: &Judge, attrs: &Settings) -> TokenStream {
         #(#kept)*
         #vis async fn #ident(
             #(#params,)*
-            /// The models that judge, and the aggregation of their scores.
+            /// The models that judge, and how their scores are aggregated.
             #[param(default)] #panel: #runtime::judge::Panel,
         ) -> #runtime::judge::Judged<#kind> {}
     }
 }
 
-/// Returns the type of the judge's score: of the row, if the judge scores turns or means.
+/// Returns the type of the judge's score: that of the row, if the judge scores turns or means.
 fn kind(judge: &Judge) -> TokenStream {
     let span = judge.span();
     match judge.has_verdicts() && judge.attrs.turns.is_none() {

@@ -1,5 +1,5 @@
-//! `#[judge]` on a struct: attr -> model -> check -> expand. The judge is lowered to a function as
-//! a metric, so that rows, spec and checks are the same as for `#[metric]`.
+//! `#[judge]` on a struct: attr -> model -> check -> expand. The judge is lowered to a function as a metric, so rows,
+//! spec and checks are the same as for `#[metric]`.
 
 mod attr;
 mod check;

@@ -13,7 +13,7 @@ use crate::shared::item_kind::item_kind;
 use crate::shared::names;
 use crate::shared::types::{is_integer, last_segment_is, option_of, ungrouped, vec_of};
 
-/// A `#[judge]` struct, parsed as far as its errors allow.
+/// A `#[judge]` struct, parsed as completely as its errors allow.
 pub(crate) struct Judge {
     /// The struct without the attributes of the macro.
     pub(crate) item: ItemStruct,
@@ -127,7 +127,7 @@ impl Judge {
         self.part(if is_judge { "" } else { "Judge" })
     }
 
-    /// Returns `true` if the metric has the name of the struct, which is then not emitted beside it.
+    /// Returns `true` if the metric has the name of the struct, which is then not emitted alongside it.
     pub(crate) fn is_named_as_metric(&self, metric: &Ident) -> bool {
         self.item.ident == *metric
     }
@@ -144,7 +144,7 @@ impl Judge {
             .is_none_or(syn::LitBool::value)
     }
 
-    /// Returns `true` if a model's answer is a verdict: its score is a `bool`, and no mean of draws or of values.
+    /// Returns `true` if a model's answer is a verdict: its score is a `bool`, and not a mean of draws or values.
     pub(crate) fn has_verdicts(&self) -> bool {
         let is_mean = self
             .attrs
@@ -154,7 +154,7 @@ impl Judge {
         !is_mean && self.score.as_ref().is_some_and(|score| score.is_verdict)
     }
 
-    /// Returns the outputs that are not plain strings. The only one is weighed by `scoring = logprobs`.
+    /// Returns the outputs that are not plain strings. If there is only one, `scoring = logprobs` weighs it.
     pub(crate) fn decisions(&self) -> impl Iterator<Item = &Output> {
         self.outputs.iter().filter(|it| {
             it.attr.labels.is_some()
@@ -162,7 +162,7 @@ impl Judge {
         })
     }
 
-    /// Returns `true` if two fields have one name, which rustc reports for the struct.
+    /// Returns `true` if two fields have the same name, which rustc reports for the struct.
     pub(crate) fn repeats_a_name(&self) -> bool {
         let names: Vec<_> = self
             .item
@@ -191,7 +191,7 @@ impl Judge {
         params.any(|input| input.field.name() == name)
     }
 
-    /// Returns `true` if an output has an item for each item of this field, or names its items by number.
+    /// Returns `true` if an output has an item for each item of this field, or refers to its items by number.
     pub(crate) fn is_list(&self, name: &Ident) -> bool {
         let mut lists = self
             .answered()
@@ -199,7 +199,7 @@ impl Judge {
         lists.any(|list| list.as_ref() == Some(name))
     }
 
-    /// Iterates over everything that the judge answers: the steps and the outputs.
+    /// Iterates over everything that the judge answers: steps and outputs.
     pub(crate) fn answered(&self) -> impl Iterator<Item = &Output> + Clone {
         self.steps.iter().chain(&self.outputs)
     }
@@ -268,8 +268,7 @@ pub(super) fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a
         .find(|output| path.path.is_ident(&output.field.ident))
 }
 
-/// Returns the score as written, or else the output `score`, the only `bool`, or the only
-/// `Preference`.
+/// Returns the score as written; otherwise the output `score`, the only `bool`, or the only `Preference`.
 fn score(attrs: &JudgeAttrs, outputs: &[Output], errors: &mut Errors) -> Option<Score> {
     if let Some(expr) = &attrs.score {
         let (expr, is_verdict) = match expr {

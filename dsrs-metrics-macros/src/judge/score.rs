@@ -1,5 +1,5 @@
-//! The score expression of a judge: reports constants, integer divisions and unknown outputs, and adds
-//! overflow checks to integer arithmetic.
+//! The score expression of a judge. Reports constants, integer divisions and unknown outputs, and adds overflow checks
+//! to integer arithmetic.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -47,7 +47,7 @@ fn check_names(judge: &Judge, expr: &Expr, errors: &mut Errors) {
     }
 }
 
-/// Returns `true` if a name in the expression may be another value than the output of this name.
+/// Returns `true` if a name in the expression may be a different value than the output with this name.
 pub(super) fn binds_output(judge: &Judge, expr: &Expr) -> bool {
     let mut bound = Bound::default();
     bound.visit_expr(expr);
@@ -55,7 +55,7 @@ pub(super) fn binds_output(judge: &Judge, expr: &Expr) -> bool {
     bound.has_items || bound.names.iter().any(is_output)
 }
 
-/// The names that patterns in an expression bind.
+/// The names bound by patterns in an expression.
 #[derive(Default)]
 struct Bound {
     names: Vec<Ident>,
@@ -73,8 +73,8 @@ impl<'ast> Visit<'ast> for Bound {
     }
 }
 
-/// Reports lower-case names of values that neither the judge nor the expression declares. A function, also as the
-/// argument of a method such as `map`, is resolved by rustc, and so are names in macros and names with a path.
+/// Reports lower-case names of values that neither the judge nor the expression declares. rustc resolves functions,
+/// including those passed to methods such as `map`, names in macros, and names with a path.
 struct Values<'a> {
     judge: &'a Judge,
     bound: Vec<Ident>,
@@ -142,14 +142,14 @@ impl<'ast> Visit<'ast> for Values<'_> {
     }
 }
 
-/// Reports divisions of integers: 4 on a scale to 5 is 0.8, but `4 / 5` is 0.
+/// Reports divisions of integers: 4 out of 5 is 0.8, but `4 / 5` is 0.
 struct Divisions<'a> {
     outputs: &'a [Output],
     errors: &'a mut Errors,
 }
 
 impl Divisions<'_> {
-    /// Returns, for an expression that is certainly an integer, the first output in it.
+    /// For an expression that is certainly an integer, returns the first output in it.
     fn integer(&self, expr: &Expr) -> Option<Option<String>> {
         match expr {
             Expr::Paren(inner) => self.integer(&inner.expr),
@@ -208,7 +208,7 @@ struct Checked<'a> {
     overflow: &'a Ident,
 }
 
-/// The integer type of an expression, as far as it is known: a literal may be of any type.
+/// The integer type of an expression, if known. A literal may be of any type.
 #[derive(Clone, PartialEq)]
 enum Integer {
     Any,

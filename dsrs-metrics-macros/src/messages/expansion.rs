@@ -1,11 +1,11 @@
-//! Expands the attributes and derives of this crate in a source file, as rustc does it, and collects the errors.
+//! Expands this crate's attributes and derives in a source file like rustc, and collects the errors.
 
 use proc_macro2::{Delimiter, LexError, LineColumn, Span, TokenStream as TokenStream2, TokenTree};
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Path, Token};
 
-/// A `compile_error!` of an expansion.
+/// A `compile_error!` in an expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) message: String,
@@ -13,7 +13,7 @@ pub(super) struct Found {
     pub(super) end: LineColumn,
 }
 
-/// All errors of the expansions in a source file, in the order in which they are emitted.
+/// Returns all errors of the expansions in a source file, in the order in which they are emitted.
 pub(super) fn errors(source: &str) -> Result<Vec<Found>, LexError> {
     let tokens: TokenStream2 = source.parse()?;
     let file = tokens
@@ -30,13 +30,13 @@ pub(super) fn errors(source: &str) -> Result<Vec<Found>, LexError> {
 }
 
 struct Expander {
-    /// The file of the tokens of the source. A macro that parses a string gets tokens of another file.
+    /// The file of the source's tokens. If a macro parses a string, those tokens belong to another file.
     file: String,
     found: Vec<Found>,
 }
 
 impl Expander {
-    /// Expands every use of a macro in these tokens and in all groups within, also in the output of an expansion.
+    /// Expands every use of a macro in these tokens and in all groups within, including in the output of an expansion.
     fn walk(&mut self, tokens: TokenStream2) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut rest = &tokens[..];
@@ -83,7 +83,7 @@ impl Expander {
         self.walk(expanded);
     }
 
-    /// The `compile_error!`s among these tokens.
+    /// Collects the `compile_error!`s among these tokens.
     fn collect(&mut self, tokens: TokenStream2, call_site: (Span, Span)) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
@@ -107,14 +107,14 @@ impl Expander {
                 start: path.0.min(group.0),
                 end: path.1.max(group.1),
             };
-            // rustc reports an error once.
+            // rustc reports an error only once.
             if !self.found.contains(&found) {
                 self.found.push(found);
             }
         }
     }
 
-    /// Start and end of a span in the source file.
+    /// Returns the start and end of a span in the source file.
     fn place(&self, span: Span, call_site: (Span, Span)) -> (LineColumn, LineColumn) {
         let (first, last) = if span.file() == self.file {
             (span, span)
@@ -131,7 +131,7 @@ fn is_compile_error(tokens: &[TokenTree]) -> bool {
         if name == "compile_error" && bang.as_char() == '!')
 }
 
-/// Where the path begins with which these tokens end.
+/// Returns where the path that ends these tokens begins.
 fn path_start(tokens: &[TokenTree]) -> usize {
     let is_of_path = |token: &&TokenTree| match token {
         TokenTree::Ident(_) => true,
@@ -141,7 +141,7 @@ fn path_start(tokens: &[TokenTree]) -> usize {
     tokens.len() - tokens.iter().rev().take_while(is_of_path).count()
 }
 
-/// How many of these tokens are outer attributes, two tokens each.
+/// Returns how many of these tokens are outer attributes, two tokens each.
 fn attributes_len(tokens: &[TokenTree]) -> usize {
     let is_attribute = |pair: &&[TokenTree]| {
         matches!(pair, [TokenTree::Punct(hash), TokenTree::Group(group)]
@@ -150,7 +150,7 @@ fn attributes_len(tokens: &[TokenTree]) -> usize {
     2 * tokens.chunks_exact(2).take_while(is_attribute).count()
 }
 
-/// How many of these tokens are the item at their start: up to its body or its semicolon.
+/// Returns how many tokens the item at the start takes: up to its body or its semicolon.
 fn item_len(tokens: &[TokenTree]) -> usize {
     let is_end = |token: &TokenTree| match token {
         TokenTree::Punct(punct) => punct.as_char() == ';',
@@ -172,16 +172,16 @@ enum Macro {
     ParamGroup,
 }
 
-/// A macro of this crate where it is used.
+/// A use of one of this crate's macros.
 struct Use {
     of: Macro,
     args: TokenStream2,
-    /// First and last token of the use: where an error without a place of its own is reported.
+    /// The first and last token of the use, where errors without a location of their own are reported.
     call_site: (Span, Span),
 }
 
 impl Use {
-    /// The macro that the attribute at the start of these tokens calls.
+    /// Returns the macro called by the attribute at the start of these tokens.
     fn of(tokens: &[TokenTree]) -> Option<Self> {
         let attribute: TokenStream2 = tokens[..2].iter().cloned().collect();
         let attribute = Attribute::parse_outer.parse2(attribute).ok()?.pop()?;

@@ -1,16 +1,16 @@
-//! The messages of the macros themselves, compared with recorded ones: `tests/messages/TOPIC/CASE.rs` is a source file with
-//! mistakes, and `CASE.expected` beside it has the errors of its expansion, each with its place.
+//! The messages of the macros themselves, compared with recorded ones. `tests/messages/TOPIC/CASE.rs` is a source file
+//! with mistakes, and `CASE.expected` beside it has the errors of its expansion, each with its location.
 //!
-//! No compiler takes part, so a case takes a millisecond and does not depend on the version of rustc. What rustc adds to an
-//! expansion (types, evaluated constants, follow-up errors) is tested in `tests/ui` of the workspace.
+//! No compiler is involved, so a case takes a millisecond and does not depend on the version of rustc. What rustc adds
+//! to an expansion (types, evaluated constants, follow-up errors) is tested in `tests/ui` of the workspace.
 //!
-//! One command records both kinds anew after a change of messages; look at the diff before you commit it:
+//! After you change messages, one command records both kinds again; look at the diff before you commit it:
 //!
 //! ```sh
 //! DSRS_METRICS_RECORD=1 cargo test -p dsrs-metrics-macros -p dsrs-metrics-ui
 //! ```
 //!
-//! A new case needs its source file only; recording writes the rest. A new topic is also named in [`topics`].
+//! A new case needs only its source file; recording writes the rest. A new topic is also listed in [`topics`].
 
 mod expansion;
 mod rendering;
@@ -27,7 +27,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages")
 }
 
-/// The paths in a folder, sorted.
+/// Returns the paths in a folder, sorted.
 fn paths(folder: &Path) -> Vec<PathBuf> {
     let read = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = read.map(|entry| entry.unwrap().path()).collect();
@@ -39,7 +39,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
 }
 
-/// The errors of the macros in a case.
+/// Returns the errors of the macros in a case.
 fn messages(case: &Path) -> Result<String, String> {
     let source = fs::read_to_string(case).map_err(|error| error.to_string())?;
     let errors = expansion::errors(&source).map_err(|error| error.to_string())?;

@@ -1,10 +1,10 @@
-//! Errors as strings, in a form like rustc's; and the difference of two such strings.
+//! Renders errors as strings, similar to rustc's, and shows the difference between two such strings.
 
 use std::fmt::Write as _;
 
 use super::expansion::Found;
 
-/// All errors, with an empty line between two of them.
+/// Returns all errors, separated by empty lines.
 pub(super) fn render(source: &str, errors: &[Found]) -> String {
     let lines: Vec<&str> = source.lines().collect();
     errors
@@ -14,7 +14,7 @@ pub(super) fn render(source: &str, errors: &[Found]) -> String {
         .join("\n")
 }
 
-/// `error: MESSAGE`, its place, the lines of the source, and carets under the tokens.
+/// Returns `error: MESSAGE`, its location, the lines of the source, and carets under the tokens.
 fn render_one(lines: &[&str], error: &Found) -> String {
     let Found {
         message,
@@ -23,7 +23,7 @@ fn render_one(lines: &[&str], error: &Found) -> String {
     } = error;
     let width = end.line.to_string().len();
     let bar = format!("{:width$} |", "");
-    // Further lines of a message are aligned with its first line.
+    // Further lines of a message are aligned with its first.
     let message = message.replace('\n', "\n       ");
     let mut text = format!("error: {message}\n");
     let _ = writeln!(text, "{:width$}--> {}:{}", "", start.line, start.column + 1);
@@ -51,7 +51,7 @@ fn indent(line: &str) -> usize {
     line.chars().take_while(|c| c.is_whitespace()).count()
 }
 
-/// Returns the lines of both strings: `-` before a line that only the first has, `+` before a line that only the second has.
+/// Returns the lines of both strings, with `-` before those only in the first and `+` before those only in the second.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let lengths = common_lengths(&old, &new);
@@ -74,7 +74,7 @@ pub(super) fn diff(old: &str, new: &str) -> String {
     text
 }
 
-/// For each pair of positions the number of common lines behind them.
+/// Returns, for each pair of positions, the number of common lines after them.
 fn common_lengths(old: &[&str], new: &[&str]) -> Vec<Vec<usize>> {
     let mut lengths = vec![vec![0; new.len() + 1]; old.len() + 1];
     for a in (0..old.len()).rev() {

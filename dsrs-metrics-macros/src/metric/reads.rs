@@ -1,10 +1,10 @@
-//! A metric that reads nothing: the same score for every row.
+//! Reports a metric that reads nothing and so gives every row the same score.
 
 use crate::shared::errors::Errors;
 use crate::shared::function::model::Model;
 use crate::shared::function::param::Binding;
 
-/// Rejects a function whose parameters read neither a row nor the run of the program.
+/// Rejects a function whose parameters read neither a row nor the program's run.
 pub(super) fn check(model: &Model, errors: &mut Errors) {
     let is_config = |binding: &Binding| matches!(binding, Binding::Config(_));
     let reads = model.params.iter().any(|param| !is_config(&param.binding));

@@ -1,4 +1,4 @@
-//! Two parameters with one name: `#[gold] answer: &str, #[pred] answer: &str`.
+//! Reports two parameters with the same name: `#[gold] answer: &str, #[pred] answer: &str`.
 
 use syn::{FnArg, Pat};
 
@@ -7,7 +7,7 @@ use crate::shared::function::model::Model;
 use crate::shared::function::param::{Binding, Param};
 use crate::shared::tokens::as_written;
 
-/// Rejects a parameter with the name of another one, which rustc would reject without a solution.
+/// Rejects a parameter with the same name as another, for which rustc would suggest no solution.
 pub(super) fn check(model: &Model, errors: &mut Errors) {
     for (index, param) in model.params.iter().enumerate() {
         let Some(ident) = &param.ident else { continue };
@@ -34,7 +34,7 @@ fn write(param: &Param) -> String {
     }
 }
 
-/// Renames repeated parameters and discards the body, so that rustc reports neither them nor errors that follow from them.
+/// Renames repeated parameters and discards the body, so rustc reports neither them nor errors that follow from them.
 pub(super) fn discard(model: &mut Model) {
     let repeats = |index: usize| {
         let ident = model.params[index].ident.as_ref();

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// The number of msat per US dollar, unless another rate is set.
+/// The default number of msat per US dollar.
 pub(crate) const MSATS_PER_USD: &str = "1000000";
 
 /// Why an amount is invalid.
@@ -18,7 +18,7 @@ pub(crate) enum AmountError {
     },
     /// It is not a whole number of msat.
     Fraction { found: String },
-    /// It has more than 64 bits of msat.
+    /// It does not fit into 64 bits of msat.
     TooLarge {
         found: String,
         msats_per_usd: Option<String>,
@@ -68,8 +68,8 @@ impl AmountError {
     }
 }
 
-/// Parses `5000 msat`, `0.5 sat` or `0.01 usd` as millisatoshis. `msats_per_usd` is a decimal number. Dollars are rounded
-/// up to a whole msat, as the cost of a call is; the other units must be a whole number of msat.
+/// Parses `5000 msat`, `0.5 sat` or `0.01 usd` as millisatoshis. `msats_per_usd` is a decimal number. Dollars are
+/// rounded up to a whole msat, like the cost of a call; other units must give a whole number of msat.
 pub(crate) fn parse(text: &str, msats_per_usd: &str) -> Result<u64, AmountError> {
     let text = text.trim();
     let is_digit = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
@@ -109,8 +109,8 @@ pub(crate) fn parse(text: &str, msats_per_usd: &str) -> Result<u64, AmountError>
     }
 }
 
-/// Returns the whole part of a product of decimal numbers, and whether there is a rest; `None` if they have too many
-/// digits.
+/// Returns the whole part of a product of decimal numbers, and `true` if there is a remainder; `None` if they have too
+/// many digits.
 fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     let ((a, a_scale), (b, b_scale)) = (digits(a)?, digits(b)?);
     let product = a.checked_mul(b)?;
@@ -118,7 +118,7 @@ fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     Some((product / divisor, product % divisor != 0))
 }
 
-/// Returns the digits of a decimal number, and the number of digits after its point.
+/// Returns the digits of a decimal number, and how many of them follow the point.
 fn digits(number: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');

@@ -31,7 +31,7 @@ pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
     unindented.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Returns the item without the attributes that `is_ours` selects, at any depth.
+/// Returns the item without the attributes selected by `is_ours`, at any depth.
 pub(crate) fn without_attributes(
     item: TokenStream,
     is_ours: &dyn Fn(&Ident) -> bool,
@@ -77,7 +77,7 @@ pub(crate) fn derived_traits(attrs: &[Attribute]) -> Vec<Ident> {
         .collect()
 }
 
-/// Removes the attributes named `name` from an item that already has one, and reports them.
+/// Removes and reports attributes named `name` if the item already has one.
 pub(crate) fn take_duplicates(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) {
     attrs.retain(|attr| {
         let is_duplicate = attr

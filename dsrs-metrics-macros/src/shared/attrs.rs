@@ -1,6 +1,5 @@
-//! The parser of attributes. An attribute declares a table of keys, and each key parses its value
-//! into the attribute's struct. Items of another form, such as the expression of a composite, are
-//! parsed by a hook.
+//! Parses attributes. An attribute declares a table of keys, and each key parses its value into the attribute's struct.
+//! A hook parses items of another form, such as the expression of a composite.
 
 use proc_macro2::{Group, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -38,7 +37,7 @@ pub(crate) trait Attribute: Sized + 'static {
         not_a_key::<Self>(input)
     }
 
-    /// Records that a value was written for this key, although it could not be parsed.
+    /// Records that a value was written for this key but could not be parsed.
     fn unreadable(&mut self, _: &'static str) {}
 }
 
@@ -56,7 +55,7 @@ pub(crate) struct Key<A> {
 /// Parses the tokens after a key into the attribute.
 pub(crate) type Read<A> = fn(&mut A, &Argument<'_>, &mut Errors) -> Result<()>;
 
-/// The kind of a value, if a wrong value can be corrected in the message.
+/// The kind of a value, if the message can correct a wrong one.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     /// `proxy` or `truth`.
@@ -93,7 +92,7 @@ impl<A> Key<A> {
     }
 }
 
-/// Parses the items of an attribute. An invalid item is reported, and the others are parsed.
+/// Parses the items of an attribute. An invalid item is reported, and the others are still parsed.
 pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Errors) -> A {
     let mut attrs = A::default();
     parse_into(&mut attrs, args, errors);
@@ -106,7 +105,7 @@ pub(crate) fn code<A: Attribute>(args: TokenStream, is_code: &dyn Fn(&str) -> bo
     fingerprint::of_arguments(args, &is_key, is_code)
 }
 
-/// As [`parse`], into a value that another attribute of the same item may have set.
+/// Like [`parse`], into a value that another attribute of the same item may have set.
 pub(crate) fn parse_into<A: Attribute>(attrs: &mut A, args: TokenStream, errors: &mut Errors) {
     list::for_each(args, errors, |input, found_keys, errors| {
         item(attrs, input, found_keys, errors)
@@ -216,7 +215,7 @@ impl Argument<'_> {
         self.value_with(into, T::parse)
     }
 
-    /// Parses `key = value`, where `parse` parses the value.
+    /// Parses `key = value`, with `parse` for the value.
     pub(crate) fn value_with<T>(
         &self,
         into: &mut Option<T>,
@@ -229,8 +228,8 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// Parses `key(..)`, where `read` parses the content. Reports anything else with the key's
-    /// `what` as the whole message.
+    /// Parses `key(..)`, with `read` for the content. Reports anything else, with the key's `what` as the whole
+    /// message.
     pub(crate) fn parenthesized<T>(
         &self,
         into: &mut Option<T>,

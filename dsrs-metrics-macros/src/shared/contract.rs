@@ -1,19 +1,19 @@
-//! What every metric's expansion has in common, whatever the metric was made of: a function, components.
+//! What every metric's expansion has in common, whether it was made from a function or from components.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::Visibility;
 use syn::ext::IdentExt as _;
 
-/// The paths to the runtime crate, at the metric's place.
+/// The paths to the runtime crate, at the metric's location.
 pub(crate) struct Paths<'a> {
     pub(crate) span: Span,
     pub(crate) runtime: &'a TokenStream,
     pub(crate) private: &'a TokenStream,
 }
 
-/// `SPEC` as a `const`, and the inherent methods that read from it. `own` is the spec of one value, if that may
-/// differ from the type's; `cost` is the largest expected cost of a call of one value.
+/// Emits `SPEC` as a `const`, and the inherent methods that read from it. `own` is the spec of one value, if it may
+/// differ from the type's; `cost` is the maximum expected cost of a call of one value.
 pub(crate) fn spec_readers(
     paths: &Paths<'_>,
     vis: &Visibility,
@@ -30,30 +30,31 @@ pub(crate) fn spec_readers(
         /// The spec of the metric: name, fields, parameters, kind of score, cost.
         #vis const SPEC: #runtime::__private::MetricSpec<'static> = #spec;
 
-        /// Returns the spec of the metric.
+        /// Returns the metric's spec.
         #vis #constant fn spec(&self) -> #runtime::__private::MetricSpec<'static> {
             #own
         }
 
-        /// The metric's name.
+        /// Returns the metric's name.
         #vis const fn name(&self) -> &'static ::core::primitive::str {
             Self::SPEC.name
         }
 
-        /// Cheap and fast, or expensive and accurate.
+        /// Returns the tier: cheap and fast, or expensive and accurate.
         #vis const fn tier(&self) -> #runtime::__private::MetricTier {
             Self::SPEC.tier
         }
 
-        /// What one call is expected to cost at most, in millisatoshis; of a judge, the cost of all models of its
-        /// panel, repairs included.
+        /// Returns the maximum expected cost of one call, in millisatoshis. For a judge, this covers all models of its
+        /// panel, including repairs.
         #vis fn cost_estimate(&self) -> ::core::primitive::u64 {
             #cost
         }
     }
 }
 
-/// The methods of `Metric` that read from the spec, and the metric's identity. `own` and `cost` as in [`spec_readers`].
+/// Emits the methods of `Metric` that read from the spec, and the metric's identity. `own` and `cost` are as in
+/// [`spec_readers`].
 pub(crate) fn described(
     paths: &Paths<'_>,
     own: Option<&TokenStream>,
@@ -85,8 +86,8 @@ pub(crate) fn described(
     }
 }
 
-/// `evaluate` with the signature that `async_trait` generates, and `answer`, whose body is `answer`. All paths are
-/// absolute, so that nothing in the user's module can shadow them.
+/// Emits `evaluate` with the signature that `async_trait` generates, and `answer` with the body `answer`. All paths are
+/// absolute, so nothing in the user's module can shadow them.
 pub(crate) fn calls(
     paths: &Paths<'_>,
     gold: &TokenStream,
@@ -122,8 +123,8 @@ pub(crate) fn calls(
     }
 }
 
-/// Emits a constant whose evaluation fails at the tokens from `start` to `end` with the message of a rule, if it is broken.
-/// `__rules` is the module of the rule in the runtime crate, with its function `check`.
+/// Emits a constant whose evaluation fails at the tokens from `start` to `end`, with a rule's message, if the rule is
+/// broken. `__rules` is the rule's module in the runtime crate, with its function `check`.
 pub(crate) fn rule(
     span: Span,
     (start, end): (Span, Span),
@@ -140,7 +141,7 @@ pub(crate) fn rule(
     quote_spanned!(span=> const _: () = #check #broken;)
 }
 
-/// Wraps impls in a block whose names the user's module does not see.
+/// Wraps impls in a block whose names the user's module cannot see.
 pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> TokenStream {
     quote_spanned! {span=>
         #cfgs
@@ -163,7 +164,7 @@ pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> Tok
     }
 }
 
-/// `Debug`, `Clone` and `Copy` of a unit struct, without those that the user derives. They take less compile time than a
+/// Emits `Debug`, `Clone` and `Copy` for a unit struct, except those that the user derives. They compile faster than a
 /// derive.
 pub(crate) fn unit_struct(span: Span, ident: &Ident, derived: &[Ident]) -> TokenStream {
     let name = ident.unraw().to_string();
@@ -187,7 +188,7 @@ pub(crate) fn unit_struct(span: Span, ident: &Ident, derived: &[Ident]) -> Token
     missing.map(|(_, item)| item).collect()
 }
 
-/// Emits the impls of a metric after a mistake, so that uses of the metric still resolve.
+/// Emits the impls of a metric after a mistake, so uses of the metric still resolve.
 pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> TokenStream {
     let Paths {
         span,

@@ -1,13 +1,12 @@
-//! A collector of errors, so that all errors of an item are reported together, each at its own
-//! token.
+//! Collects errors, so all errors of an item are reported together, each at its own token.
 
 use std::fmt::Display;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// The errors found so far. Panics if it is dropped with errors in it, since they would be lost;
-/// [`Errors::finish`] takes them out.
+/// The errors found so far. Dropping it with errors in it panics, because they would be lost; [`Errors::finish`] takes
+/// them out.
 #[derive(Default)]
 pub(crate) struct Errors {
     found: Option<syn::Error>,

@@ -6,8 +6,8 @@ use quote::quote_spanned;
 /// The number of bytes of a name in one constant.
 const WIDTH: usize = 16;
 
-/// Returns a field name as a type: its UTF-8 bytes in constants of sixteen bytes. The last constant
-/// is padded with `0xff`, which does not occur in UTF-8.
+/// Returns a field name as a type: its UTF-8 bytes in constants of sixteen bytes. The last constant is padded with
+/// `0xff`, which never occurs in UTF-8.
 pub(crate) fn name_type(name: &str, private: &TokenStream, span: Span) -> TokenStream {
     let parts = name.as_bytes().chunks(WIDTH).map(|bytes| {
         let mut packed = [0xff; WIDTH];

@@ -1,12 +1,12 @@
-//! The fingerprint of the code of a metric: a hash of its tokens, which changes if the code does, and not if only its layout does.
+//! The fingerprint of a metric's code: a hash of its tokens, which changes with the code but not with its layout.
 //!
-//! It sees kinds and texts of tokens. It skips what does not change a score: spans, white space, comments, documentation,
-//! lint attributes, trailing commas, and the groups without delimiters around the arguments of a `macro_rules` macro. It does
-//! not see the functions that the code calls, nor which items a `cfg` removes.
+//! It covers the kinds and texts of tokens. It skips what does not change a score: spans, white space, comments,
+//! documentation, lint attributes, trailing commas, and the delimiter-free groups around the arguments of a
+//! `macro_rules` macro. It covers neither the functions that the code calls nor which items a `cfg` removes.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Attributes that change no value: documentation, lints, hints for the compiler.
+/// Attributes that change no value: documentation, lints, and hints for the compiler.
 const SKIPPED: [&str; 11] = [
     "allow",
     "cold",
@@ -28,8 +28,8 @@ pub(crate) fn of(tokens: TokenStream) -> u64 {
     hash.0
 }
 
-/// Returns the fingerprint of the arguments of an attribute whose key `is_code` selects, in any order. `is_key` is whether a
-/// word is a key of the attribute, since a comma also separates type arguments within a value.
+/// Returns the fingerprint of an attribute's arguments, for the keys that `is_code` selects, in any order. `is_key`
+/// returns `true` for a key of the attribute, because a comma also separates type arguments within a value.
 pub(crate) fn of_arguments(
     args: TokenStream,
     is_key: &dyn Fn(&str) -> bool,
@@ -58,7 +58,7 @@ pub(crate) fn of_arguments(
     hash.0
 }
 
-/// FNV-1a with 64 bits. Fingerprints are stored in manifests and baselines, so neither the function nor its input may change.
+/// 64-bit FNV-1a. Fingerprints are stored in manifests and baselines, so neither the function nor its input may change.
 struct Hash(u64);
 
 impl Default for Hash {
@@ -68,7 +68,7 @@ impl Default for Hash {
 }
 
 impl Hash {
-    /// Adds a token. No text contains the byte that ends it.
+    /// Adds a token. The byte that ends it occurs in no text.
     fn add(&mut self, kind: u8, text: &str) {
         for byte in [kind].into_iter().chain(text.bytes()).chain([0xff]) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -112,7 +112,7 @@ fn is_trailing(tokens: &[TokenTree], index: usize) -> bool {
     follows_block || tokens.get(index + 1).is_none_or(closes)
 }
 
-/// Returns the tokens without skipped attributes, and with the content of groups without delimiters in their place.
+/// Returns the tokens without skipped attributes, and with delimiter-free groups replaced by their content.
 fn significant(tokens: TokenStream) -> Vec<TokenTree> {
     let mut open = Vec::new();
     flatten(tokens, &mut open);
@@ -125,7 +125,7 @@ fn significant(tokens: TokenStream) -> Vec<TokenTree> {
     kept
 }
 
-/// Removes the `#` or `#!` at the end. Returns whether there was one.
+/// Removes the `#` or `#!` at the end. Returns `true` if there was one.
 fn take_attribute_marks(kept: &mut Vec<TokenTree>) -> bool {
     let is_mark = |token: &TokenTree, mark| matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark);
     let marks = match &kept[..] {
@@ -164,7 +164,8 @@ fn is_skipped_attribute(token: &TokenTree) -> bool {
 mod tests {
     use super::*;
 
-    /// The fingerprint of tokens. `«` and `»` stand for the group without delimiters around an argument of `macro_rules`.
+    /// Returns the fingerprint of tokens. `«` and `»` stand for the delimiter-free group around an argument of
+    /// `macro_rules`.
     fn code(source: &str) -> u64 {
         fn grouped(tokens: TokenStream) -> TokenStream {
             let open = |token| match token {

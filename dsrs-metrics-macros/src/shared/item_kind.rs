@@ -1,8 +1,8 @@
-//! The kind of an item that an attribute is written on.
+//! The kind of item that an attribute is on.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 
-/// Returns the keyword that determines the kind of an item, and the kind with its article.
+/// Returns the keyword that determines the kind of an item, and that kind with its article.
 pub(crate) fn item_kind(item: &TokenStream) -> Option<(Ident, &'static str)> {
     let words = item.clone().into_iter().filter_map(|token| match token {
         TokenTree::Ident(word) => Some(word),

@@ -12,7 +12,7 @@ use syn::{Error, Result, Token};
 use super::errors::Errors;
 use super::tokens::as_written;
 
-/// The keys of the list that are parsed so far.
+/// The keys of the list parsed so far.
 #[derive(Default)]
 pub(crate) struct FoundKeys(Vec<String>);
 
@@ -60,8 +60,7 @@ pub(crate) fn for_each(
     errors.ok(parsed);
 }
 
-/// Parses the value of `key`. If that fails, the text found in its place is passed to `explain`,
-/// which returns the message.
+/// Parses the value of `key`. On failure, passes the text found there to `explain`, which returns the message.
 pub(crate) fn value<T, M: Display>(
     key: &Ident,
     input: ParseStream<'_>,
@@ -98,7 +97,7 @@ pub(crate) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Returns `true` if the next token is a word, so that a comma is missing.
+/// Returns `true` if the next token is a word, which means that a comma is missing.
 fn next_item_follows(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any)
 }

@@ -1,5 +1,4 @@
-//! Names: case conversion, spelling suggestions, names that may not be used, and the path to the
-//! runtime crate.
+//! Names: case conversion, spelling suggestions, reserved names, and the path to the runtime crate.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -10,9 +9,9 @@ use syn::ext::IdentExt as _;
 use super::errors::Errors;
 use super::tokens::{as_written, parsed};
 
-// The crate `heck` gives other results: it lowers acronyms (`RAG_score` to `RagScore`), joins a
-// digit with the following capital (`GPT4O` to `gpt4o`) and removes leading underscores. These
-// functions define the names of users' structs and metrics.
+// The crate `heck` gives different results: it lowers acronyms (`RAG_score` to `RagScore`), joins a digit with the
+// following capital (`GPT4O` to `gpt4o`) and removes leading underscores. These functions define the names of users'
+// structs and metrics.
 
 /// Converts `intent_accuracy` to `IntentAccuracy`.
 pub(crate) fn upper_camel(snake: &str) -> String {
@@ -98,8 +97,8 @@ pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
     )
 }
 
-/// Returns [`runtime`] at `span`, with the crate's own name at the item, so that rustc reports once an item that the
-/// crate is not found.
+/// Returns [`runtime`] at `span`, with the crate's own name at the item, so rustc reports a missing crate once per
+/// item.
 pub(crate) fn runtime_at(krate: Option<&syn::Path>, span: Span, item: Span) -> TokenStream {
     let name = Ident::new("dsrs_metrics", item);
     krate.map_or_else(|| quote_spanned!(span=> ::#name), ToTokens::to_token_stream)

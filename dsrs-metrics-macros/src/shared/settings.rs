@@ -1,5 +1,5 @@
-//! Settings of a metric that several attributes have, and their keys. An attribute accepts the keys
-//! in its table; the other settings are `None`.
+//! Settings that several attributes have, and their keys. An attribute accepts the keys in its table; the other
+//! settings are `None`.
 
 use proc_macro2::Span;
 use syn::parse::ParseStream;
@@ -29,12 +29,12 @@ pub(crate) struct Settings {
     /// The function or closure that explains a score.
     pub(crate) explain: Option<Expr>,
     pub(crate) krate: Option<Path>,
-    /// The keys whose values could not be parsed: they are not reported as missing.
+    /// The keys whose values could not be parsed. They are not reported as missing.
     pub(crate) unreadable: Vec<&'static str>,
 }
 
 impl Settings {
-    /// Returns `true` if a value was written for this key, although it could not be parsed.
+    /// Returns `true` if a value was written for this key but could not be parsed.
     pub(crate) fn is_unreadable(&self, key: &str) -> bool {
         self.unreadable.contains(&key)
     }
@@ -51,10 +51,10 @@ impl AsMut<Self> for Settings {
     }
 }
 
-/// Declares keys whose values are parsed into the field of the settings behind `=>`.
+/// Declares keys whose values are parsed into the settings field after `=>`.
 macro_rules! keys {
     ($($KEY:ident $kind:ident $name:literal, $form:literal, $what:literal => $field:ident;)*) => {
-        /// The keys, for every attribute that has settings.
+        /// The keys for every attribute that has settings.
         impl<A: AsMut<Settings>> Key<A> {
             $(pub(crate) const $KEY: Self =
                 Self::new($name, Kind::$kind, $form, $what, |attrs, argument, _| {
@@ -78,7 +78,7 @@ keys! {
 }
 
 impl<A> Key<A> {
-    /// The key `range`, also for attributes without [`Settings`].
+    /// The key `range`, including for attributes without [`Settings`].
     pub(crate) const fn range(read: Read<A>) -> Self {
         let what = "a range of numbers";
         Self::new("range", Kind::Other, "range = 0.0..=1.0", what, read)
@@ -126,7 +126,7 @@ impl<A: AsMut<Settings>> Key<A> {
     );
 }
 
-/// Parses the path of a crate. `Self` is a type, which no `use` may name.
+/// Parses the path of a crate. Rejects `Self`, which is a type that no `use` may name.
 fn crate_path(input: ParseStream<'_>) -> Result<Path> {
     let path = input.call(Path::parse_mod_style)?;
     match path.segments.iter().any(|segment| segment.ident == "Self") {

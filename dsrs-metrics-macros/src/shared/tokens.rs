@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 
-/// Returns tokens in usual spelling: `Vec<String>`, not `Vec < String >`.
+/// Returns tokens in the usual spelling: `Vec<String>`, not `Vec < String >`.
 pub(crate) fn as_written(tokens: impl ToTokens) -> String {
     let spaced = tokens.to_token_stream().to_string();
     let mut text = String::with_capacity(spaced.len());
@@ -30,8 +30,8 @@ pub(crate) fn as_written(tokens: impl ToTokens) -> String {
     text.trim().to_owned()
 }
 
-/// Returns `true` if a string is an identifier, possibly a raw one. Call this before parsing a string,
-/// because rustc reports a string that is not a token stream.
+/// Returns `true` if a string is an identifier, possibly a raw one. Call this before you parse a string, because rustc
+/// reports a string that is not a token stream.
 pub(crate) fn is_ident(text: &str) -> bool {
     let is_word = text.chars().all(|c| c == '_' || c.is_alphanumeric());
     let no_raw = ["", "_", "self", "Self", "super", "crate"].contains(&text);
@@ -57,7 +57,7 @@ pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     (first, spans.last().unwrap_or(first))
 }
 
-/// Returns the first identifier that `is_meant` selects.
+/// Returns the first identifier selected by `is_meant`.
 pub(crate) fn find(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) => is_meant(&word).then_some(word),

@@ -1,5 +1,5 @@
-//! Types as written: how a parameter is read from a row, which type owns it in the metric's struct,
-//! and questions about the spelling of a type.
+//! Types as written: how a parameter is read from a row, which type owns it in the metric's struct, and questions about
+//! a type's spelling.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -22,7 +22,7 @@ pub(crate) enum Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Returns the form of a type, and whether the type is an `Option`.
+    /// Returns the form of a type, and `true` if the type is an `Option`.
     pub(crate) fn of(ty: &'a Type) -> (Self, bool) {
         match option_of(ty) {
             Some(inner) => (Self::plain(inner), true),
@@ -46,8 +46,7 @@ impl<'a> Form<'a> {
         !matches!(self, Self::Owned(_))
     }
 
-    /// Returns the form as a type of the runtime crate, which has the type of the field as its
-    /// parameter.
+    /// Returns the form as a type of the runtime crate, with the type of the field as its parameter.
     pub(crate) fn read_as(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
         let span = private.span();
         match self {
@@ -83,7 +82,7 @@ pub(crate) fn is_string(ty: &Type) -> bool {
     last_segment_is(ty, "String")
 }
 
-/// Returns the type with every lifetime, named or elided, replaced by `row`, except `'static`.
+/// Returns the type with every lifetime except `'static`, named or elided, replaced by `row`.
 pub(crate) fn in_lifetime(ty: &Type, row: &Lifetime) -> Type {
     let mut ty = ty.clone();
     InLifetime(row).visit_type_mut(&mut ty);
@@ -129,17 +128,17 @@ pub(crate) fn ungrouped(ty: &Type) -> &Type {
     }
 }
 
-/// Returns `T` of `Option<T>`. Any path that ends in `Option` is taken for the standard one.
+/// Returns `T` for `Option<T>`. Any path that ends in `Option` is taken for the standard one.
 pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
     only_argument(ty, "Option")
 }
 
-/// Returns `T` of `Vec<T>`.
+/// Returns `T` for `Vec<T>`.
 pub(crate) fn vec_of(ty: &Type) -> Option<&Type> {
     only_argument(ty, "Vec")
 }
 
-/// Returns `T` of `Vec<T>` and `&[T]`.
+/// Returns `T` for `Vec<T>` and `&[T]`.
 pub(crate) fn list_item(ty: &Type) -> Option<&Type> {
     match ungrouped(ty) {
         Type::Reference(reference) => match ungrouped(&reference.elem) {
@@ -150,7 +149,7 @@ pub(crate) fn list_item(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns `T` of `name<T>`.
+/// Returns `T` for `name<T>`.
 fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ungrouped(ty) else {
         return None;
@@ -181,8 +180,8 @@ pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
     }
 }
 
-/// Returns `true` if a type has the name of a string, `bool` or a number. Such a type implements `Deserialize`, or the metric has an
-/// error at it.
+/// Returns `true` if a type has the name of a string, `bool` or a number. Either it implements `Deserialize`, or the
+/// metric has an error there.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     is_integer(ty)
         || ["String", "bool", "f32", "f64"]

@@ -30,8 +30,8 @@ pub(crate) fn check_version(version: &LitStr, errors: &mut Errors) {
     }
 }
 
-/// Parses `"100 msat"` or `"0.01 usd"`, the value of `key`, into millisatoshis. The rate of dollars is the default one,
-/// since a rate is a setting of a run.
+/// Parses `"100 msat"` or `"0.01 usd"`, the value of `key`, into millisatoshis. Uses the default dollar rate, because a
+/// rate is a setting of a run.
 pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
     amount::parse(text, amount::MSATS_PER_USD)
         .map_err(|error| format!("{error}; write `{key} = \"{}\"`", error.example()))
@@ -73,7 +73,7 @@ fn range_message(range: &Expr) -> String {
     }
 }
 
-/// Returns the bounds of `a..=b`.
+/// Returns the bounds in `a..=b`.
 pub(crate) fn bounds(range: &Expr) -> Option<(&Expr, &Expr)> {
     match range {
         Expr::Range(range) if matches!(range.limits, RangeLimits::Closed(_)) => {
@@ -137,8 +137,8 @@ fn threshold_form(threshold: &Expr) -> String {
     format!("threshold = {}", number.as_deref().unwrap_or("0.5"))
 }
 
-/// Returns a number literal as an `f64`, so that `threshold = 1` is accepted like `1.0`. Another
-/// expression is returned with a type check.
+/// Returns a number literal as an `f64`, so `threshold = 1` is accepted like `1.0`. Returns any other expression with a
+/// type check.
 pub(crate) fn number(expr: &Expr) -> TokenStream {
     let Some(value) = literal(expr) else {
         let (start, _) = ends(expr);
@@ -178,7 +178,7 @@ fn boolean(expr: &Expr) -> Option<bool> {
     }
 }
 
-/// Checks the score in `missing = 0.0`: a number in the range, or a `bool`. Rustc checks constants.
+/// Checks the score in `missing = 0.0`: a number in the range, or a `bool`. rustc checks constants.
 pub(crate) fn check_score(key: &str, expr: &Expr, range: Option<&Expr>, errors: &mut Errors) {
     if boolean(expr).is_some() {
         return;
@@ -194,7 +194,7 @@ pub(crate) fn check_score(key: &str, expr: &Expr, range: Option<&Expr>, errors: 
     }
 }
 
-/// Returns a string literal, also inside the invisible groups that macros add.
+/// Returns a string literal, even inside the invisible groups that macros add.
 pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
     match expr {
         Expr::Lit(literal) => match &literal.lit {

@@ -19,7 +19,7 @@ use crate::results::{ResultRow, parse_cell};
 #[derive(Default)]
 pub(crate) struct Labels {
     pub(crate) labels: Vec<Label>,
-    /// The place of each label that is in a separate file.
+    /// The location of each label that comes from a separate file.
     pub(crate) places: Vec<Option<Origin>>,
     /// The number of labels whose id is not in the results.
     pub(crate) without_row: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Adds the label of a row of results.
+    /// Adds the label from a row of results.
     pub(crate) fn add(&mut self, label: Label, row: &ResultRow) {
         self.labels.push(label);
         for name in row.attributes.keys() {
@@ -51,13 +51,12 @@ impl Labels {
     }
 }
 
-/// The label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file
-/// contains them.
+/// Returns the label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file contains them.
 pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label> {
     label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
-/// Reads the labels of a file, and returns them in the order of these ids. `id` is the path to the id of a label.
+/// Reads the labels of a file, and returns them in the order of these ids. `id` is the path to a label's id.
 pub(super) fn read(file: &Path, field: &str, id: Option<&str>, of: &Results) -> Result<Labels> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
@@ -133,7 +132,8 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&str>, of: &Results) -> 
 /// Returns the id of a label: its own, or the value at a path.
 ///
 /// # Errors
-/// A row has no id. Its position is not one: the results may have other rows, in another order.
+/// Returns an error if a row has no id. Its position is not used, because the results may have other rows, in another
+/// order.
 fn id_of(row: &ObjectRow, path: Option<&str>, file: &Path, of: &Results) -> Result<String> {
     let found = match path {
         None if row.has_id => return Ok(row.id.clone()),
@@ -160,7 +160,7 @@ fn id_of(row: &ObjectRow, path: Option<&str>, file: &Path, of: &Results) -> Resu
     }
 }
 
-/// Returns what to write so that labels have ids. The positions of rows are no ids: a label may be at another one.
+/// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
 fn advice(file: &Path, of: &Results) -> Result<String> {
     if of.rows.has_positional() {
         let again = "the results have no ids either, so score again with --map id=COLUMN, and write it here too";
@@ -172,7 +172,7 @@ fn advice(file: &Path, of: &Results) -> Result<String> {
     })
 }
 
-/// Returns the column of a file with the most ids of these results, if it has any.
+/// Returns the column with the most ids of these results, if any.
 fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>> {
     let mut known: IndexMap<String, u64> = IndexMap::new();
     for row in ObjectRows::open(file, None)? {
@@ -198,7 +198,7 @@ fn label(at: &Origin, field: &str, is_textual: bool, value: Option<&Value>) -> R
     Label::try_from(&value).map_err(|value| invalid_field(at, field, value))
 }
 
-/// Returns the error of a field that is neither a label nor a rating.
+/// Returns the error for a field that is neither a label nor a rating.
 pub(super) fn invalid_field(at: &Origin, field: &str, value: &Value) -> CliError {
     let found = found(value);
     err!("{at}: `{field}`: expected a bool, a number or a string, found {found}")

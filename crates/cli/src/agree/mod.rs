@@ -39,13 +39,13 @@ struct Report<'a> {
     label: &'a str,
     /// The number of labels whose id is not in the results.
     labels_without_row: u64,
-    /// `true` if labels of a file and rows without ids were paired by position.
+    /// `true` if labels from a file and rows without ids were paired by position.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     paired_by_position: bool,
     /// What the run measured, if the results have a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<&'a RunManifest>,
-    /// Why that is unknown.
+    /// Why the identity is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown_identity: Option<&'a str>,
     metrics: IndexMap<&'a str, Measured<'a>>,
@@ -53,18 +53,18 @@ struct Report<'a> {
 
 #[derive(Serialize)]
 struct Measured<'a> {
-    /// What the metric is, for the text. In JSON it is part of the run.
+    /// What the metric is, for the text. In JSON, this is part of the run.
     #[serde(skip)]
     identity: Option<&'a MetricIdentity>,
-    /// `true` if the metric of this program has other code than the one that made the scores.
+    /// `true` if this program's code for the metric differs from the code that made the scores.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_other_code: bool,
-    /// The models that replied to its judges, as their providers reported them.
+    /// The models that answered for its judges, as their providers reported them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     judged_by: Vec<JudgedBy>,
     #[serde(flatten)]
     agreement: Agreement,
-    /// The number of rows that the offline judge rated, not a model.
+    /// The number of rows that were judged offline, without a model.
     #[serde(skip_serializing_if = "is_zero")]
     judged_offline: u64,
 }
@@ -138,7 +138,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns `true` if the code of the metric changed since it made the scores.
+/// Returns `true` if the metric's code has changed since it made the scores.
 fn has_other_code(
     registry: &Registry,
     name: &str,
@@ -161,7 +161,7 @@ fn has_other_code(
     }
 }
 
-/// Reads the labels for another command, in the order of the rows of the results.
+/// Reads the labels for another command, in the order of the result rows.
 pub(super) fn labels(
     results: &Path,
     label: &str,
@@ -176,7 +176,7 @@ pub(super) fn labels(
     )
 }
 
-/// Returns the labels in the file, or else in the results.
+/// Returns the labels in the file if there is one, otherwise those in the results.
 fn labels_of(
     results: &mut Results,
     label: &str,
@@ -247,7 +247,7 @@ fn agreement(
     Ok(agreement)
 }
 
-/// Checks that any row was compared.
+/// Checks that at least one row was compared.
 fn check_compared(
     agreement: &Agreement,
     name: &str,

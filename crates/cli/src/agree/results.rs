@@ -1,4 +1,4 @@
-//! Result files: for each row its id, the ratings by its metrics, and its label.
+//! Result files: each row's id, its ratings, and its label.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,18 +20,18 @@ use crate::runs::metric_of;
 /// All rows of a result file.
 pub(super) struct Results {
     pub(super) file: PathBuf,
-    /// The manifest, or the reason why there is none.
+    /// The manifest, or why there is none.
     pub(super) manifest: Result<Box<Manifest>, String>,
     pub(super) rows: RowIndex,
     /// The hash of each prediction.
     preds: Vec<Option<u64>>,
-    /// The ratings by each metric. The list of a metric that the last rows do not have is shorter than the list of rows.
+    /// The ratings by each metric. A list is shorter than the list of rows if the last rows lack the metric.
     ratings: IndexMap<String, Vec<Rating>>,
     /// All metrics in the file, for suggestions.
     pub(super) known: IndexSet<String>,
-    /// For metrics of `ratings`, the number of rows that the offline judge rated.
+    /// The number of rows that were judged offline, for the metrics in `ratings`.
     pub(super) judged_offline: HashMap<String, u64>,
-    /// For metrics of `ratings`, the models that replied to their judges, as the rows have them.
+    /// The models that answered for their judges according to the rows, for the metrics in `ratings`.
     replied_by: HashMap<String, JudgedByTally>,
     /// The labels in the same rows.
     pub(super) labels: Labels,
@@ -63,13 +63,13 @@ impl Results {
         }
     }
 
-    /// The identity of a metric; `None` of a part, or if it is unknown.
+    /// Returns the identity of a metric; `None` for a part, or if it is unknown.
     pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
         self.manifest.as_ref().ok()?.run.metrics.get(metric)
     }
 
-    /// The models that replied to the judges of a metric, from the manifest, or else from the rows: a CSV file does not have
-    /// them. None of a part.
+    /// Returns the models that answered for a metric's judges, from the manifest if possible, otherwise from the rows,
+    /// which lack them in a CSV file. Empty for a part.
     pub(super) fn judged_by(&self, metric: &str) -> Vec<JudgedBy> {
         let manifest = self.manifest.as_ref().ok();
         let in_manifest = manifest.and_then(|manifest| manifest.run.judged_by.get(metric));
@@ -139,12 +139,12 @@ impl Results {
         }
     }
 
-    /// The metrics that are compared, in the order of the file or of the command.
+    /// Returns the metrics that are compared, in the order of the file or of the command.
     pub(super) fn metrics(&self) -> impl Iterator<Item = &str> {
         self.ratings.keys().map(String::as_str)
     }
 
-    /// The hashes of the gold row and of the prediction of a row, if they are known.
+    /// Returns the hashes of a row's gold row and prediction, if they are known.
     pub(super) fn hashes(&self, row: usize) -> [Option<u64>; 2] {
         [self.rows.gold_hash(row), self.preds[row]]
     }
@@ -156,7 +156,7 @@ impl Results {
             .is_some_and(|ratings| !ratings.is_empty())
     }
 
-    /// The ratings by a metric, one for each row.
+    /// Returns the ratings by a metric, one for each row.
     pub(super) fn ratings(&self, metric: &str) -> Vec<Rating> {
         let mut all = self.ratings.get(metric).cloned().unwrap_or_default();
         all.resize(self.rows.len(), absent());
@@ -168,7 +168,7 @@ fn absent() -> Rating {
     Rating::from(None::<bool>)
 }
 
-/// The rating by a metric or, after a dot, by one of its parts, components or metadata entries.
+/// Returns the rating by a metric or, after a dot, by one of its parts, components or metadata entries.
 fn rating(row: &ResultRow, name: &str) -> Result<Rating> {
     let (metric, part) = match name.split_once('.') {
         Some((metric, part)) => (metric, Some(part)),

@@ -1,4 +1,4 @@
-//! The judges of a run, as its manifest describes them.
+//! The judges of a run, as described in its manifest.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::metrics::Registry;
 use crate::metrics::registry::Entry;
 use crate::results::{Results, RunManifest};
 
-/// The parameters of a panel that the new model replaces.
+/// The panel parameters that the new model replaces.
 const OF_PANEL: [&str; 2] = ["models", "quorum"];
 
 /// The settings of a metric that are not parameters of its type.
 const SETTINGS: [&str; 2] = ["threshold", "strict"];
 
-/// Returns the arguments of `score` for the judges of the run, with their parameters.
+/// Returns the arguments of `score` for the run's judges, with their parameters.
 pub(super) fn arguments(
     registry: &Registry,
     run: &Results,
@@ -59,11 +59,11 @@ pub(super) fn arguments(
     })
 }
 
-/// Returns the parameters of a judge in the run, without those that are set.
+/// Returns the parameters of a judge in the run, except those that are set.
 fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) -> Vec<Param> {
     let spec = entry.spec();
     let declared = serde_json::to_value(spec).unwrap_or_default();
-    // A setting is given only if it is not the one of the declaration, since not every metric supports it.
+    // A setting is passed only if it differs from the declaration, because not every metric supports it.
     let is_declared = |key: &str, value: &str| {
         let value = serde_json::from_str(value).ok();
         SETTINGS.contains(&key) && declared.get(key) == value.as_ref()
@@ -84,7 +84,7 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
     keys.filter_map(param).collect()
 }
 
-/// Returns all judges of the run, or the judges that are named.
+/// Returns all judges of the run, or only the named ones.
 fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>> {
     let judges = manifest
         .metrics
@@ -109,7 +109,7 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
     }
 }
 
-/// Checks that the judges differ from those of the run by their model only.
+/// Checks that the judges differ from those of the run only in their model.
 pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]) -> Result<()> {
     for (name, metric) in names.iter().zip(metrics) {
         let Some(old) = run.manifest().and_then(|it| it.run.metrics.get(name)) else {

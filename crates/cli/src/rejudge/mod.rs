@@ -1,4 +1,4 @@
-//! `rejudge`: another model judges the rows of a run, and both judges are compared, with each other and with labels.
+//! `rejudge`: has another model judge the rows of a run, and compares both judges with each other and with labels.
 //!
 //! `judges.rs` finds the judges of the run. `score/` calls the model, and the comparisons are in `results/`.
 
@@ -162,7 +162,7 @@ fn check_comparable(
     Ok(())
 }
 
-/// Returns the settings of the comparison of a run with another judge.
+/// Returns the settings for comparing a run with another judge.
 fn comparison(run: &Results, args: &RejudgeArguments) -> ComparisonBuilder {
     let builder = Comparison::builder().seed(args.seed);
     match run
@@ -174,7 +174,7 @@ fn comparison(run: &Results, args: &RejudgeArguments) -> ComparisonBuilder {
     }
 }
 
-/// Returns the exit code of a run that did not judge all rows, which is not compared.
+/// Returns the exit code for a run that did not judge all rows and so is not compared.
 fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Option<ExitCode>> {
     let (why, exit) = match &result.ending {
         Ending::OutputFailed(error) => return Err(error.clone().into()),
@@ -220,7 +220,7 @@ struct Closer<'a> {
 
 #[derive(Serialize)]
 struct CloserJudge {
-    /// `right`, the share of rows whose verdict is the label, or `absolute_difference` from the label.
+    /// `right`, the share of rows whose verdict is the label, or the `absolute_difference` from the label.
     measure: &'static str,
     /// The models of the run and of the new judge.
     judges: [String; 2],
@@ -324,8 +324,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Returns how close both judges are to the labels, in the rows of the old run. Without a new run, each score without a verdict counts
-/// as another one, since it may be any number.
+/// Returns how close both judges are to the labels, in the rows of the old run. Without a new run, a score without a
+/// verdict counts as different, because it may be any number.
 fn closeness(
     registry: &Registry,
     old: &Results,

@@ -19,14 +19,14 @@ use crate::results::{
 };
 use crate::stdio::{XmlOutput, print, unwritable};
 
-/// A format, and the output of the option that names it.
+/// A file for a CI system: its format, and the output that the option names.
 pub(super) struct CiFile<'r> {
     format: Format<'r>,
     output: Output,
 }
 
 enum Format<'r> {
-    /// With the limits of metrics in this registry, and the rows of a result file.
+    /// With the limits of this registry's metrics, and the rows of a result file.
     JUnit(&'r Registry, RowFile),
     /// With the rows that do not pass.
     Markdown(Arc<NotPassed>),
@@ -52,7 +52,7 @@ pub(super) fn create<'r>(registry: &'r Registry, args: &ScoreArguments) -> Resul
 }
 
 impl CiFile<'_> {
-    /// Returns what collects rows for the file during the run.
+    /// Returns the observer that collects rows for the file during the run.
     pub(super) fn observer(&self) -> Option<Arc<impl Observer + use<>>> {
         match &self.format {
             Format::Markdown(rows) => Some(Arc::clone(rows)),
@@ -107,7 +107,7 @@ impl CiFile<'_> {
         }
     }
 
-    /// Returns a note for a run without a result, if the file of an earlier run remains.
+    /// Returns a note for a run without a result, if an earlier run's file remains.
     pub(super) fn unchanged(&self) -> Option<String> {
         self.output.unchanged()
     }
@@ -144,7 +144,7 @@ fn write_junit(
         .write_junit(&metrics, &rows.0, out)
 }
 
-/// A result file that only this command reads. It is removed at the end, and with it its manifest.
+/// A result file that only this command reads. It is removed at the end, along with its manifest.
 struct RowFile(PathBuf);
 
 impl RowFile {
@@ -171,11 +171,11 @@ impl Drop for RowFile {
     }
 }
 
-/// The position of a file, the line of a row, and the length and the text of its id. All rows of a JSON array may be in one
+/// The position of a file, the line of a row, and the length and text of its id. All rows of a JSON array may be on one
 /// line, where their ids count up.
 type Place = (usize, u64, usize, String);
 
-/// The rows by their place.
+/// The rows by their location.
 struct NotPassed {
     files: Vec<PathBuf>,
     rows: Mutex<BTreeMap<Place, RowResult>>,
@@ -189,7 +189,7 @@ impl NotPassed {
         }
     }
 
-    /// Returns the rows in the order of the input: one more than are shown, if there are more.
+    /// Returns the rows in input order: one more than are shown, if there are more.
     pub(super) fn rows(&self) -> Vec<RowResult> {
         self.rows
             .lock()
@@ -201,7 +201,7 @@ impl NotPassed {
 }
 
 impl Observer for NotPassed {
-    /// The report has ids and scores.
+    /// Returns `false`, because the report needs only ids and scores.
     fn reads_rows(&self) -> bool {
         false
     }

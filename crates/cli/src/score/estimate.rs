@@ -1,6 +1,6 @@
-//! `--estimate`: the calls of language models that a run would make, and the most that they can cost.
+//! `--estimate`: the language model calls that a run would make, and the maximum they can cost.
 //!
-//! The rows are evaluated with models that make no call. Nothing is written.
+//! The rows are evaluated with models that make no calls. Nothing is written.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -140,7 +140,7 @@ impl Estimated {
     }
 }
 
-/// The numbers of calls as a sentence.
+/// Returns the numbers of calls as a sentence.
 fn sentence(calls: &CallEstimate) -> String {
     let stored = match calls.cached_calls {
         1 => "1 stored reply".to_owned(),

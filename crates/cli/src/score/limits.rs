@@ -1,4 +1,4 @@
-//! The limits of a run: the scores of `--fail-under`, rows that all failed, the budget, the quorum of panels.
+//! The limits of a run: the scores of `--fail-under`, rows that all failed, the budget, and the quorum of panels.
 
 use super::models::RunModels;
 use crate::args::{MetricThreshold, ScoreArguments};
@@ -8,8 +8,8 @@ use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::escape;
 use crate::metrics::Registry;
 
-/// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range.
-/// The range of a named score is not known.
+/// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range. A
+/// named score's range is unknown.
 pub(crate) fn check(
     threshold: &MetricThreshold,
     spec: &MetricSpec<'_>,
@@ -42,7 +42,7 @@ pub(crate) fn violations(
     lines
 }
 
-/// A limit of `--fail-under`, and the line about its violation.
+/// A limit from `--fail-under`, and the line that reports its violation.
 pub(super) struct Gate<'a> {
     pub(super) threshold: &'a MetricThreshold,
     /// `at least` or `at most`.
@@ -50,7 +50,7 @@ pub(super) struct Gate<'a> {
     pub(super) violation: Option<String>,
 }
 
-/// Returns the limits of the run, without those of invalid names.
+/// Returns the limits of the run, except those with invalid names.
 pub(super) fn gates<'a>(
     registry: &Registry,
     result: &EvaluationResult,
@@ -109,7 +109,7 @@ pub(super) fn gates<'a>(
     args.fail_under.iter().filter_map(gate).collect()
 }
 
-/// The named score that was meant, if rows have others only.
+/// Suggests the named score that was probably meant, if rows have only others.
 fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> String {
     let known = result.metrics.iter().map(|summary| &*summary.name);
     let prefix = format!("{}.", threshold.metric());
@@ -117,7 +117,7 @@ fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> Strin
     did_you_mean(&threshold.name, known).unwrap_or_default()
 }
 
-/// The summaries of the metrics that the command names.
+/// Returns the summaries of the metrics that the command names.
 pub(super) fn named<'a>(
     result: &'a EvaluationResult,
     args: &ScoreArguments,
@@ -126,8 +126,8 @@ pub(super) fn named<'a>(
     names.filter_map(|name| result.metric(name))
 }
 
-/// A line for each metric that failed on every row, such as a sandbox without isolation or a model
-/// that does not reply. A metric with a threshold already has a line.
+/// Returns a line for each metric that failed on every row, because of a sandbox without isolation or a model that does
+/// not reply, for example. A metric with a threshold already has a line.
 fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
     let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
     let failed = named(result, args).filter(move |metric| {
@@ -139,7 +139,7 @@ fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator
     })
 }
 
-/// A line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
+/// Returns a line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
 fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
     named(result, args).filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
         let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());

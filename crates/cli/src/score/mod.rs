@@ -1,11 +1,10 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
-//! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none, `embedder.rs` the
-//! embedding model,
-//! `rows.rs` opens the files, `result_files.rs` checks those that are results of
-//! another run, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits.
-//! `estimate.rs` prints `--estimate` instead of running. `ci_files.rs` writes the files for CI systems, with the rows of
-//! `not_passed.rs`. The harness in `evaluate/` does the scoring.
+//! `metrics.rs` selects and configures the metrics. `models.rs` sets up the judges' language models, `offline.rs` none,
+//! and `embedder.rs` the embedding model. `rows.rs` opens the files, and `result_files.rs` checks those that are
+//! results of another run. `report.rs` prints the result, with warnings from `reported_models.rs`, and `limits.rs`
+//! checks its limits. `estimate.rs` prints `--estimate` instead of running. `ci_files.rs` writes the files for CI
+//! systems, with the rows from `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
 #[cfg(feature = "lm")]
@@ -119,7 +118,7 @@ pub(super) fn evaluate(
     Ok(result)
 }
 
-/// The files of the command.
+/// Returns the files of the command.
 fn files(args: &ScoreArguments) -> Files<'_> {
     Files::new()
         .store(&args.options.lm)
@@ -176,7 +175,7 @@ fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -
 fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
     let builder = builder
         .concurrency(usize::try_from(args.options.concurrency).unwrap_or(usize::MAX))
-        // With a limit on failed rows, a row that a metric cannot read is a failed row.
+        // With a limit on failed rows, a row that a metric cannot read counts as failed.
         .reject_unreadable_rows(args.options.max_errors.is_none())
         .stop_on_ctrl_c();
     match args.repeats {

@@ -1,7 +1,7 @@
-//! `--lm`, `--embed`, `--offline`, `--budget` and the options of the store: the language models of the judges of a run, and
-//! a summary of their calls. Without the feature `lm`, only the offline judge and static embeddings.
+//! `--lm`, `--embed`, `--offline`, `--budget` and the options of the store: the language models of a run's judges, and
+//! a summary of their calls. Without the feature `lm`, only the offline judge and static embeddings are available.
 //!
-//! The harness checks before the first row whether the models reply.
+//! Before the first row, the harness checks that the models reply.
 
 #[cfg(feature = "lm")]
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::lm::Ledger;
 #[cfg(feature = "lm")]
 use crate::lm::{CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
 
-/// The models of one run. All of them share one ledger and one budget.
+/// The models of one run, which share one ledger and one budget.
 pub(crate) struct RunModels {
     /// `None` without the feature `lm`, unless an option selects one.
     models: Option<Models>,
@@ -67,7 +67,7 @@ impl RunModels {
         Ok(builder)
     }
 
-    /// Without models there is no budget.
+    /// Without models, there is no budget.
     pub(super) fn beyond_budget(&self, _: &EvaluationResult, _: &ScoreArguments) -> Vec<String> {
         Vec::new()
     }
@@ -75,10 +75,10 @@ impl RunModels {
 
 #[cfg(feature = "lm")]
 impl RunModels {
-    /// The model of `--lm`, or else the model of `DSRS_LM`, if there is one. Models that a judge names
-    /// are added when the judge needs them.
+    /// Sets up the model from `--lm`, or from `DSRS_LM` if there is none. Models that a judge names are added when the
+    /// judge needs them.
     ///
-    /// What is spent is in the store until the run ends. The budget also covers a run that was killed.
+    /// The store keeps what was spent until the run ends, so the budget also covers a run that was killed.
     pub(crate) fn new(run: &ScoreArguments) -> Result<Self> {
         let args = &run.options.lm;
         let mut budget = args.budget.map(LmBudget::msats);
@@ -93,7 +93,7 @@ impl RunModels {
         Ok(Self::with(args, budget, None))
     }
 
-    /// The same models, which count their calls in this estimate, and make none.
+    /// Returns the same models, except that they make no calls and only count them in this estimate.
     pub(super) fn estimated(args: &LmArguments, estimate: LmEstimate) -> Self {
         Self::with(args, args.budget.map(LmBudget::msats), Some(estimate))
     }
@@ -148,7 +148,7 @@ impl RunModels {
         })
     }
 
-    /// Forgets what was spent of the budget, unless the same command continues the run.
+    /// Forgets what was spent from the budget, unless the same command continues the run.
     pub(crate) fn end(&self, result: &EvaluationResult) -> Result<()> {
         match (&self.budget, &result.ending) {
             (None, _) | (_, Ending::Stopped | Ending::OutputFailed(_)) => Ok(()),
@@ -156,7 +156,7 @@ impl RunModels {
         }
     }
 
-    /// A warning if no metric uses the model of `--lm`.
+    /// Returns a warning if no metric uses the model from `--lm`.
     fn unused_model(&self, args: &LmArguments, metrics: &[Arc<dyn Metric>]) -> Option<String> {
         let id = args.lm.as_ref()?;
         let uses_model = |requirement: &Requirement| match requirement.lm() {
@@ -173,8 +173,8 @@ impl RunModels {
         is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))
     }
 
-    /// A line for each metric that has rows skipped because of the budget, and a line if the calls cost more than the budget,
-    /// which only a provider can cause that charges more tokens than a call allows.
+    /// Returns a line for each metric whose rows were skipped because of the budget. Adds a line if the calls cost more
+    /// than the budget, which happens only if a provider charges more tokens than a call allows.
     pub(super) fn beyond_budget(
         &self,
         result: &EvaluationResult,
@@ -204,7 +204,7 @@ impl RunModels {
         lines
     }
 
-    /// A warning if a provider reported more tokens than a call allowed, within the budget.
+    /// Returns a warning if a provider reported more tokens than a call allowed, within the budget.
     pub(super) fn overrun_warning(&self) -> Option<String> {
         let budget = self.budget.as_ref();
         let overrun = budget.filter(|it| it.overrun_msats() == 0)?.overrun()?;
@@ -213,8 +213,8 @@ impl RunModels {
         ))
     }
 
-    /// A summary of the calls, if there were any. A run without a result, which failed after the
-    /// preflight probes, has none.
+    /// Returns a summary of the calls, if there were any. A run that failed after its preflight probes has no result,
+    /// and no summary.
     pub(crate) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
         let ledger = self.ledger()?;
         let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
@@ -244,12 +244,12 @@ impl RunModels {
         }
     }
 
-    /// The ledger of all calls.
+    /// Returns the ledger of all calls.
     pub(super) fn ledger(&self) -> Option<&Ledger> {
         self.models.as_ref()?.ledger()
     }
 
-    /// Warnings about models that no metric uses, or that are not called.
+    /// Returns warnings about models that no metric uses or that are not called.
     pub(crate) fn unused_warnings(
         &self,
         args: &LmArguments,
@@ -283,7 +283,7 @@ fn with_embedder(models: Models, args: &LmArguments) -> Models {
     }
 }
 
-/// What the metrics need with these settings.
+/// Returns what the metrics need with these settings.
 fn requirements(settings: Settings, metrics: &[Arc<dyn Metric>]) -> Vec<Requirement> {
     let mut requirements = Vec::new();
     settings.scope_sync(|| {
@@ -294,7 +294,7 @@ fn requirements(settings: Settings, metrics: &[Arc<dyn Metric>]) -> Vec<Requirem
     requirements
 }
 
-/// A warning if `--offline` has no effect, or sets aside the model of `DSRS_LM`.
+/// Returns a warning if `--offline` has no effect, or overrides the model from `DSRS_LM`.
 fn unused_offline(metrics: &[Arc<dyn Metric>], chosen: Option<&str>) -> Option<String> {
     let is_used = |it: &Requirement| it.is_offline() || it.missing_reason().is_some();
     let offline = Settings::new().with(Models::offline());
@@ -304,7 +304,7 @@ fn unused_offline(metrics: &[Arc<dyn Metric>], chosen: Option<&str>) -> Option<S
     chosen.map(|id| format!("warning: --offline: the model of DSRS_LM, {id}, is not called"))
 }
 
-/// The cost that rows are charged, if it is more than the known cost of their calls.
+/// Returns the cost charged to rows, if it exceeds the known cost of their calls.
 #[cfg(feature = "lm")]
 fn declared_cost(
     result: &EvaluationResult,
@@ -330,7 +330,7 @@ fn folder(args: &LmArguments) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Returns the name of the run's budget: two runs have one budget if they score the same files by the same metrics.
+/// Returns the name of the run's budget. Two runs share one if they score the same files with the same metrics.
 #[cfg(feature = "lm")]
 fn budget_name(args: &ScoreArguments) -> String {
     let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());

@@ -13,7 +13,7 @@ use crate::evaluate::{EvaluateBuilder, EvaluateError};
 use crate::messages::suggest::nearest;
 use crate::metrics::registry::{Entry, Registry};
 
-/// The builder of an evaluation of the rows of files.
+/// The builder for an evaluation of rows from files.
 pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
 
 /// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under`
@@ -51,7 +51,7 @@ pub(crate) fn configure(
     Ok(metrics)
 }
 
-/// Checks that the metrics which `--param` and `--fail-under` name are in the run.
+/// Checks that the metrics named by `--param` and `--fail-under` are in the run.
 fn check_names(args: &ScoreArguments) -> Result<()> {
     let known = || args.metrics.iter().map(|name| name.trim());
     let params = args.params.iter().map(|it| {
@@ -80,7 +80,7 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
     }
 }
 
-/// Opens the files, with the format and the mappings of the options, for these metrics.
+/// Opens the files for these metrics, with the format and mappings from the options.
 pub(super) fn open(
     args: &ScoreArguments,
     inputs: &[NamedFile<'_>],
@@ -106,8 +106,8 @@ pub(super) fn open(
     Ok(reader.read_named(inputs.iter().copied())?)
 }
 
-/// Checks that no mapping has a misspelt field: one that nothing reads, beside a field of a similar name that is read and
-/// not mapped. Another mapping that nothing reads has no effect: several runs may share the options.
+/// Checks that no mapping has a misspelt field: one that nothing reads, while a field with a similar name is read and
+/// not mapped. Other unused mappings are allowed, because several runs may share the options.
 fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<()> {
     let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
     if args.with_rows || metrics.iter().any(may_read_others) {

@@ -1,4 +1,4 @@
-//! The result of a run: the output, and the exit code.
+//! The result of a run: its output and exit code.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -23,7 +23,7 @@ use crate::metrics::Registry;
 use crate::results::{Manifest, manifest_of};
 use crate::stdio::{annotate, print, print_error, print_json};
 
-/// The exit code that shells use for a program that Ctrl-C ended.
+/// The exit code that shells use for a program ended by Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Prints the result to standard output, and warnings and violated limits to standard error.
@@ -90,7 +90,7 @@ pub(crate) fn report(
     })
 }
 
-/// The result without its first error, which is on standard error.
+/// The result without its first error, which goes to standard error.
 struct Headlines<'a>(&'a EvaluationResult);
 
 impl fmt::Display for Headlines<'_> {
@@ -109,7 +109,7 @@ struct Printed<'a> {
     sandbox: Option<SandboxUse>,
 }
 
-/// The isolation of the commands that were run, if any was.
+/// How the commands were isolated, if any were run.
 #[cfg(feature = "sandbox")]
 #[derive(Serialize)]
 struct SandboxUse {
@@ -159,7 +159,7 @@ fn warnings(result: &EvaluationResult, args: &ScoreArguments) -> Vec<String> {
     lines
 }
 
-/// What the store had, and what was paid for, if there was anything.
+/// Returns what the store had and what was paid for, if anything.
 fn of_store(rows: u64, store: StoreUse) -> Option<String> {
     let StoreUse {
         rows_as_before: before,
@@ -175,7 +175,8 @@ fn of_store(rows: u64, store: StoreUse) -> Option<String> {
     })
 }
 
-/// Warnings about what the manifest cannot describe: a file that grew while it was read, a git repository that cannot be read.
+/// Returns warnings about what the manifest cannot describe: a file that grew while it was read, or a git repository
+/// that cannot be read.
 fn of_manifest(manifest: &Manifest) -> Vec<String> {
     let grown = manifest.run.data.iter().filter(|file| file.grew_by > 0);
     let mut warnings: Vec<String> = grown
@@ -199,7 +200,7 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
     warnings
 }
 
-/// A line if no row has the field of `--group`.
+/// Returns a line if no row has the field of `--group`.
 fn unknown_group(
     result: &EvaluationResult,
     args: &ScoreArguments,
@@ -213,7 +214,7 @@ fn unknown_group(
         .into_iter()
         .find(|side| field.starts_with(side));
     let known = groups_of_first_row(args, inputs);
-    // The beginning of a path makes no names similar.
+    // The start of a path does not make names similar.
     let prefix = side.unwrap_or_default();
     let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
     let nearest = nearest(&field[prefix.len()..], names);
@@ -233,7 +234,7 @@ fn unknown_group(
     Some(format!("--group {name}: no row has this {what}{end}"))
 }
 
-/// Returns the attributes of the first row and the paths of its fields, to name one in an error. A stream has none.
+/// Returns the attributes of the first row and the paths of its fields, to suggest one in an error. Empty for a stream.
 fn groups_of_first_row(args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> Vec<String> {
     let Some(file) = inputs.first().filter(|file| is_regular(file.path)) else {
         return Vec::new();
@@ -261,7 +262,7 @@ fn groups_of_first_row(args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> Vec<S
     attributes.chain(gold).chain(pred).collect()
 }
 
-/// A line for each field that a metric reads and no row has.
+/// Returns a line for each field that a metric reads and no row has.
 fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String> {
     let metrics = result.metric_names().filter_map(|name| result.metric(name));
     let all = metrics.flat_map(|metric| {
@@ -292,7 +293,8 @@ fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String
     all.map(line).collect()
 }
 
-/// A line for each judge whose replies came from more than one reported model, or from more than one fingerprint of a model.
+/// Returns a line for each judge whose replies came from more than one reported model, or from more than one
+/// fingerprint of a model.
 fn reported_models(metric: &MetricSummary) -> Vec<String> {
     let judges = JudgeReplies::of_each(&metric.judged_by);
     let mut lines: Vec<String> = judges
@@ -332,7 +334,7 @@ fn reported_model(metric: &str, replies: &JudgeReplies<'_>) -> Option<String> {
     })
 }
 
-/// Checks that result files are those that their manifests describe. Returns a line for each without a manifest.
+/// Checks that result files match their manifests. Returns a line for each file without a manifest.
 pub(super) fn unknown_identities(args: &ScoreArguments) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     if args.from.from.is_some() {

@@ -1,4 +1,4 @@
-//! Static analysis of a query: whether it would access the network, and upper bounds on its cost.
+//! Static analysis of a query: detects network access, and finds upper bounds on its cost.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ const MAX_EXPRESSION_BYTES: f64 = 64e6;
 pub(super) const SERVICE_REJECTED: &str =
     "SERVICE is not allowed: a predicted query must not access the network";
 
-/// What an evaluation of a query may store.
+/// What evaluating a query may store.
 pub(super) struct Cost {
     /// An upper bound on the slots of a tuple.
     pub(super) slots: usize,
@@ -53,7 +53,7 @@ pub(super) fn cost(text: &str, query: &mut Query) -> Result<Cost, String> {
         _ => analysis.has_groups.then_some(analysis.constants),
     };
     Ok(Cost {
-        // Path steps, blank nodes and aggregates may have a slot of their own.
+        // Path steps, blank nodes and aggregates may have their own slots.
         slots: names.len() + analysis.patterns + analysis.operands,
         weight_of_stored: constants.map(|bytes| 1 + bytes as u64 / 4),
     })
@@ -84,9 +84,9 @@ struct Analysis {
     patterns: usize,
     /// The number of operands and values in expressions.
     operands: usize,
-    /// The longest string that an expression can compute, in bytes.
+    /// The maximum length of a string that an expression can compute, in bytes.
     max_bytes: f64,
-    /// The length of all constants in expressions, and of separators, in bytes.
+    /// The total length of all constants in expressions and of separators, in bytes.
     constants: usize,
     has_groups: bool,
     uses_service: bool,
@@ -157,7 +157,7 @@ impl Analysis {
         }
     }
 
-    /// An upper bound on the length of an expression's value, in bytes.
+    /// Returns an upper bound on the length of an expression's value, in bytes.
     fn bytes(&mut self, expression: &mut Expression) -> f64 {
         use Expression as E;
         self.operands += 1;

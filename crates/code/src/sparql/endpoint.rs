@@ -114,9 +114,9 @@ impl Endpoint {
     }
 }
 
-/// Returns `true` if a query would make the endpoint call other endpoints. A query that our parser rejects
-/// may still be valid for the endpoint, which can have extensions and predefined prefixes. Such a
-/// query is rejected if it contains the word `service`, or a Unicode escape, which could hide it.
+/// Returns `true` if a query would make the endpoint call other endpoints. The endpoint may accept queries that our
+/// parser rejects, because of its extensions and predefined prefixes. Such a query is rejected if it contains the word
+/// `service`, or a Unicode escape, which could hide it.
 fn may_use_service(query: &str) -> Result<bool, SparqlError> {
     match with_parsed(query, |mut query| uses_service(&mut query)) {
         Ok(uses_service) => Ok(uses_service),
@@ -128,7 +128,7 @@ fn may_use_service(query: &str) -> Result<bool, SparqlError> {
     }
 }
 
-/// A response body, which is incomplete if it exceeds [`MAX_RESPONSE_BYTES`].
+/// A response body, incomplete if it exceeds [`MAX_RESPONSE_BYTES`].
 struct Body {
     bytes: Vec<u8>,
     is_complete: bool,
@@ -151,8 +151,7 @@ impl Body {
         self.count(triples, max_results).map(QueryResults::Triples)
     }
 
-    /// Counts items up to `max`. An incomplete body may end in the middle of an item, which is then
-    /// not counted.
+    /// Counts items up to `max`. An incomplete body may end in the middle of an item, which then does not count.
     fn count<T, E: fmt::Display>(
         &self,
         items: impl Iterator<Item = Result<T, E>>,
@@ -186,8 +185,7 @@ fn media_type(response: &Response) -> String {
         .to_owned()
 }
 
-/// The sources of an error, without its own message, which contains the URL with user, password and
-/// query.
+/// Returns the sources of an error without its own message, which contains the URL with user, password and query.
 fn causes(error: &reqwest::Error) -> String {
     let sources = std::iter::successors(error.source(), |&error| error.source());
     let mut messages: Vec<String> = sources.map(ToString::to_string).collect();
@@ -198,7 +196,7 @@ fn causes(error: &reqwest::Error) -> String {
     }
 }
 
-/// A URL without user, password and query.
+/// Returns a URL without user, password and query.
 fn without_secrets(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }

@@ -17,23 +17,22 @@ use super::query::{QueryLimits, QueryResults, SparqlError, check_size, parse};
 use super::store::{Backend, SparqlStore};
 use crate::deadline;
 
-/// How long to wait after the timeout for an evaluation that cannot be interrupted: during
-/// planning, in a match of a regular expression, or in a program that aborts on panics.
+/// How long to wait past the timeout for an evaluation that cannot be interrupted: during planning, in a regular
+/// expression match, or in a program that aborts on panics.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// The evaluations that run at a time. Together they store at most 1 GiB.
+/// The evaluations that may run concurrently. Together they store at most 1 GiB.
 static FREE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(4)));
 
 impl SparqlStore {
     /// Executes an untrusted query.
     ///
-    /// The query cannot change the data or access the network (`SERVICE`). If it exceeds
-    /// `limits.timeout`, or the limits of this module on its size, on the terms that it processes
-    /// and on the memory that it uses (256 MiB), that is an error of the query. Four evaluations run at a time; others wait, and the time of waiting does not
-    /// count.
+    /// The query cannot change the data or access the network (`SERVICE`). It fails if it exceeds `limits.timeout`, or
+    /// this module's limits on its size, on the terms that it processes and on the memory that it uses (256 MiB). Four
+    /// evaluations run at a time; others wait, and waiting time does not count.
     ///
     /// # Errors
-    /// [`SparqlError`].
+    /// Returns a [`SparqlError`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -67,8 +66,8 @@ impl SparqlStore {
     }
 }
 
-/// Evaluates a query. An evaluation that does not stop counts as a timeout: otherwise a query could
-/// choose to be a failure of the metric instead of a wrong answer.
+/// Evaluates a query. An evaluation that does not stop counts as a timeout. Otherwise, a query could cause a failure of
+/// the metric to avoid being scored as a wrong answer.
 async fn evaluate_on_thread(
     dataset: Arc<Dataset>,
     query: String,

@@ -1,6 +1,6 @@
-//! Rewrites a query, without changing its results, so that what it costs can be measured while it
-//! runs: a pattern whose rows may have no value for any variable gets a variable with a constant. The
-//! engine could otherwise build products of billions of rows without processing a term.
+//! Rewrites a query, without changing its results, to make its cost measurable while it runs. A pattern whose rows may
+//! have no value for any variable gets a variable with a constant. Otherwise, the engine could build products of
+//! billions of rows without processing a single term.
 
 use oxigraph::model::Literal;
 use oxigraph::sparql::Variable;
@@ -23,7 +23,7 @@ struct Rewriter {
 }
 
 impl Rewriter {
-    /// The outermost patterns determine the columns of the results, so they get no other variable.
+    /// The outermost patterns determine the columns of the results, so they get no extra variable.
     fn root(&mut self, pattern: &mut GraphPattern) {
         match pattern {
             GraphPattern::Project { inner, .. } => self.pattern(inner),
@@ -87,12 +87,12 @@ fn has_variable(triple: &TriplePattern) -> bool {
         || is_variable(&triple.object)
 }
 
-/// Returns `true` if a term of a pattern gets a value in each row. A blank node does too.
+/// Returns `true` if a term of a pattern gets a value in each row. This includes blank nodes.
 fn is_variable(term: &TermPattern) -> bool {
     matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
 }
 
-/// The patterns directly inside a pattern, and the expressions that it evaluates.
+/// Returns the patterns directly inside a pattern, and the expressions that it evaluates.
 pub(super) fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<&mut Expression>) {
     use GraphPattern as P;
     match pattern {
@@ -142,7 +142,7 @@ pub(super) fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<
     }
 }
 
-/// The expressions directly inside an expression.
+/// Returns the expressions directly inside an expression.
 pub(super) fn operands(expression: &mut Expression) -> Vec<&mut Expression> {
     use Expression as E;
     match expression {

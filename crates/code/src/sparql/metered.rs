@@ -1,30 +1,26 @@
-//! A view of the dataset that counts every term that an evaluation processes, and the bytes of the
-//! terms that it stores, so that an expensive query can be stopped.
+//! A view of the dataset that counts every term that an evaluation processes and the bytes of the terms that it stores,
+//! to stop expensive queries.
 //!
 //! # Why the engine's own cancellation is not enough
 //!
-//! `spareval` 0.2.9 checks its `CancellationToken` only where an evaluation reads quads from the
-//! dataset (`EvalDataset::internal_quads_for_pattern`). Joins, sorts, groups and path closures run
-//! on terms that were read before: a product of two patterns reads each once and can then multiply
-//! for hours without a check. The upstream report is
-//! [oxigraph#1871](https://github.com/oxigraph/oxigraph/issues/1871). Once the evaluator checks its
-//! token there too, this module can be replaced by a token and a limit on memory.
+//! `spareval` 0.2.9 checks its `CancellationToken` only where an evaluation reads quads from the dataset
+//! (`EvalDataset::internal_quads_for_pattern`). Joins, sorts, groups and path closures run on terms that were read
+//! before: a product of two patterns reads each once and can then multiply for hours without a check. The upstream
+//! report is [oxigraph#1871](https://github.com/oxigraph/oxigraph/issues/1871). Once the evaluator checks its token
+//! there too, a token and a memory limit can replace this module.
 //!
-//! Whatever those operators compute, they clone, compare or hash terms, and the term type is ours.
-//! So [`MeteredTerm`] counts in `Clone`, `PartialEq` and `Hash`. These cannot return an error; at a
-//! limit they unwind to [`metered`] with [`panic::resume_unwind`], which does not call the panic
-//! hook.
+//! All those operators clone, compare or hash terms, and the term type is ours. So [`MeteredTerm`] counts in `Clone`,
+//! `PartialEq` and `Hash`. These cannot return an error; at a limit they unwind to [`metered`] with
+//! [`panic::resume_unwind`], which does not call the panic hook.
 //!
 //! # Memory
 //!
-//! Each term adds its bytes to a sum when it is created or cloned, and subtracts them when it is
-//! dropped ([`Stored`]): its slot in a tuple, its own string if it was computed, and a share of the
-//! tuple and of the table that stores the tuple. A tuple has a slot for each variable of the query,
-//! also for those without a value; [`Limits::slots`] accounts for them. The engine stores the values
-//! of aggregates and the triples of a `CONSTRUCT` without a term of ours: of such queries each term
-//! that leaves the dataset stays counted, and [`Limits::weight_of_stored`] accounts for constants. The
-//! module [`instrument`](super::instrument) rewrites queries so that no operator works on tuples
-//! without any term.
+//! Each term adds its bytes to a sum when it is created or cloned, and subtracts them when it is dropped ([`Stored`]):
+//! its slot in a tuple, its own string if it was computed, and a share of the tuple and of the table that stores the
+//! tuple. A tuple has a slot for every variable of the query, even those without a value; [`Limits::slots`] accounts
+//! for them. The engine stores the values of aggregates and the triples of a `CONSTRUCT` without our terms. In such
+//! queries, each term that leaves the dataset stays counted, and [`Limits::weight_of_stored`] accounts for constants.
+//! The module [`instrument`](super::instrument) rewrites queries so that no operator works on tuples without any term.
 //!
 //! # Why unwinding is sound
 //!
@@ -32,15 +28,14 @@
 //!   contain no `unsafe` code. Its hash maps are hash maps of the standard library, which stay valid,
 //!   though possibly incomplete, if `Hash` or `Eq` panics. So every value on the evaluation's stack
 //!   can be dropped.
-//! - No double panic: a term that is processed by a destructor during the unwinding does not unwind
-//!   again (`thread::panicking`).
+//! - No double panic: a term processed by a destructor during unwinding does not unwind again (`thread::panicking`).
 //! - No broken state is observed: unwinding drops the iterators and tables of this evaluation, and
 //!   nothing of it is reused. The dataset is borrowed immutably and has no interior mutability, so
 //!   other evaluations can use it concurrently and afterwards.
 //!   [`AssertUnwindSafe`](panic::AssertUnwindSafe) relies on this.
 //!
-//! In a program that is compiled with `panic = "abort"`, limits are not enforced by this module.
-//! There the row fails at its timeout, and the evaluation continues on its detached thread.
+//! In a program compiled with `panic = "abort"`, this module does not enforce limits. The row then fails at its
+//! timeout, and the evaluation continues on its detached thread.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -54,14 +49,14 @@ use spareval::{InternalQuad, QueryableDataset};
 /// The maximum length of a string that a query computes, in bytes.
 pub(super) const MAX_STRING_BYTES: usize = 65_536;
 
-/// The maximum number of bytes that an evaluation stores at a time, in MiB.
+/// The maximum memory that an evaluation stores at a time, in MiB.
 pub(super) const MAX_MEBIBYTES: usize = 256;
 
 /// The maximum number of terms that an evaluation processes.
 pub(super) const MAX_TERMS: u64 = 50_000_000;
 
-/// The number of terms between two checks of the clock. An expression on a row may compute for some
-/// milliseconds, so the number is small.
+/// The number of terms between two checks of the clock. It is small because an expression may compute for several
+/// milliseconds per row.
 const CLOCK_INTERVAL: u64 = 64;
 
 /// The bytes that a stored tuple takes besides its slots, per term: the allocation of the tuple, and
@@ -77,24 +72,23 @@ pub(super) enum Exceeded {
     Memory,
 }
 
-/// The limits of an evaluation that depend on the query or the caller.
+/// The limits on an evaluation that depend on the query or the caller.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) timeout: Duration,
-    /// The slots of a tuple: the number of variables of the query, and of what else grows with each
-    /// tuple.
+    /// The slots of a tuple: the number of variables in the query, and of anything else that grows with each tuple.
     pub(super) slots: usize,
-    /// For a query with aggregates or a `CONSTRUCT`, whose values the engine stores: how much more a
-    /// term counts, since a constant of the query may be stored with it.
+    /// For a query with aggregates or a `CONSTRUCT`, whose values the engine stores: how much more a term counts,
+    /// because a constant of the query may be stored with it.
     pub(super) weight_of_stored: Option<u64>,
 }
 
 thread_local! {
-    /// The meter of the evaluation that runs on this thread.
+    /// The meter of the evaluation on this thread.
     static METER: Meter = Meter::default();
 }
 
-/// Counters in cells of their own: most calls change one of them.
+/// Counters in separate cells, because most calls change only one of them.
 #[derive(Default)]
 struct Meter {
     is_on: Cell<bool>,
@@ -114,7 +108,7 @@ impl Meter {
         self.terms.set(0);
         self.next_clock_check.set(0);
         self.bytes.set(0);
-        // A tuple with a value in every fourth slot or more is charged in full.
+        // A tuple with a value in at least every fourth slot is charged in full.
         let slots = limits
             .slots
             .max(4)
@@ -126,7 +120,7 @@ impl Meter {
     }
 }
 
-/// Runs an evaluation, and stops it at a limit.
+/// Runs an evaluation and stops it at a limit.
 pub(super) fn metered<T>(limits: Limits, run: impl FnOnce() -> T) -> Result<T, Exceeded> {
     METER.with(|meter| meter.start(limits));
     let result = panic::catch_unwind(panic::AssertUnwindSafe(run));
@@ -162,7 +156,7 @@ fn charge(terms: u64) {
     exceeded.into_iter().for_each(stop);
 }
 
-/// Counts bytes that stay stored until the end of the evaluation, and unwinds at the limit.
+/// Counts bytes that stay stored until the evaluation ends, and unwinds at the limit.
 fn retain(bytes: usize) {
     let is_exceeded = METER.with(|meter| {
         let total = meter.bytes.get().saturating_add(bytes);
@@ -185,7 +179,7 @@ fn stop(exceeded: Exceeded) {
 struct Stored(usize);
 
 impl Stored {
-    /// Counts a term with a string of its own of this length.
+    /// Counts a term that owns a string of this length.
     fn new(own_string: usize) -> Self {
         let bytes = METER
             .with(|meter| meter.bytes_of_term.get())
@@ -208,7 +202,7 @@ impl Drop for Stored {
     }
 }
 
-/// The length of a term's strings, in bytes.
+/// Returns the length of a term's strings, in bytes.
 fn string_bytes(term: &Term) -> usize {
     match term {
         Term::NamedNode(node) => node.as_str().len(),
@@ -222,8 +216,8 @@ fn string_bytes(term: &Term) -> usize {
     }
 }
 
-/// The charge for a term that is created. Strings are charged in proportion to their length, since
-/// copying them takes time.
+/// Returns the charge for creating a term. Strings are charged in proportion to their length, because copying them
+/// takes time.
 fn creation_charge(term: &Term) -> u64 {
     let length = match term {
         Term::Literal(literal) => Literal::value(literal).len(),
@@ -247,7 +241,7 @@ pub(super) struct MeteredTerm<'a> {
 }
 
 impl<'a> MeteredTerm<'a> {
-    /// A term of the dataset, whose strings are not copied.
+    /// Returns a term of the dataset without copying its strings.
     fn borrowed(plain: PlainTerm<'a>) -> Self {
         Self {
             plain,

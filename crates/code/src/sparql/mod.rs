@@ -1,10 +1,9 @@
 //! SPARQL queries: syntax checks, and execution on an embedded Oxigraph or on an endpoint.
 //!
-//! Queries are predictions and therefore untrusted. Their size and nesting are checked before they
-//! are parsed, and each is parsed on a stack of its own. Before a query runs, its algebra is
-//! analyzed for network access and for cost; while it runs, its time, the number of terms that it
-//! processes and the memory that they take are limited. The
-//! metrics over rows are in `dsrs_metrics::metrics::sparql`.
+//! Queries are predictions, so they are untrusted. Their size and nesting are checked before they are parsed, each on
+//! its own stack. Before a query runs, its algebra is analyzed for network access and cost. While it runs, its time,
+//! the number of terms that it processes, and their memory are limited. The metrics over rows are in
+//! `dsrs_metrics::metrics::sparql`.
 
 mod analysis;
 #[cfg(feature = "sparql-http")]

@@ -1,4 +1,4 @@
-//! Parsing of SPARQL queries, within limits on size and nesting; their limits, results and errors.
+//! Parses SPARQL queries within limits on size and nesting. Also defines their limits, results and errors.
 
 use std::fmt;
 use std::time::Duration;
@@ -31,18 +31,17 @@ pub struct QueryLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryResults {
-    /// The number of solutions of a `SELECT`.
+    /// The number of solutions for a `SELECT`.
     Solutions(usize),
-    /// The value of an `ASK`.
+    /// The value for an `ASK`.
     Boolean(bool),
-    /// The number of triples of a `CONSTRUCT` or `DESCRIBE`.
+    /// The number of triples for a `CONSTRUCT` or `DESCRIBE`.
     Triples(usize),
 }
 
 impl QueryResults {
-    /// Returns `true` if there is at least one solution or triple. The value of an `ASK` counts as a result,
-    /// also if it is `false`; so does the single solution of a `SELECT (COUNT(*) ..)` that counts
-    /// 0.
+    /// Returns `true` if there is at least one solution or triple. The value of an `ASK` always counts as a result,
+    /// even if it is `false`. So does the single solution of a `SELECT (COUNT(*) ..)` that counts 0.
     pub const fn has_results(self) -> bool {
         match self {
             Self::Solutions(count) | Self::Triples(count) => count > 0,
@@ -51,7 +50,7 @@ impl QueryResults {
     }
 }
 
-/// Why data was not loaded, or why a query is invalid or returned no results.
+/// Why data was not loaded, or why a query is invalid or has no results.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct SparqlError {
@@ -62,7 +61,7 @@ pub struct SparqlError {
 dsrs_metrics_values::debug_as_display!(SparqlError);
 
 impl SparqlError {
-    /// An error that the query caused.
+    /// Creates an error that the query caused.
     pub(super) fn of_query(message: impl fmt::Display) -> Self {
         Self {
             message: message.to_string(),
@@ -70,7 +69,7 @@ impl SparqlError {
         }
     }
 
-    /// Any other error.
+    /// Creates any other error.
     pub(super) fn new(message: impl fmt::Display) -> Self {
         Self {
             message: message.to_string(),
@@ -78,21 +77,21 @@ impl SparqlError {
         }
     }
 
-    /// Returns `true` if the query caused the error: it is invalid, or its evaluation failed or
-    /// exceeded a limit. Any other error allows no conclusion about the query.
+    /// Returns `true` if the query caused the error: it is invalid, or its evaluation failed or exceeded a limit. Any
+    /// other error says nothing about the query.
     pub const fn is_query_error(&self) -> bool {
         self.is_query_error
     }
 }
 
-/// Checks that a string is a query by the grammar of SPARQL 1.1, without executing it.
+/// Checks that a string is valid by the grammar of SPARQL 1.1, without executing it.
 ///
 /// The parser is Oxigraph's (`spargebra`). Prefixes must be declared, and a relative IRI needs a
 /// `BASE`. Oxigraph's extensions `LATERAL` and `ADJUST` are accepted.
 ///
 /// # Errors
-/// [`SparqlError`]. The position of a syntax error is where the parser stopped, which can be a few
-/// characters after the mistake.
+/// Returns a [`SparqlError`]. The position of a syntax error is where the parser stopped, which can be a few characters
+/// after the mistake.
 ///
 /// ```
 /// use dsrs_metrics::sparql::check_query;
@@ -154,9 +153,8 @@ pub(super) fn parse(query: &str) -> Result<Query, SparqlError> {
     })
 }
 
-/// Converts the parser's error, which is available only as `error at LINE:COLUMN: expected
-/// EXPECTED`. EXPECTED is a list of tokens, which help little, and of messages, which name the
-/// mistake.
+/// Converts the parser's error, which is available only as `error at LINE:COLUMN: expected EXPECTED`. EXPECTED lists
+/// tokens, which help little, and messages that name the mistake.
 fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
     let message = error.to_string();
     let parts = message.strip_prefix("error at ").and_then(|rest| {
@@ -192,9 +190,8 @@ fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
     }
 }
 
-/// Describes a syntax error by the characters at its position, up to the next white space. The
-/// parser looks ahead by the length of a keyword, so the mistake may be a few characters before the
-/// position.
+/// Describes a syntax error by the characters at its position, up to the next white space. The parser looks ahead by
+/// the length of a keyword, so the mistake may be a few characters earlier.
 fn unexpected(query: &str, line: usize, column: usize) -> String {
     let line = query.split('\n').nth(line - 1).unwrap_or_default();
     let rest: String = line.chars().skip(column - 1).collect();
@@ -210,11 +207,10 @@ fn unexpected(query: &str, line: usize, column: usize) -> String {
     }
 }
 
-/// The maximum nesting depth of brackets and of consecutive negations.
+/// Returns the maximum nesting depth of brackets and of consecutive negations.
 ///
-/// Strings and comments are skipped. In what looks like an IRI only opening brackets count, since
-/// `?a<(1)>` may be an IRI or a comparison. The result is never less than the depth that a parser
-/// finds.
+/// Strings and comments are skipped. In what looks like an IRI, only opening brackets count, because `?a<(1)>` may be
+/// an IRI or a comparison. The result is never less than the depth that a parser finds.
 pub(super) fn depth(query: &str) -> usize {
     let mut scan = Scan {
         rest: query.as_bytes(),
@@ -238,7 +234,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn step(&mut self, byte: u8) {
         let length = match byte {
-            // In a local name a backslash escapes the next character.
+            // In a local name, a backslash escapes the next character.
             b'\\' => 2,
             b'"' | b'\'' => self.string(byte),
             b'#' => self
@@ -262,15 +258,15 @@ impl Scan<'_> {
         self.rest = self.rest.get(length..).unwrap_or_default();
     }
 
-    /// The length of `<` or `<<`. The `<<` of a quoted triple nests too: SPARQL 1.1 has none, but
-    /// the parser recurses before it reports that.
+    /// Returns the length of `<` or `<<`. The `<<` of a quoted triple nests too: SPARQL 1.1 has none, but the parser
+    /// recurses before it reports that.
     fn quoted_triple(&mut self) -> usize {
         let is_quoted_triple = self.rest.starts_with(b"<<");
         self.open += usize::from(is_quoted_triple);
         1 + usize::from(is_quoted_triple)
     }
 
-    /// The length of the string literal that starts here.
+    /// Returns the length of the string literal that starts here.
     fn string(&self, quote: u8) -> usize {
         let long = self.rest.starts_with(&[quote; 3]);
         let mut at = if long { 3 } else { 1 };
@@ -285,7 +281,7 @@ impl Scan<'_> {
         at
     }
 
-    /// The length of the IRI that starts here, if an IRI may contain the characters up to `>`.
+    /// Returns the length of the IRI that starts here, if an IRI may contain the characters up to `>`.
     fn iri(&mut self) -> Option<usize> {
         let is_not_iri = |&byte: &u8| {
             byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`')

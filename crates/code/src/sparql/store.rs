@@ -20,16 +20,15 @@ use dsrs_metrics_values::messages::hash;
 /// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
 /// HTTP endpoint.
 ///
-/// Cheap to clone; clones share the data. On the command line it is the path of a file, a JSON list
-/// of paths, or the URL of an endpoint (`http://localhost:7878/query`, in a build with the feature
-/// `sparql-http`).
+/// Cheap to clone; clones share the data. On the command line, write the path of a file, a JSON list of paths, or the
+/// URL of an endpoint (`http://localhost:7878/query`, in a build with the feature `sparql-http`).
 #[derive(Clone)]
 pub struct SparqlStore {
     pub(super) backend: Backend,
     files: Arc<[LoadedFile]>,
 }
 
-/// A file whose data a store has.
+/// A file that a store has loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoadedFile {
     path: PathBuf,
@@ -39,7 +38,7 @@ pub struct LoadedFile {
 }
 
 impl LoadedFile {
-    /// The name of the file without its folder.
+    /// Returns the name of the file without its folder.
     #[doc(hidden)]
     pub fn name(&self) -> String {
         self.path
@@ -57,7 +56,7 @@ pub(super) enum Backend {
     Endpoint(Arc<Endpoint>),
 }
 
-/// The datasets that are in use, by their files and contents, so that the metrics of a run share them.
+/// The datasets in use, by their files and contents, so the metrics of a run can share them.
 static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 
 type Loaded = HashMap<Arc<[LoadedFile]>, Weak<Dataset>>;
@@ -66,10 +65,10 @@ impl SparqlStore {
     /// Loads a file. Its extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`,
     /// `jsonld`, `n3`).
     ///
-    /// A file that another store has loaded, and whose content is the same, is not parsed again.
+    /// A file that another store has already loaded with the same content is not parsed again.
     ///
     /// # Errors
-    /// [`SparqlError`] with the file and, for bad data, the line.
+    /// Returns a [`SparqlError`] with the file and, for bad data, the line.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SparqlError> {
         Self::from_paths([path])
     }
@@ -77,7 +76,7 @@ impl SparqlStore {
     /// Loads several files into one dataset.
     ///
     /// # Errors
-    /// As [`from_path`](Self::from_path), for the first that cannot be loaded.
+    /// Returns the same errors as [`from_path`](Self::from_path), for the first file that cannot be loaded.
     pub fn from_paths(
         paths: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Self, SparqlError> {
@@ -108,7 +107,7 @@ impl SparqlStore {
     /// Loads a string in Turtle format.
     ///
     /// # Errors
-    /// [`SparqlError`] with the line.
+    /// Returns a [`SparqlError`] with the line.
     ///
     /// ```
     /// use dsrs_metrics::sparql::SparqlStore;
@@ -128,10 +127,10 @@ impl SparqlStore {
         })
     }
 
-    /// Uses an endpoint of the SPARQL 1.1 protocol, by the URL that accepts queries.
+    /// Uses an endpoint of the SPARQL 1.1 protocol, given the URL that accepts queries.
     ///
     /// # Errors
-    /// [`SparqlError`] if the URL is invalid.
+    /// Returns a [`SparqlError`] if the URL is invalid.
     #[cfg(feature = "sparql-http")]
     pub fn from_endpoint(url: &str) -> Result<Self, SparqlError> {
         let backend = Backend::Endpoint(Arc::new(Endpoint::new(url)?));
@@ -148,13 +147,13 @@ impl SparqlStore {
         )))
     }
 
-    /// The files that were loaded.
+    /// Returns the files that were loaded.
     #[doc(hidden)]
     pub fn loaded_files(&self) -> &[LoadedFile] {
         &self.files
     }
 
-    /// The number of loaded triples; `None` for an endpoint.
+    /// Returns the number of loaded triples; `None` for an endpoint.
     pub fn triples(&self) -> Option<usize> {
         match &self.backend {
             Backend::Embedded(dataset) => Some(dataset.len()),
@@ -230,7 +229,7 @@ impl fmt::Debug for SparqlStore {
     }
 }
 
-/// As in a message: the names of the files, or the address of the endpoint without secrets.
+/// Serializes as in messages: the names of the files, or the address of the endpoint without secrets.
 impl Serialize for SparqlStore {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.backend {
@@ -282,7 +281,7 @@ impl ValueType for SparqlStore {
 mod tests {
     use super::{Arc, Backend, Dataset, SparqlStore};
 
-    /// The dataset of a store of files.
+    /// Returns the dataset of a store of files.
     fn dataset(store: &SparqlStore) -> Option<&Arc<Dataset>> {
         match &store.backend {
             Backend::Embedded(dataset) => Some(dataset),

@@ -8,18 +8,17 @@ use super::comments::{CommentSyntax, candidates};
 pub struct BalanceOptions {
     /// `()`, `[]` and `{}` must match and nest.
     pub brackets: bool,
-    /// A string that starts with `"` or `'` must be closed, the latter in the same line.
+    /// A string that starts with `"` or `'` must be closed, the latter on the same line.
     pub quotes: bool,
 }
 
 /// Returns the first unbalanced bracket or quote, or `None` if all are balanced.
 ///
-/// Brackets in strings and comments are ignored. Strings are `".."`, `'..'`, their triple forms, ``
-/// `..` `` and Rust's `r#".."#`, with backslash escapes; an apostrophe in a word (`don't`) starts
-/// no string. The comment syntax is guessed from the markers in the code: `//` and `/* */`, `#`, or
-/// `--`. If a marker is ambiguous (`a // b` is a division in Python), the code is balanced if it is
-/// so under any interpretation. Time and memory are linear in the length of the code, regardless of
-/// its nesting depth.
+/// Brackets in strings and comments are ignored. Strings are `".."`, `'..'`, their triple forms, `` `..` `` and Rust's
+/// `r#".."#`, with backslash escapes; an apostrophe in a word (`don't`) does not start a string. The comment syntax is
+/// guessed from the markers in the code: `//` and `/* */`, `#`, or `--`. If a marker is ambiguous (`a // b` is a
+/// division in Python), the code counts as balanced if any interpretation is. Time and memory are linear in the length
+/// of the code, regardless of its nesting depth.
 ///
 /// ```
 /// use dsrs_metrics::syntax::{BalanceOptions, check_balance};
@@ -30,8 +29,7 @@ pub struct BalanceOptions {
 /// assert_eq!(error.to_string(), "line 2, column 8: `)` does not match `[` in line 2");
 /// ```
 pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> {
-    // If the code is unbalanced under every interpretation, the interpretation that gets furthest is the most
-    // likely.
+    // If the code is unbalanced under every interpretation, the one that gets furthest is the most likely.
     let mut furthest: Option<Imbalance> = None;
     for syntax in candidates(code) {
         let found = Scan::new(code, syntax, options).run()?;
@@ -42,8 +40,7 @@ pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> 
     furthest.map(|(at, message)| Diagnostic::at(code, at, message))
 }
 
-/// A scan under one interpretation of the comments. It works on bytes, since all relevant
-/// characters are ASCII.
+/// A scan under one interpretation of the comments. It works on bytes, because all relevant characters are ASCII.
 struct Scan<'a> {
     code: &'a str,
     bytes: &'a [u8],
@@ -52,8 +49,7 @@ struct Scan<'a> {
     at: usize,
     /// The offsets of the open brackets.
     open: Vec<usize>,
-    /// For each kind of quote, the offset up to which no closing quote exists, so that no range is
-    /// searched twice.
+    /// For each kind of quote, the offset up to which no closing quote exists, so no range is searched twice.
     unclosed: [usize; KINDS],
 }
 
@@ -127,8 +123,8 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// Returns `true` if the marker at this position can start a comment: not in a URL (`https://`) and not
-    /// in a word (`C#`, `i--`).
+    /// Returns `true` if the marker at this position can start a comment: not in a URL (`https://`) or a word (`C#`,
+    /// `i--`).
     fn may_start_comment(&self) -> bool {
         let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
         match (self.comments.line, before) {
@@ -201,7 +197,7 @@ impl<'a> Scan<'a> {
         self.at < self.unclosed[kind]
     }
 
-    /// The number of `#` between an `r` and the quote at this position, if there are any.
+    /// Returns the number of `#` between an `r` and the quote at this position, if any.
     fn raw_hashes(&self) -> Option<usize> {
         let before = &self.bytes[..self.at];
         let hashes = before
@@ -251,7 +247,7 @@ impl<'a> Scan<'a> {
         !is_prefix
     }
 
-    /// The end of the Rust character literal that starts at this position.
+    /// Returns the end of the Rust character literal that starts at this position.
     fn char_literal(&self) -> Option<usize> {
         let mut rest = self.code[self.at + 1..].char_indices();
         match rest.next()?.1 {
@@ -274,7 +270,7 @@ impl<'a> Scan<'a> {
             .then(|| self.closed_by(fence, from, false))
             .flatten();
         if end.is_none() {
-            // A truncated code fence, or a backtick in prose: not an unbalanced bracket or quote.
+            // A truncated code fence, or a backtick in prose, is not an unbalanced quote.
             self.unclosed[kind] = self.bytes.len();
         }
         self.at = end.unwrap_or(from);
@@ -297,8 +293,7 @@ impl<'a> Scan<'a> {
         is_reported.then(|| (start, format!("`{quote}` is never closed")))
     }
 
-    /// The end of the string whose content starts at `from`, after the closing `close`. Escapes are
-    /// skipped.
+    /// Returns the end of the string whose content starts at `from`, after the closing `close`. Skips escapes.
     fn closed_by(&self, close: &str, from: usize, in_line: bool) -> Option<usize> {
         let mut at = from;
         while let Some(&byte) = self.bytes.get(at) {

@@ -1,5 +1,4 @@
-//! Comment syntax of code in an unknown language, guessed from the comment markers that it
-//! contains.
+//! Comment syntax of code in an unknown language, guessed from its comment markers.
 
 /// The syntax of comments and single quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +7,7 @@ pub(super) struct CommentSyntax {
     pub(super) line: &'static str,
     /// `true` if `/* */` is a comment.
     pub(super) block: bool,
-    /// `true` if `'a` may be a Rust lifetime, so that only `'a'` and `'\n'` are literals.
+    /// `true` if `'a` may be a Rust lifetime. Then only `'a'` and `'\n'` are literals.
     pub(super) lifetimes: bool,
 }
 
@@ -45,9 +44,8 @@ enum Evidence {
     Certain,
 }
 
-/// The comment syntaxes that the code may use, by the markers that it contains. `//` may also be a
-/// division, `#` a color and `--` a double negation; unless a marker is certain to start a comment,
-/// the code may also have no comments.
+/// Returns the comment syntaxes that the code may use, based on its markers. `//` may also be a division, `#` a color
+/// and `--` a double negation. Unless a marker certainly starts a comment, the code may also have none.
 pub(super) fn candidates(code: &str) -> Vec<CommentSyntax> {
     let slash = if code.contains("/*") {
         Evidence::Certain
@@ -75,12 +73,11 @@ pub(super) fn candidates(code: &str) -> Vec<CommentSyntax> {
     syntaxes
 }
 
-/// The strongest evidence of a marker in any line, judged by the characters around it.
+/// Returns the strongest evidence for a marker in any line, judged by the characters around it.
 fn strongest(code: &str, marker: &str, judge: fn(&str, &str) -> Evidence) -> Evidence {
     let mut strongest = Evidence::None;
     for line in code.lines() {
-        // The first marker of a line decides: later ones are in its comment, or as uncertain as it
-        // is.
+        // The first marker on a line decides: later ones are in its comment, or as uncertain as it is.
         if let Some((before, after)) = line.split_once(marker) {
             strongest = strongest.max(judge(before, after));
         }

@@ -1,7 +1,6 @@
-//! Comparison of code by syntax trees.
+//! Compares code by syntax trees.
 //!
-//! A tree is flattened to a list of tokens without layout; two pieces of code are the same if these
-//! lists are equal.
+//! A tree is flattened to a list of tokens without layout. Two pieces of code are the same if these lists are equal.
 
 use serde_json::Value;
 use tree_sitter::{Node, Tree};
@@ -36,8 +35,7 @@ fn compare_json(left: &str, right: &str) -> Result<Comparison, ParserError> {
     if let Some(error) = json_error(right) {
         return Ok(Comparison::RightBroken(error));
     }
-    // Both are valid, so this can fail only for their depth, or for a number outside the range of a
-    // float.
+    // Both are valid, so this can fail only because of their depth or a number outside the range of a float.
     let value = |json| {
         serde_json::from_str::<Value>(json)
             .map_err(|error| ParserError(format!("valid JSON cannot be compared: {error}")))
@@ -54,7 +52,7 @@ enum Token<'a> {
     Close,
     /// A node without children: its kind and its source text.
     Leaf(&'static str, &'a str),
-    /// Source text that belongs to no child node, for example inside a string.
+    /// Source text that belongs to no child node, such as inside a string.
     Text(&'a str),
 }
 
@@ -79,7 +77,7 @@ impl<'a> Tokens<'a> {
         tokens.all
     }
 
-    /// Walks the tree without recursion: it may be as deep as its code is long.
+    /// Walks the tree without recursion, because it may be as deep as its code is long.
     fn walk(&mut self, tree: &Tree) {
         let mut cursor = tree.walk();
         loop {
@@ -167,8 +165,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Normalizes a leaf: quotes of both kinds are equal if the language does not distinguish them,
-    /// and SQL keywords are case-insensitive.
+    /// Normalizes a leaf: both kinds of quotes are equal if the language does not distinguish them, and SQL keywords
+    /// are case-insensitive.
     fn normalized(&self, kind: &'static str, text: &'a str) -> (&'static str, &'a str) {
         let quotes_are_equal = matches!(
             self.language,

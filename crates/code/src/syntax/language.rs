@@ -21,16 +21,16 @@ pub enum Language {
     /// TypeScript, without JSX.
     #[serde(alias = "ts")]
     TypeScript,
-    /// JSON, by RFC 8259.
+    /// JSON, as in RFC 8259.
     Json,
-    /// SQL, a union of the common dialects.
+    /// SQL: a union of the common dialects.
     Sql,
     /// Bash.
     #[serde(alias = "sh", alias = "shell")]
     Bash,
 }
 
-/// Why the parser gave no result. Invalid code is not an error but a [`Diagnostic`].
+/// Why the parser gave no result. Invalid code is a [`Diagnostic`], not an error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParserError(pub(super) String);
@@ -48,7 +48,7 @@ impl Language {
     /// Parses the code and returns its first syntax error, or `None` if it is valid.
     ///
     /// # Errors
-    /// [`ParserError`] if the parser returns no result.
+    /// Returns a [`ParserError`] if the parser gives no result.
     ///
     /// ```
     /// use dsrs_metrics::syntax::Language;
@@ -70,14 +70,13 @@ impl Language {
 
     /// Compares the syntax trees of two pieces of code, ignoring layout and comments.
     ///
-    /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons
-    /// that only end a statement, the kind of quotes in Python and JavaScript, the case of SQL
-    /// keywords. Python's indentation is not layout. Names, literals, operators and parentheses
-    /// must be equal as written: a renamed local variable is a difference. JSON is compared as
-    /// data: neither the order of keys nor the notation of numbers matters.
+    /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons that only end a
+    /// statement, the kind of quotes in Python and JavaScript, and the case of SQL keywords. Python's indentation is
+    /// not layout. Names, literals, operators and parentheses must match exactly: a renamed local variable is a
+    /// difference. JSON is compared as data: neither the order of keys nor the notation of numbers matters.
     ///
     /// # Errors
-    /// [`ParserError`] if the parser returns no result.
+    /// Returns a [`ParserError`] if the parser gives no result.
     ///
     /// ```
     /// use dsrs_metrics::syntax::{Comparison, Language};
@@ -108,7 +107,7 @@ pub enum Comparison {
     Different,
     /// The first has a syntax error.
     LeftBroken(Diagnostic),
-    /// The second has a syntax error, and the first has none.
+    /// The second has a syntax error, and the first does not.
     RightBroken(Diagnostic),
 }
 

@@ -1,9 +1,8 @@
 //! Syntax checks of code: balanced brackets and quotes in any language, or the parser of a known
 //! language.
 //!
-//! Pure functions on strings; the metrics over rows are in
-//! `metrics::proxies` and `metrics::diff`. The
-//! parsers require the feature `syntax`.
+//! Pure functions on strings. The metrics over rows are in `metrics::proxies` and `metrics::diff`. The parsers require
+//! the feature `syntax`.
 
 mod balance;
 mod comments;
@@ -28,14 +27,14 @@ pub struct Diagnostic {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The syntax error.
+    /// What is wrong.
     pub message: String,
 }
 
 dsrs_metrics_values::debug_as_display!(Diagnostic);
 
 impl Diagnostic {
-    /// A diagnostic at a byte offset in the code.
+    /// Creates a diagnostic at a byte offset in the code.
     fn at(code: &str, byte: usize, message: String) -> Self {
         let boundary = (0..=byte.min(code.len()))
             .rev()

@@ -12,7 +12,7 @@ use dsrs_metrics_values::messages::escape;
 /// The time limit of a parser. Error recovery can take much longer than parsing valid code.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The first syntax error of the code.
+/// Returns the first syntax error in the code.
 pub(super) fn first_error(
     language: Language,
     code: &str,
@@ -23,8 +23,8 @@ pub(super) fn first_error(
     Ok(first_tree_error(&parse(language, code)?, code))
 }
 
-/// The syntax error of a JSON text. Ignored values are parsed without recursion, so any nesting
-/// depth is supported.
+/// Returns the syntax error in a JSON text. Ignored values are parsed without recursion, so nesting may be arbitrarily
+/// deep.
 pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
     let error = serde_json::from_str::<IgnoredAny>(json).err()?;
     let message = error.to_string();
@@ -44,7 +44,7 @@ pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
     ))
 }
 
-/// The syntax tree. For invalid code it contains error nodes.
+/// Returns the syntax tree. For invalid code, it contains error nodes.
 pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError> {
     let mut parser = Parser::new();
     let failed = |reason: String| {
@@ -86,8 +86,7 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
     Some(grammar.into())
 }
 
-/// The first error of a syntax tree. The tree is walked without recursion: it may be as deep as its
-/// code is long.
+/// Returns the first error in a syntax tree. Walks it without recursion, because it may be as deep as its code is long.
 pub(super) fn first_tree_error(tree: &Tree, code: &str) -> Option<Diagnostic> {
     let root = tree.root_node();
     if !root.has_error() {

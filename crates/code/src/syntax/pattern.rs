@@ -1,4 +1,4 @@
-//! The regular expression of a metric's configuration.
+//! The regular expression in a metric's configuration.
 
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use std::fmt;
@@ -10,26 +10,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::pattern_size::pattern_size;
 use dsrs_metrics_values::messages::escape;
 
-/// The maximum size of a pattern, with repetitions written out. It compiles in some milliseconds.
+/// The maximum size of a pattern with repetitions written out. It compiles in a few milliseconds.
 const MAX_PATTERN_SIZE: u64 = 100_000;
 
-/// The bytes that a compiled pattern may take. The size of a pattern is the real limit.
+/// The maximum size of a compiled pattern, in bytes. The real limit is the size of the pattern itself.
 const MAX_COMPILED_BYTES: usize = 16 << 20;
 
-/// The largest number of steps of one match: the bytes of the string times the positions of the
-/// pattern. They take seconds where no faster method applies.
+/// The maximum number of steps of one match: the bytes of the string times the positions of the pattern. So many steps
+/// take seconds if no faster method applies.
 const MAX_STEPS: u64 = 1_000_000_000;
 
 /// A regular expression that is compiled once and matched in linear time.
 ///
-/// The syntax is the syntax of the crate [`regex`](https://docs.rs/regex): Perl's, without look-around and
-/// backreferences. The time of a match grows linearly with the length of the string, whatever the
-/// pattern. A pattern is limited to 100,000 characters and ranges after its counted repetitions are
-/// written out, so that it compiles quickly, and a match to 10^9 steps, which is the length of the
-/// string times the length of the pattern.
+/// The syntax is that of the crate [`regex`](https://docs.rs/regex): Perl's, without look-around and backreferences.
+/// Match time grows linearly with the length of the string, for every pattern. A pattern has at most 100,000 characters
+/// and ranges after its counted repetitions are written out, so it compiles quickly. A match takes at most 10^9 steps:
+/// the length of the string times the length of the pattern.
 ///
-/// Any string can be converted to a pattern; an invalid one is an error of
-/// [`validate`](Self::validate), which metrics report before the first row.
+/// Any string can be converted to a pattern. If it is invalid, [`validate`](Self::validate) returns an error, which
+/// metrics report before the first row.
 ///
 /// ```
 /// use dsrs_metrics::syntax::RegexPattern;
@@ -46,7 +45,7 @@ pub struct RegexPattern(Arc<Pattern>);
 
 struct Pattern {
     source: String,
-    /// Compiled on first use, without and with regard to case.
+    /// Compiled on first use, ignoring case and respecting it.
     compiled: [OnceLock<Result<Compiled, String>>; 2],
 }
 
@@ -56,7 +55,7 @@ struct Compiled {
 }
 
 impl RegexPattern {
-    /// Returns the pattern as it was written.
+    /// Returns the pattern as written.
     pub fn as_str(&self) -> &str {
         &self.0.source
     }
@@ -64,7 +63,7 @@ impl RegexPattern {
     /// Checks that the pattern is valid.
     ///
     /// # Errors
-    /// One line with the reason: invalid or unsupported syntax, or a pattern that is too large.
+    /// Returns the reason on one line: invalid or unsupported syntax, or a pattern that is too large.
     pub fn validate(&self) -> Result<(), String> {
         self.compiled(true)?;
         self.compiled(false)?;
@@ -74,7 +73,7 @@ impl RegexPattern {
     /// Returns `true` if the pattern matches anywhere in a string.
     ///
     /// # Errors
-    /// An invalid pattern, or a string that is too long for it.
+    /// Returns an error if the pattern is invalid, or if the string is too long for it.
     pub fn is_match(&self, text: &str, case_sensitive: bool) -> Result<bool, String> {
         Ok(self.usable(text, case_sensitive)?.is_match(text))
     }
@@ -83,7 +82,7 @@ impl RegexPattern {
     /// groups. A group that is not part of the match is `None`.
     ///
     /// # Errors
-    /// An invalid pattern, or a string that is too long for it.
+    /// Returns an error if the pattern is invalid, or if the string is too long for it.
     pub fn captures<'t>(
         &self,
         text: &'t str,
@@ -179,7 +178,7 @@ impl Serialize for RegexPattern {
     }
 }
 
-/// An invalid pattern is an error here, since it is known where it was written.
+/// An invalid pattern is an error here, where its location is known.
 impl<'de> Deserialize<'de> for RegexPattern {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let pattern = Self::from(String::deserialize(from)?);

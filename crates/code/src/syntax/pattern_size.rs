@@ -1,27 +1,26 @@
 //! The size of a regular expression, before it is compiled.
 //!
-//! A short pattern can be large: `\w{1,1000}` is a thousand copies of a class with 750 ranges of
-//! characters, which take seconds and hundreds of megabytes to compile. The parsed pattern is
-//! small, and its size is read from it.
+//! A short pattern can be large: `\w{1,1000}` is a thousand copies of a class with 750 ranges of characters, which take
+//! seconds and hundreds of megabytes to compile. The parsed pattern is small, so its size can be computed from it.
 
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{Ast, ClassSet, ClassSetItem, RepetitionKind, RepetitionRange};
 
-/// The size of a Unicode class, about the number of ranges of the largest ones.
+/// The size of a Unicode class: about as many ranges as the largest ones have.
 const UNICODE_CLASS: u64 = 800;
 
-/// The size of `\w`, `\d`, `\s` in JSON Schema, where they are ASCII or short lists, also negated.
+/// The size of `\w`, `\d` and `\s` in JSON Schema, where they are ASCII or short lists, even negated.
 const SHORT_CLASS: u64 = 40;
 
-/// The size of a character, or of a range of characters, outside ASCII: its bytes in UTF-8.
+/// The size of a non-ASCII character or character range: its bytes in UTF-8.
 const CHARACTER: u64 = 4;
 
-/// The size of a pattern in which counted repetitions are written out.
+/// The size of a pattern with counted repetitions written out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PatternSize {
-    /// The characters and ranges of characters: time and memory of compilation.
+    /// The number of characters and character ranges, which determines the time and memory to compile the pattern.
     pub expanded: u64,
-    /// The positions in the pattern: the steps of a match per character of a string.
+    /// The number of positions in the pattern, which bounds the match steps per character of a string.
     pub positions: u64,
 }
 
@@ -65,8 +64,8 @@ pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     })
 }
 
-/// The same for a pattern of JSON Schema, which may have look-around and backreferences. What cannot
-/// be parsed is bounded by its length and its counted repetitions.
+/// Like [`pattern_size`], for a JSON Schema pattern, which may have look-around and backreferences. What cannot be
+/// parsed is bounded by its length and its counted repetitions.
 pub fn schema_pattern_size(pattern: &str) -> PatternSize {
     let mut plain = pattern.to_owned();
     for group in ["(?=", "(?!", "(?<=", "(?<!", "(?>"] {

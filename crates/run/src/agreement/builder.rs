@@ -8,27 +8,26 @@ use super::scale::PassingLabels;
 use super::statistics::Agreement;
 use crate::stats::{Bootstrap, ErrorRates};
 
-/// The largest number of draws for an interval: 2,000 samples of 10,000 rows.
+/// The maximum number of draws for an interval: 2,000 samples of 10,000 rows.
 const MAX_DRAWS: usize = 20_000_000;
 const MIN_RESAMPLES: usize = 200;
 
-/// Settings of a comparison; returned by [`Agreement::builder`].
+/// The settings of a comparison with labels; returned by [`Agreement::builder`].
 #[derive(Debug, Clone, Default)]
 pub struct AgreementBuilder(pub(super) Options);
 
 impl Agreement {
-    /// Compares ratings with labels: pairs of a metric's result for a row and the correct result.
-    /// Either may be an `Option`.
+    /// Compares ratings with labels: a metric's result for each row with the correct one. Either may be an `Option`.
     ///
     /// # Errors
-    /// [`AgreementError`] if a number is not finite, or if values cannot be compared.
+    /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
     pub fn of<R: Into<Rating>, L: Into<Label>>(
         pairs: impl IntoIterator<Item = (R, L)>,
     ) -> Result<Self, AgreementError> {
         Self::builder().of(pairs)
     }
 
-    /// Returns a builder, for a threshold, the passing labels or a scale.
+    /// Returns a builder, to set a threshold, the passing labels or a scale.
     pub fn builder() -> AgreementBuilder {
         AgreementBuilder::default()
     }
@@ -36,23 +35,22 @@ impl Agreement {
 
 impl AgreementBuilder {
     setters! {
-        /// Sets the threshold: a score of at least this passes, whatever verdict the metric returned.
+        /// Sets the threshold: a score of at least this passes, regardless of the metric's own verdict.
         pub fn threshold(threshold: f64) => 0.threshold = Some(threshold);
 
-        /// Sets whether a score of at most the threshold passes, instead of at least.
+        /// Sets whether a score passes if it is at most the threshold, instead of at least.
         pub fn lower_is_better(lower_is_better: bool) => 0.lower_is_better = lower_is_better;
 
-        /// Sets the labels that mean a pass; every other label means a failure.
+        /// Sets the labels that mean a pass; all others mean a failure.
         pub fn positive(labels: impl IntoIterator<Item = impl Into<String>>)
             => 0.positive = labels.into_iter().map(Into::into).collect();
 
-        /// Sets all classes, in ascending order. Without a scale, the classes are the numbers that
-        /// occur.
+        /// Sets all classes, in ascending order. By default, the classes are the numbers that occur.
         pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
             => 0.scale = classes.into_iter().map(Into::into).collect();
 
-        /// Sets how the labelled rows were chosen; unknown by default. Verdicts that contradict a random
-        /// sample have precedence.
+        /// Sets how the labelled rows were chosen; unknown by default. If the verdicts contradict a random sample, they
+        /// take precedence.
         ///
         /// ```
         /// use dsrs_metrics::agreement::{Agreement, LabelSample};
@@ -68,9 +66,8 @@ impl AgreementBuilder {
         /// ```
         pub fn label_sample(sample: LabelSample) => 0.label_sample = sample;
 
-        /// Sets error rates that were measured on other rows.
-        /// [`corrected`](Agreement::corrected) is then computed from these rates and the verdicts,
-        /// not from the labels.
+        /// Sets error rates measured on other rows. [`corrected`](Agreement::corrected) is then computed from these
+        /// rates and the verdicts, not from the labels.
         ///
         /// ```
         /// use dsrs_metrics::agreement::Agreement;
@@ -109,7 +106,7 @@ impl AgreementBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`AgreementError`] if a number is not finite, or if values cannot be compared.
+    /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
     pub fn of<R: Into<Rating>, L: Into<Label>>(
         &self,
         pairs: impl IntoIterator<Item = (R, L)>,
@@ -131,30 +128,30 @@ impl AgreementBuilder {
     }
 }
 
-/// The number of samples for so many rows: fewer for more rows, so that the bootstrap stays fast.
+/// Returns the number of samples for this many rows: fewer for more rows, so the bootstrap stays fast.
 fn default_resamples(rows: usize) -> u32 {
     let most = Bootstrap::default().resamples;
     let affordable = (MAX_DRAWS / rows.max(1)).max(MIN_RESAMPLES);
     u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
 }
 
-/// How close each rating is to its label; `None` without a rating or label.
+/// How close each rating is to its label; `None` without a rating or a label.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Closeness {
-    /// Labels are verdicts: whether the verdict of the rating is the label.
+    /// For labels that are verdicts: `true` if the rating's verdict matches the label.
     Right(Vec<Option<bool>>),
-    /// Labels are numbers: the absolute difference between score and label.
+    /// For labels that are numbers: the absolute difference between score and label.
     Difference(Vec<Option<f64>>),
     /// Labels are verdicts, and a score has none.
     NoVerdict,
 }
 
 impl AgreementBuilder {
-    /// Returns how close each rating is to its label. Verdicts are found as by [`of`](Self::of).
+    /// Returns how close each rating is to its label. Verdicts are determined as in [`of`](Self::of).
     ///
     /// # Errors
-    /// [`AgreementError`] if a number is not finite, or if values cannot be compared.
+    /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
     #[doc(hidden)]
     pub fn closeness(&self, rows: &[(Rating, Label)]) -> Result<Closeness, AgreementError> {
         validate(rows, &self.0)?;

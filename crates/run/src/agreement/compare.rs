@@ -10,7 +10,7 @@ use super::scale::{PassingLabels, Scale};
 use crate::messages::escape;
 use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};
 
-/// With more different values, they are not treated as classes.
+/// The maximum number of different values that are treated as classes.
 const MAX_CLASSES: usize = 20;
 
 type Row = (Rating, Label);
@@ -19,9 +19,9 @@ type Row = (Rating, Label);
 pub(super) struct Compared {
     pub(super) classes: Vec<String>,
     pub(super) matrix: Result<ConfusionMatrix, Note>,
-    /// `true` if the classes have an order, so that some disagreements are worse than others.
+    /// `true` if the classes have an order, which makes some disagreements worse than others.
     pub(super) ordered: bool,
-    /// Scores and labels as numbers, for their order only.
+    /// Scores and labels as numbers, of which only the order matters.
     pub(super) ranked: Result<(Vec<f64>, Vec<f64>), Note>,
     pub(super) verdicts: Result<Verdicts, Note>,
 }
@@ -49,7 +49,7 @@ impl Verdicts {
         }
     }
 
-    /// Passes among all rows with a verdict.
+    /// Returns the passes among all rows with a verdict.
     pub(super) fn passes(&self) -> Proportion {
         Proportion {
             successes: self.passed.rows,
@@ -57,7 +57,7 @@ impl Verdicts {
         }
     }
 
-    /// Passes among the rows with a verdict and a label.
+    /// Returns the passes among the rows with a verdict and a label.
     pub(super) fn labelled_passes(&self) -> Proportion {
         let (passed, failed) = (self.passed.labelled.trials, self.failed.labelled.trials);
         Proportion {
@@ -84,7 +84,7 @@ pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, Agree
     }
 }
 
-/// Checks that every number is finite, and that all ratings and all labels are of one kind.
+/// Checks that every number is finite, and that all ratings are of one kind and all labels are of one kind.
 pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
     if let Some(threshold) = options.threshold.filter(|threshold| !threshold.is_finite()) {
         let message = format!("expected a finite threshold, found {threshold}");
@@ -142,7 +142,7 @@ struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// The rows with both a rating and a label, with their positions.
+    /// Returns the rows that have both a rating and a label, with their positions.
     fn compared(&self) -> impl Iterator<Item = (usize, &Rating, &Label)> {
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, (rating, label))| !rating.is_missing() && !label.is_missing())
@@ -155,8 +155,7 @@ impl Pairs<'_> {
         scores.all(|score| score == 0.0 || score == 1.0)
     }
 
-    /// Compares scores with labels that are verdicts: by their own verdicts if every score has one,
-    /// else only by order.
+    /// Compares scores with labels that are verdicts: by verdict if every score has one, otherwise only by order.
     fn scores_with_verdicts(&self, passing: &PassingLabels) -> Compared {
         let zero_or_one = self.zero_or_one();
         let verdict = |rating: &Rating| self.options.verdict(rating, zero_or_one);
@@ -202,7 +201,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// Scores and labels as numbers: a label is its number, or else its verdict as 0 or 1.
+    /// Returns scores and labels as numbers. A label is its number, or its verdict as 0 or 1.
     fn ranked(
         &self,
         passing: &PassingLabels,
@@ -217,8 +216,7 @@ impl Pairs<'_> {
             .unzip()
     }
 
-    /// Compares scores with labels that have an order: as classes if both are on one scale, else
-    /// only by order.
+    /// Compares scores with ordered labels: as classes if both are on one scale, otherwise only by order.
     fn scores_with_scale(&self) -> Result<Compared, AgreementError> {
         let scale = Scale::of(&self.options.scale);
         let mut ranked = (Vec::new(), Vec::new());
@@ -255,7 +253,7 @@ impl Pairs<'_> {
         Ok(compared)
     }
 
-    /// The classes and the classes of each row's label and score, if both are numbers on one scale.
+    /// Returns the classes, and the class of each row's label and score, if both are numbers on one scale.
     #[expect(clippy::type_complexity, reason = "the type occurs only here")]
     fn numeric_classes(
         &self,

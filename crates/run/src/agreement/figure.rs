@@ -1,4 +1,4 @@
-//! A figure with its number of rows and its interval, or a note why it has none.
+//! A figure with its number of rows and interval, or a note that says why it has none.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use serde::{Serialize, Serializer};
 use crate::stats::decimals::decimals;
 use crate::stats::{Interval, NotCorrectable, Proportion};
 
-/// Asymptotic and bootstrapped intervals are unreliable on fewer rows.
+/// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.
 pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
 
-/// A figure over rows. It serializes as `{"value", "ci95", "n"}`, with `successes` if it is a share
-/// of rows, and `note` if it has one.
+/// A figure over rows. Serializes as `{"value", "ci95", "n"}`, plus `successes` if it is a share of rows and `note` if
+/// it has one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
-    /// The estimate. If it is `None`, `note` has the reason.
+    /// The estimate, or `None` for the reason in `note`.
     pub value: Option<f64>,
-    /// The 95% interval. If it is `None`, `note` has the reason.
+    /// The 95% interval, or `None` for the reason in `note`.
     pub ci95: Option<Interval>,
     /// The number of rows it is computed from.
     pub n: u64,
@@ -64,7 +64,7 @@ impl Note {
         Self(why.to_string().into())
     }
 
-    /// The estimate was outside of [0, 1].
+    /// The estimate was outside [0, 1].
     pub(super) fn clamped(estimate: f64) -> Self {
         let estimate = decimals(estimate, 4);
         Self(
@@ -89,7 +89,7 @@ impl Figure {
         }
     }
 
-    /// A share, with Wilson's interval.
+    /// Creates a share, with Wilson's interval.
     pub(super) fn share(share: Proportion) -> Self {
         if share.trials == 0 {
             return Self::unknown(0, Note::not_enough_rows(1));
@@ -103,7 +103,7 @@ impl Figure {
         }
     }
 
-    /// An estimate whose interval needs a minimum number of rows.
+    /// Creates an estimate whose interval needs a minimum number of rows.
     pub(super) fn estimate(
         value: f64,
         n: u64,

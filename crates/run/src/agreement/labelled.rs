@@ -1,11 +1,11 @@
-//! Which rows have a label: all, a random sample, or rows chosen by their verdict. Nothing in a file
-//! says it, so verdicts of labelled rows are compared with those of all rows.
+//! Which rows have a label: all, a random sample, or rows chosen by their verdict. No file says which, so the verdicts
+//! of labelled rows are compared with those of all rows.
 
 use serde::Serialize;
 
 use crate::stats::Proportion;
 
-/// A smaller p-value shows that labels were chosen by verdict.
+/// A p-value below this shows that labels were chosen by verdict.
 const LEVEL: f64 = 0.01;
 
 /// How the labelled rows were chosen.
@@ -15,13 +15,13 @@ const LEVEL: f64 = 0.01;
 pub enum LabelSample {
     /// Every row has a label.
     EveryRow,
-    /// They are a random sample, as set by
-    /// [`label_sample`](super::AgreementBuilder::label_sample): every figure describes all rows.
+    /// They are a random sample, as set by [`label_sample`](super::AgreementBuilder::label_sample), so every figure
+    /// describes all rows.
     Random,
-    /// By the verdict of the metric, as set or as the verdicts show. Only
+    /// By the metric's verdict, because you set so or the verdicts show it. Only
     /// [`corrected`](super::Agreement::corrected) describes all rows.
     ByVerdict,
-    /// Unknown.
+    /// It is unknown how the rows were chosen.
     #[default]
     Unknown,
 }
@@ -32,17 +32,16 @@ pub enum LabelSample {
 pub struct LabelledRows {
     /// How they were chosen.
     pub sample: LabelSample,
-    /// The passes of the metric among them.
+    /// How many of them the metric passed.
     pub passed: Proportion,
-    /// The p-value of the hypothesis that they were chosen without regard to their verdict (Fisher's
-    /// exact test, two-sided); `None` if every row has a label. Below 0.01 the sample is
-    /// [`ByVerdict`](LabelSample::ByVerdict).
+    /// The p-value of the hypothesis that they were chosen regardless of their verdict (Fisher's exact test,
+    /// two-sided); `None` if every row has a label. Below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict).
     pub p_value: Option<f64>,
 }
 
 impl LabelledRows {
-    /// `passed` are the passes among the labelled rows, `all` those among all rows with a verdict. Returns `None` without
-    /// labelled rows.
+    /// Takes the passes among the labelled rows, and those among all rows with a verdict. Returns `None` if no row is
+    /// labelled.
     pub(super) fn new(passed: Proportion, all: Proportion, stated: LabelSample) -> Option<Self> {
         if passed.trials == 0 {
             return None;
@@ -73,13 +72,13 @@ impl LabelledRows {
     }
 }
 
-/// The probability that a random sample of the rows has a number of passes that is as unlikely as this one, or more.
+/// Returns the probability that a random sample of the rows has a number of passes at least as unlikely as this one.
 fn fisher_exact(sample: Proportion, all: Proportion) -> f64 {
-    /// Equal probabilities may differ by rounding.
+    /// Tolerates rounding between equal probabilities.
     const EQUAL: f64 = 1.0 + 1e-7;
     let (n, passes, rows) = (sample.trials, all.successes, all.trials);
     let fewest = (n + passes).saturating_sub(rows);
-    // Probabilities as multiples of that of the sample.
+    // Probabilities relative to that of the sample.
     let ratio = |k: u64| {
         let more = (passes - k) as f64 * (n - k) as f64;
         more / ((k + 1) as f64 * ((rows + k + 1) - passes - n) as f64)

@@ -1,10 +1,9 @@
-//! Agreement of a metric or judge with labels: how far its scores can be trusted.
+//! How well a metric or judge agrees with labels, and so how far you can trust its scores.
 //!
-//! `rating.rs` has the two sides of the comparison. `compare.rs` finds what they have in common,
-//! with the meaning of labels from `scale.rs`. `labelled.rs` says how the labelled rows were chosen.
-//! `statistics.rs` computes the figures, each a value
-//! with its interval (`figure.rs`), and `table.rs` prints them. The statistics are in `stats/`;
-//! files are read in `cli/agree/`.
+//! `rating.rs` has the two sides of the comparison. `compare.rs` finds what they have in common, given the meaning of
+//! labels from `scale.rs`. `labelled.rs` says how the labelled rows were chosen. `statistics.rs` computes the figures,
+//! each a value with its interval (`figure.rs`), and `table.rs` prints them. The statistics are in `stats/`; files are
+//! read in `cli/agree/`.
 
 mod builder;
 mod compare;

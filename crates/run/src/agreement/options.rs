@@ -1,4 +1,4 @@
-//! How ratings and labels are interpreted, as set by the builder.
+//! How ratings and labels are interpreted, as set in the builder.
 
 use super::labelled::LabelSample;
 use super::rating::Rating;
@@ -18,8 +18,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Returns the verdict of a rating, if it has one. `zero_or_one` is whether all scores are 0 or
-    /// 1.
+    /// Returns the verdict of a rating, if it has one. `zero_or_one` is `true` if all scores are 0 or 1.
     pub(super) fn verdict(&self, rating: &Rating, zero_or_one: bool) -> Option<bool> {
         let score = rating.score()?;
         match (self.threshold, rating) {

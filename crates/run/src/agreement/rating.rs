@@ -1,4 +1,4 @@
-//! The two values that are compared for each row: the rating by a metric, and the label; and why they cannot be.
+//! The two values compared for each row, the metric's rating and the label; and why they cannot be compared.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::contract::{Outcome, Scored};
 /// A metric's or judge's result for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rating {
-    /// No score; contains the name of the outcome, or `absent`.
+    /// No score. Contains the name of the outcome, or `absent`.
     Missing(Cow<'static, str>),
     /// A score with a verdict.
     Verdict {
@@ -31,7 +31,7 @@ pub enum Label {
     Missing,
     /// `true` if the row should pass.
     Bool(bool),
-    /// A number, on the scale of the scores or on another one.
+    /// A number, on the scale of the scores or a different one.
     Number(f64),
     /// The name of a class.
     Class(String),
@@ -43,7 +43,7 @@ impl Rating {
         matches!(self, Self::Missing(_))
     }
 
-    /// The score, if there is one.
+    /// Returns the score, if there is one.
     pub(super) fn score(&self) -> Option<f64> {
         match self {
             Self::Verdict { score, .. } | Self::Score(score) => Some(*score),
@@ -58,7 +58,7 @@ impl Label {
         matches!(self, Self::Missing)
     }
 
-    /// The kind of the value, for messages.
+    /// Returns the kind of the value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -69,7 +69,7 @@ impl Label {
     }
 }
 
-/// Writes the value without quotes, and nothing for a missing label.
+/// Writes the value without quotes, or nothing for a missing label.
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -89,7 +89,7 @@ conversions! {
         let score = scored.score.value;
         scored.passed.map_or(Self::Score(score), |passed| Self::Verdict { passed, score })
     };
-    /// The outcome's name is the reason of a missing rating.
+    /// A missing rating is named after its outcome.
     &Outcome => Rating: |outcome| {
         outcome.scored().map_or(Self::Missing(outcome.name().into()), Self::from)
     };
@@ -110,7 +110,7 @@ impl<T: Into<Label>> From<Option<T>> for Label {
     }
 }
 
-/// `null` is a missing label. The error is the value itself, if it is a list or an object.
+/// `null` is a missing label. A list or an object is returned as the error.
 impl<'a> TryFrom<&'a Value> for Label {
     type Error = &'a Value;
 
@@ -141,7 +141,7 @@ impl AgreementError {
         Self { row, message }
     }
 
-    /// Returns the position of the row that caused the error, counted from 0, if one did.
+    /// Returns the position of the row that caused the error, counted from 0, if a row did.
     pub fn row(&self) -> Option<usize> {
         self.row
     }

@@ -1,10 +1,10 @@
-//! The meaning of labels: which are a pass, and their order.
+//! The meaning of labels: which mean a pass, and how they are ordered.
 
 use super::options::Options;
 use super::rating::{AgreementError, Label, Rating};
 use crate::messages::escape;
 
-/// Words for a pass and for a failure, compared without case.
+/// Word pairs for pass and failure, compared without case.
 const VERDICT_WORDS: [(&str, &str); 6] = [
     ("true", "false"),
     ("yes", "no"),
@@ -14,7 +14,7 @@ const VERDICT_WORDS: [(&str, &str); 6] = [
     ("good", "bad"),
 ];
 
-/// Which labels are a pass.
+/// Which labels mean a pass.
 pub(super) enum PassingLabels {
     /// `true`, and the number 1.
     TrueOrOne,
@@ -25,7 +25,7 @@ pub(super) enum PassingLabels {
 }
 
 impl PassingLabels {
-    /// Returns `None` if the labels are not verdicts.
+    /// Returns how to interpret these labels, or `None` if they are not verdicts.
     pub(super) fn of(
         rows: &[(Rating, Label)],
         options: &Options,
@@ -94,12 +94,12 @@ impl PassingLabels {
         }
     }
 
-    /// The verdict of the label; `None` without a label.
+    /// Returns the verdict of a label; `None` without a label.
     pub(super) fn label(&self, label: &Label) -> Option<bool> {
         (!label.is_missing()).then(|| self.is_pass(label))
     }
 
-    /// The verdict of a rating that is a named class.
+    /// Returns the verdict of a rating that is a named class.
     pub(super) fn class(&self, rating: &Rating) -> Option<bool> {
         match rating {
             Rating::Class(class) => Some(self.is_pass(&Label::Class(class.clone()))),
@@ -124,7 +124,7 @@ impl PassingLabels {
     }
 }
 
-/// Classes in ascending order; each has a name, and a number if the name is one.
+/// Classes in ascending order. Each has a name, and a number if the name is one.
 pub(super) struct Scale {
     values: Vec<(String, Option<f64>)>,
 }
@@ -137,8 +137,8 @@ impl Scale {
         }
     }
 
-    /// All numbers that occur as label or score. `None` if only labels or only scores are all whole
-    /// numbers, since they are then unlikely to be on one scale.
+    /// Returns all numbers that occur as label or score. `None` if only the labels or only the scores are all whole
+    /// numbers, because they are then unlikely to be on one scale.
     pub(super) fn of_numbers(numbers: &[(usize, f64, f64)]) -> Option<Self> {
         let all_whole = |side: &dyn Fn(&(usize, f64, f64)) -> f64| {
             numbers.iter().all(|number| side(number).fract() == 0.0)
@@ -173,7 +173,7 @@ impl Scale {
         self.values.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The position of the class of this name.
+    /// Returns the position of the class with this name.
     pub(super) fn position_of(&self, row: usize, name: &str) -> Result<usize, AgreementError> {
         let position = self
             .values
@@ -182,7 +182,7 @@ impl Scale {
         position.ok_or_else(|| self.missing(row, name))
     }
 
-    /// The position of the class of this number.
+    /// Returns the position of the class with this number.
     pub(super) fn position_of_number(
         &self,
         row: usize,

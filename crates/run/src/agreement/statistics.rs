@@ -14,28 +14,25 @@ use crate::stats::{
     post_stratified, rogan_gladen,
 };
 
-/// Kappa and Spearman's correlation are undefined on fewer rows.
+/// The minimum number of rows for kappa and Spearman's correlation to be defined.
 const MIN_ROWS_FOR_KAPPA: u64 = 2;
 const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 
 /// How well a metric or judge agrees with labels, and its score corrected for its errors.
 ///
-/// Every figure has its number of rows and a 95% interval, or a note why it has none. Rows without
-/// a score or a label are counted and excluded from the figures; only `passed` and `corrected`
-/// include rows without a label.
+/// Every figure has its number of rows and a 95% interval, or a note that says why it has none. Rows without a score or
+/// a label are counted, but excluded from the figures; only `passed` and `corrected` include rows without a label.
 ///
 /// The values decide the kind of comparison:
 ///
-/// - Labels that are verdicts are compared with the metric's verdicts. Such labels are bools, 0 and
-///   1, pairs of words such as `yes` and `no` or `pass` and `fail`, or any labels if
-///   [`positive`](super::AgreementBuilder::positive) names the passing ones. The metric's verdicts
-///   are its own verdicts, its scores compared with a [`threshold`](super::AgreementBuilder::threshold),
-///   or scores that are all 0 or 1.
-/// - Numbers on the same scale are ordered classes if there are at most 20 of them, such as `1` to
-///   `5`.
-/// - Named classes are compared with string labels. They have no order, unless a
-///   [`scale`](super::AgreementBuilder::scale) defines it.
-/// - Otherwise only the order of scores and labels is compared, by Spearman's correlation.
+/// - If the labels are verdicts, they are compared with the metric's verdicts. Such labels are bools, 0 and 1, word
+///   pairs such as `yes` and `no` or `pass` and `fail`, or any labels if
+///   [`positive`](super::AgreementBuilder::positive) names the passing ones. A metric's verdicts are its own, its
+///   scores compared with a [`threshold`](super::AgreementBuilder::threshold), or scores that are all 0 or 1.
+/// - Numbers on the same scale, such as `1` to `5`, are ordered classes if there are at most 20.
+/// - Named classes are compared with string labels. They are unordered unless you set a
+///   [`scale`](super::AgreementBuilder::scale).
+/// - Otherwise, only the order of scores and labels is compared, with Spearman's correlation.
 ///
 /// ```
 /// use dsrs_metrics::agreement::Agreement;
@@ -65,15 +62,14 @@ pub struct Agreement {
     pub without_score: IndexMap<String, u64>,
     /// The share of rows whose rating equals their label.
     pub accuracy: Figure,
-    /// Cohen's kappa. Its interval is asymptotic, see [`cohen_kappa`].
+    /// Cohen's kappa. Its interval is asymptotic; see [`cohen_kappa`].
     pub kappa: Figure,
     /// Cohen's kappa with disagreements weighted by their distance.
     pub kappa_linear: Figure,
     /// Cohen's kappa with disagreements weighted by the square of their distance.
     pub kappa_quadratic: Figure,
-    /// Spearman's rank correlation of scores and labels; ties have average ranks. Its interval is
-    /// bootstrapped, see [`Bootstrap::interval`], because most labels are ties and no formula is
-    /// valid for them.
+    /// Spearman's rank correlation of scores and labels; ties have average ranks. Its interval is bootstrapped (see
+    /// [`Bootstrap::interval`]), because most labels are ties and no formula is valid for them.
     pub spearman: Figure,
     /// The share of passes among the rows that should pass.
     pub sensitivity: Figure,
@@ -81,10 +77,9 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The share of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The share of rows with a verdict that pass by label, as [`post_stratified`] estimates it from
-    /// the labels of rows that passed and of rows that failed. With
-    /// [`error_rates`](super::AgreementBuilder::error_rates) it is [`rogan_gladen`]'s estimate
-    /// instead.
+    /// The share of rows that pass by label among those with a verdict. [`post_stratified`] estimates it from the
+    /// labels of rows that passed and of rows that failed. With [`error_rates`](super::AgreementBuilder::error_rates),
+    /// this is [`rogan_gladen`]'s estimate instead.
     pub corrected: Figure,
     /// Which rows have a label; `None` if the labels are not compared with verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +89,7 @@ pub struct Agreement {
     pub error_rates: Option<ErrorRates>,
     /// The classes, in the order of the confusion matrix; empty if there are none.
     pub classes: Vec<String>,
-    /// A row for each class of the labels, a column for each class of the ratings.
+    /// The confusion matrix: a row for each class of the labels, a column for each class of the ratings.
     pub confusion: Option<ConfusionMatrix>,
     #[serde(skip)]
     pub(super) bootstrap: Bootstrap,
@@ -202,7 +197,7 @@ fn correlation(
     }
 }
 
-/// The share of rows that should pass.
+/// Returns the share of rows that should pass.
 fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
     let passes = verdicts.passes();
     let corrected = match error_rates {

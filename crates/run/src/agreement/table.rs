@@ -11,7 +11,7 @@ use crate::messages::escape;
 use crate::stats::Bootstrap;
 use crate::stats::decimals::decimals;
 
-/// Longer class names are truncated in the confusion matrix.
+/// The length at which class names are truncated in the confusion matrix.
 const MAX_NAME: usize = 16;
 
 impl fmt::Display for Agreement {
@@ -165,7 +165,7 @@ impl Agreement {
         }
     }
 
-    /// The methods of the intervals that are shown.
+    /// Returns the methods behind the intervals that are shown.
     fn methods(&self) -> Vec<String> {
         let mut methods = Vec::new();
         if self.accuracy.ci95.is_some() {
@@ -190,7 +190,7 @@ impl Agreement {
         }
     }
 
-    /// The method of the corrected rate.
+    /// Returns the method behind the corrected rate.
     fn correction(&self) -> &'static str {
         let sample = self.labelled.map(|labelled| labelled.sample);
         if self.error_rates.is_some() {
@@ -203,7 +203,7 @@ impl Agreement {
     }
 }
 
-/// A line for each reason why figures are missing, with the names of these figures.
+/// Writes a line for each reason why figures are missing, with the names of these figures.
 fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
     let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
     for (name, _, figure) in lines {
@@ -220,7 +220,7 @@ fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
     reasons.iter().map(reason).collect()
 }
 
-/// The estimate and its number of rows.
+/// Formats the estimate and its number of rows.
 fn estimate(form: Form, value: f64, figure: &Figure) -> String {
     match figure.successes {
         Some(count) => format!("{} ({count}/{})", form.show(value), figure.n),
@@ -228,7 +228,7 @@ fn estimate(form: Form, value: f64, figure: &Figure) -> String {
     }
 }
 
-/// The interval and the note.
+/// Formats the interval and the note.
 fn remarks(form: Form, figure: &Figure) -> String {
     let interval = figure.ci95.map(|interval| {
         format!(

@@ -1,4 +1,4 @@
-//! Rows of a file that are read together, and decoded later, on any thread.
+//! Rows of a file that are read together and decoded later, on any thread.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::contract::{Origin, Pair};
 pub(crate) struct Batch {
     pub(super) file: Arc<Path>,
     pub(super) rows: BatchRows,
-    /// The number of rows of the file before these.
+    /// The number of rows in the file before these.
     pub(super) rows_before: u64,
-    /// The error after the rows.
+    /// The error that follows the rows.
     pub(super) error: Option<DataError>,
 }
 
@@ -32,13 +32,13 @@ pub(super) enum BatchRows {
     Columns(ColumnRows),
 }
 
-/// A row that is not decoded yet.
+/// A row that is not yet decoded.
 pub(crate) struct RawRow<'b> {
     rows: &'b BatchRows,
     index: usize,
     /// Its file and line.
     pub(crate) at: Origin,
-    /// Its number among the rows of its file, from 1: the id of a row without one. It is the same in every format.
+    /// Its number among the rows of its file, from 1; also the id of a row without one. It is the same in every format.
     pub(super) number: u64,
 }
 
@@ -55,7 +55,7 @@ impl BatchRows {
 }
 
 impl Batch {
-    /// A file that cannot be read.
+    /// Creates a batch for a file that cannot be read.
     pub(super) fn failed(error: DataError) -> Self {
         Self {
             file: Arc::from(Path::new("")),
@@ -85,7 +85,7 @@ impl Batch {
         }
     }
 
-    /// Decodes the rows. An error is the last item.
+    /// Decodes the rows. An error is always the last item.
     pub(crate) fn decode<T, E: From<DataError>>(
         mut self,
         mut decode: impl FnMut(&RawRow<'_>) -> Result<T, E>,
@@ -103,8 +103,8 @@ impl Batch {
 }
 
 impl RawRow<'_> {
-    /// Decodes the row to a pair: its selected fields, or all if the row is unusual or fields that are not selected may be needed
-    /// for an error.
+    /// Decodes the row to a pair. Decodes only the selected fields, unless the row is unusual or an error may need
+    /// other fields.
     pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Pair, DataError> {
         let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
         if let Some(selection) = pairing.selection()
@@ -127,7 +127,7 @@ impl RawRow<'_> {
         }
     }
 
-    /// The row as a text of JSON, if it is one and not longer than a row may be.
+    /// Returns the row as JSON text, if that is its format and it is not longer than a row may be.
     pub(super) fn json(&self) -> Option<&str> {
         match self.rows {
             BatchRows::Text(rows) => rows.text(self.index),

@@ -1,13 +1,12 @@
 //! CSV: a header of column names, then one record per row.
 //!
-//! The column `gold.answer` is the field `answer` of the gold row, `pred.answer` one of the
-//! prediction, `id` the id; every other column is an attribute. Cells are strings, and the row is
-//! marked as textual. In a result file, strings that a spreadsheet would evaluate have a leading
-//! apostrophe, which is removed.
+//! The column `gold.answer` is the field `answer` of the gold row, `pred.answer` is one of the prediction, and `id` is
+//! the id; every other column is an attribute. Cells are strings, and the row is marked as textual. In a result file,
+//! strings that a spreadsheet would evaluate have a leading apostrophe, which is removed.
 //!
-//! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are
-//! needed here: an error must name the right line, and an unclosed quote must not read the whole
-//! file into memory. Records are split in order, and become rows on any thread.
+//! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are needed here: an
+//! error must name the right line, and an unclosed quote must not read the whole file into memory. Records are split in
+//! order and decoded on any thread.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -26,13 +25,13 @@ use super::selection::FieldSelection;
 use crate::contract::Origin;
 use crate::messages::{escape, formula};
 
-/// The maximum number of columns: their names are copied into every row.
+/// The maximum number of columns. Their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
 
-/// The separators of other programs.
+/// Separators that other programs use.
 const OTHER_DELIMITERS: [char; 2] = [';', '\t'];
 
-/// A batch ends with the record in which it has this number of bytes or cells.
+/// A batch ends with the record that reaches this number of bytes or cells.
 const BATCH: usize = 1 << 16;
 
 /// The columns of a file.
@@ -40,25 +39,25 @@ const BATCH: usize = 1 << 16;
 struct Header {
     names: Vec<String>,
     columns: Vec<Column>,
-    /// For each column, `true` if it is decoded, if only those of a selection are.
+    /// For each column, `true` if it is decoded; `None` if all are.
     selected: Option<Vec<bool>>,
-    /// `true` if strings have the apostrophe before formulas that result files have.
+    /// `true` if strings have an apostrophe before formulas, as in result files.
     has_escapes: bool,
 }
 
-/// Records of a file.
+/// Records of a CSV file.
 pub(super) struct CsvRows {
     header: Arc<Header>,
-    /// The cells of all records, end to end, and free memory.
+    /// The cells of all records, end to end, and spare memory.
     text: Vec<u8>,
     text_len: usize,
-    /// Where each cell ends, counted from the start of its record, and free memory.
+    /// Where each cell ends, counted from the start of its record, and spare memory.
     ends: Vec<usize>,
     cells: usize,
     records: Vec<Place>,
 }
 
-/// Where a record starts: its first line, counted from 1, its first byte and its first cell.
+/// Where a record starts: its first line (from 1), its first byte and its first cell.
 #[derive(Clone, Copy)]
 struct Place {
     line: u64,
@@ -78,7 +77,7 @@ pub(super) struct CsvFile {
     input: Input,
     parser: Reader,
     header: Arc<Header>,
-    /// The maximum number of records of a batch.
+    /// The maximum number of records in a batch.
     at_once: usize,
     /// The line of the next byte, counted from 1.
     line: u64,
@@ -86,7 +85,7 @@ pub(super) struct CsvFile {
 }
 
 impl CsvFile {
-    /// Reads the header. Formulas are unescaped if the file is a result file, or derived from one.
+    /// Reads the header. Formulas are unescaped if the file is a result file or derived from one.
     pub(super) fn new(
         input: Input,
         has_escapes: bool,
@@ -95,8 +94,9 @@ impl CsvFile {
     ) -> Result<Self, DataError> {
         // `Reader::default()` has no separators, `Reader::new()` has the separators of CSV.
         let mut parser = Reader::new();
-        // An empty line as the first input, from which the parser removes a byte order mark. The byte order mark of the
-        // file is already removed; another one is data. A first input with nothing else would look like the end.
+        // Starts with an empty line, from which the parser removes a byte order mark. The file's own byte order mark is
+        // already removed, and another one is data. If the first input contained nothing else, it would look like the
+        // end.
         parser.read_record(b"\n", &mut [], &mut []);
         let mut file = Self {
             input,
@@ -111,7 +111,7 @@ impl CsvFile {
             let at = file.input.at(first.line(0));
             let names = names(&first.record(0), &at)?;
             let are_of_results = are_of_results(&names);
-            // Some rows of a result file may have fields, and others another value.
+            // In a result file, some rows may have fields and others another value.
             if !are_of_results {
                 check_sides(&names, &at)?;
             }
@@ -120,7 +120,7 @@ impl CsvFile {
         Ok(file)
     }
 
-    /// Reads the next records; `None` at the end of the file, and after an error.
+    /// Reads the next records; `None` at the end of the file or after an error.
     pub(super) fn next(&mut self) -> Option<Read<CsvRows>> {
         let mut rows = CsvRows::new(&self.header);
         let mut error = None;
@@ -129,7 +129,7 @@ impl CsvFile {
             let complete = (rows.text_len, rows.cells);
             let read = self.read(&mut rows);
             if !matches!(read, Ok(true)) {
-                // Removes the cells of a record that does not end.
+                // Removes the cells of an unfinished record.
                 (rows.text_len, rows.cells) = complete;
                 self.has_ended = true;
                 error = read.err();
@@ -138,7 +138,7 @@ impl CsvFile {
         (rows.len() > 0 || error.is_some()).then_some((rows, error))
     }
 
-    /// Adds the next record; `false` at the end of the file.
+    /// Adds the next record; returns `false` at the end of the file.
     fn read(&mut self, rows: &mut CsvRows) -> Result<bool, DataError> {
         self.skip_line_ends()?;
         let first = Place {
@@ -152,8 +152,8 @@ impl CsvFile {
                 Ok(input) => input,
                 Err(reason) => return Err(self.input.unreadable(&reason)),
             };
-            // At the end of the input the parser ends any cell, even one with an unclosed quote. A
-            // line break ends only a cell without one, so that the unclosed quote is detected.
+            // At the end of the input, the parser ends any cell, even one with an unclosed quote. A line break ends
+            // only an unquoted cell, which reveals the unclosed quote.
             let at_end = input.is_empty() && has_started;
             let input = if at_end { b"\n" } else { input };
             has_started = true;
@@ -190,7 +190,7 @@ impl CsvFile {
     fn check_size(&self, first: &Place, rows: &CsvRows) -> Result<(), DataError> {
         let (bytes, cells) = (rows.text_len - first.byte, rows.cells - first.cell);
         let limit = self.input.row_limit;
-        // Empty cells have no text, but a separator each.
+        // Empty cells have no text, but one separator each.
         if bytes > limit || cells > limit.saturating_add(1) {
             return Err(DataError::too_long(&self.input.at(first.line), limit));
         }
@@ -222,7 +222,7 @@ impl CsvFile {
     }
 }
 
-/// The names of the header as they are written.
+/// Returns the names in the header as written.
 fn names(header: &Record<'_>, at: &Origin) -> Result<Vec<String>, DataError> {
     let mut names = Vec::with_capacity(header.ends.len());
     for index in 0..header.ends.len() {
@@ -258,7 +258,7 @@ pub(super) fn duplicate_column(at: &Origin, column: &str) -> DataError {
     )
 }
 
-/// Returns the first name that occurs before.
+/// Returns the first name that occurs twice.
 pub(super) fn duplicate(names: &[String]) -> Option<&str> {
     let mut seen = HashSet::new();
     names
@@ -267,7 +267,8 @@ pub(super) fn duplicate(names: &[String]) -> Option<&str> {
         .find(|name| !seen.insert(*name))
 }
 
-/// Returns `true` if these are columns of a result file: `id`, and of a metric its value, `NAME.outcome` and `NAME.cost_msats`.
+/// Returns `true` if these are columns of a result file: `id`, and for a metric its value, `NAME.outcome` and
+/// `NAME.cost_msats`.
 pub(super) fn are_of_results(names: &[String]) -> bool {
     let names: HashSet<_> = names.iter().map(String::as_str).collect();
     let is_metric = |name: &&str| {
@@ -293,7 +294,7 @@ impl Header {
         let has_costs = |name: &String| costs_of(name).is_some_and(|it| unique.contains(&*it));
         let are_of_results = names.iter().any(has_costs);
         let is_mapped = pairing.is_some_and(Pairing::has_mappings);
-        // Names may be equal without their apostrophes.
+        // Names may be equal once their apostrophes are removed.
         let is_common = unique.len() == names.len() && !(are_of_results && is_mapped);
         let selection = pairing.and_then(Pairing::selection);
         let selection = selection.filter(|_| is_common);
@@ -382,7 +383,7 @@ impl<'r> Record<'r> {
         start..self.ends[index]
     }
 
-    /// The cell, and whether an apostrophe was removed; `column` names it in an error.
+    /// Returns the cell, and `true` if an apostrophe was removed. `column` is its name in errors.
     fn cell(&self, index: usize, column: &str, at: &Origin) -> Result<(&'r str, bool), DataError> {
         let cell = &self.text[self.range(index)];
         let text = str::from_utf8(cell).map_err(|error| {

@@ -33,16 +33,16 @@ use crate::messages::hash::hexadecimal;
 pub struct DataFile {
     /// The name of the file, without its folder.
     pub name: String,
-    /// The number of bytes when the file was opened; or the number of bytes that were read, if it grew or is a stream.
+    /// The number of bytes when the file was opened; or the number of bytes read, if it grew or is a stream.
     pub bytes: u64,
-    /// The SHA-256 hash of the bytes, in hexadecimal digits. `None` if the file was not read to its end, or if the run
-    /// writes no result file.
+    /// The SHA-256 hash of the bytes, in hexadecimal. `None` if the file was not read to its end, or if the run writes
+    /// no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// The number of rows. `None` if the file was not read to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// The number of bytes by which the file grew while it was read.
+    /// How many bytes the file grew by while it was being read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub grew_by: u64,
 }
@@ -52,7 +52,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The record of a file that is being read.
+/// The record of a file while it is being read.
 #[derive(Debug)]
 pub(super) struct DataFileRecord {
     name: String,
@@ -63,7 +63,7 @@ pub(super) struct DataFileRecord {
 
 #[derive(Debug, Default)]
 struct Progress {
-    /// The hash of the bytes that were read so far.
+    /// The hash of the bytes read so far.
     hash: Option<Sha256>,
     /// The length of a regular file when it was opened.
     length: u64,
@@ -109,7 +109,7 @@ impl DataFileRecord {
         }
     }
 
-    /// Hashes a whole file that its reader reads in another order, or in another form.
+    /// Hashes a whole file whose reader reads it in a different order or form.
     pub(super) fn hash_all(self: &Arc<Self>, file: &Path) -> io::Result<()> {
         if self.is_hashed() {
             let mut file = RecordedFile::new(fs::File::open(file)?, 0, Some(Arc::clone(self)));
@@ -118,12 +118,12 @@ impl DataFileRecord {
         Ok(())
     }
 
-    /// Notes that all rows were read.
+    /// Records that all rows were read.
     pub(super) fn end(&self, rows: u64) {
         self.progress().rows = Some(rows);
     }
 
-    /// Returns the record at the end of the run. `is_complete` is whether the run took all rows.
+    /// Returns the record at the end of the run. `is_complete` is `true` if the run took all rows.
     fn finish(&self, is_complete: bool) -> DataFile {
         let progress = self.progress();
         let rows = progress.rows.filter(|_| is_complete);
@@ -155,15 +155,15 @@ impl DataFiles {
             .push(Arc::clone(file));
     }
 
-    /// Returns the records at the end of the run. `is_complete` is whether the run took all rows.
+    /// Returns the records at the end of the run. `is_complete` is `true` if the run took all rows.
     pub(crate) fn finish(&self, is_complete: bool) -> Vec<DataFile> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         files.iter().map(|file| file.finish(is_complete)).collect()
     }
 }
 
-/// A reader whose bytes are recorded. The end of a file that has become shorter since it was opened is an error, since the
-/// rows that are missing would otherwise look like rows that never existed.
+/// A reader whose bytes are recorded. If the file became shorter after it was opened, reaching its end is an error,
+/// because the missing rows would otherwise go unnoticed.
 pub(super) struct RecordedFile<R> {
     reader: R,
     /// The length of the file when it was opened; 0 for a pipe or device.

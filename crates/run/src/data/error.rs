@@ -19,7 +19,7 @@ use crate::json::size::OBJECT;
 /// ```
 pub struct DataError(Box<Content>);
 
-/// Rows of a format, and the error after them.
+/// Rows of a format, and the error that follows them.
 pub(super) type Read<R> = (R, Option<DataError>);
 
 struct Content {
@@ -36,11 +36,11 @@ pub enum DataErrorKind {
     Unreadable,
     /// The file has no rows.
     Empty,
-    /// The file ends within a row, as after a program was killed.
+    /// The file ends within a row, for example because a program was killed.
     CutOff,
     /// A JSON file contains something other than an array.
     NotArray,
-    /// A row or file is beyond a limit.
+    /// A row or file exceeds a limit.
     TooLarge,
     /// A row or file is not what its format or this library expects.
     Invalid,
@@ -55,7 +55,7 @@ impl DataError {
         }))
     }
 
-    /// An error about a row, which the message names first.
+    /// Creates an error about a row, which begins the message.
     pub(super) fn at(at: &Origin, kind: DataErrorKind, message: impl fmt::Display) -> Self {
         Self(Box::new(Content {
             kind,
@@ -64,12 +64,12 @@ impl DataError {
         }))
     }
 
-    /// A row that is not what is expected.
+    /// Creates an error for a row that is not what is expected.
     pub(super) fn invalid(at: &Origin, message: impl fmt::Display) -> Self {
         Self::at(at, DataErrorKind::Invalid, format_args!(": {message}"))
     }
 
-    /// A file that is not what is expected.
+    /// Creates an error for a file that is not what is expected.
     pub(super) fn invalid_file(file: &Path, message: impl fmt::Display) -> Self {
         let message = format!("{}: {message}", file.display());
         Self::new(DataErrorKind::Invalid, message)
@@ -111,7 +111,7 @@ impl DataError {
         Self::at(at, DataErrorKind::TooLarge, format_args!(": {message}"))
     }
 
-    /// Invalid JSON at a byte of a line, from 1.
+    /// Creates an error for invalid JSON at a byte of a line, from 1.
     pub(super) fn syntax(at: &Origin, column: usize, reason: &str) -> Self {
         let kind = match reason.starts_with("EOF") {
             true => DataErrorKind::CutOff,
@@ -125,7 +125,7 @@ impl DataError {
         self.0.kind
     }
 
-    /// Returns the row, or the first line of it; `None` if the error is about the whole file.
+    /// Returns the location of the row, or of its first line; `None` if the error is about the whole file.
     pub fn origin(&self) -> Option<&Origin> {
         self.0.at.as_ref()
     }
@@ -157,7 +157,7 @@ dsrs_metrics_values::debug_as_display!(DataError);
 
 #[cfg(test)]
 impl DataError {
-    /// Returns the message without the names of the fields to map, which only a run knows.
+    /// Returns the message without the suggested mappings, because only a run knows the names of the fields.
     pub(super) fn without_advice(&self) -> String {
         let message = self.to_string();
         message

@@ -1,4 +1,4 @@
-//! The bytes of an open file, with the file name and the row limit that every format reader needs.
+//! The bytes of an open file, with the file name and row limit that every format reader needs.
 
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
@@ -11,13 +11,13 @@ use crate::json::size::MAX_VALUES;
 /// The default limit for one row, in bytes: 64 MiB. Set another one with
 /// [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
 ///
-/// A longer row nearly always means a missing line end or an unclosed quote, which would otherwise
-/// read the rest of the file into memory.
+/// A longer row is nearly always a missing line end or an unclosed quote, which would otherwise read the rest of the
+/// file into memory.
 pub const ROW_LIMIT: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How many bytes decide whether a file is compressed: a byte order mark and the longest of [`COMPRESSED`].
+/// How many bytes are needed to tell if a file is compressed: a byte order mark and the longest of [`COMPRESSED`].
 const START: usize = BYTE_ORDER_MARK.len() + 5;
 
 /// The first bytes of compressed files.
@@ -31,12 +31,12 @@ const COMPRESSED: [(&[u8], &str); 3] = [
 pub(super) struct Input {
     pub(super) file: Arc<Path>,
     pub(super) reader: Box<dyn BufRead + Send>,
-    /// The largest number of bytes in one row.
+    /// The maximum number of bytes in one row.
     pub(super) row_limit: usize,
 }
 
 impl Input {
-    /// Starts at the first byte after a byte order mark, if there is one.
+    /// Opens the input at the first byte after any byte order mark.
     pub(super) fn new(
         file: Arc<Path>,
         reader: Box<dyn BufRead + Send>,
@@ -66,12 +66,12 @@ impl Input {
         }
     }
 
-    /// The maximum number of JSON values in one row.
+    /// Returns the maximum number of JSON values in one row.
     pub(super) fn value_limit(&self) -> usize {
         value_limit(self.row_limit)
     }
 
-    /// The place of a line, counted from 1.
+    /// Returns the location of a line, counted from 1.
     pub(super) fn at(&self, line: u64) -> Origin {
         Origin {
             file: Arc::clone(&self.file),
@@ -84,13 +84,13 @@ impl Input {
     }
 }
 
-/// The maximum number of values in one row. It grows with the limit of bytes.
+/// Returns the maximum number of values in one row. It grows with the byte limit.
 pub(super) fn value_limit(row_limit: usize) -> usize {
     row_limit.max(ROW_LIMIT) / (ROW_LIMIT / MAX_VALUES)
 }
 
-/// A reader whose buffer has the first [`START`] bytes, or the whole input if it is shorter: a pipe may return fewer bytes
-/// at first.
+/// Returns a reader whose buffer has the first [`START`] bytes, or the whole input if it is shorter. A pipe may return
+/// fewer bytes at first.
 fn with_whole_start(mut reader: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
     if reader.fill_buf()?.len() >= START {
         return Ok(reader);

@@ -1,5 +1,4 @@
-//! One row of JSON text: from bytes to a [`Row`], with errors that name line and byte within the
-//! file.
+//! Parses one row of JSON text into a [`Row`], with errors that name line and byte within the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,10 +14,10 @@ use crate::json::numbers::{is_long_integer, is_underflow, numbers};
 use crate::json::size::is_too_large;
 use crate::json::unique_keys::{Shape, UniqueKeys};
 
-/// 2^64: from this value on, `serde_json` reads an integer as a float.
+/// 2^64. From here on, `serde_json` reads an integer as a float.
 const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;
 
-/// Where a row starts: its line, and the byte in the line, counted from 1.
+/// Where a row starts: its line, and the byte in that line, counted from 1.
 #[derive(Clone, Copy)]
 pub(super) struct Start<'a> {
     pub(super) at: &'a Origin,
@@ -46,7 +45,7 @@ pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Resul
     Ok(row)
 }
 
-/// Parses only the selected fields of a row; `None` if the row is not a common one, or may be invalid.
+/// Parses only the selected fields of a row; `None` if the row has an unusual shape or may be invalid.
 pub(super) fn parse_selected(
     bytes: &[u8],
     selection: &FieldSelection,
@@ -95,7 +94,7 @@ const LONE_SURROGATE: [&str; 2] = [
 const LONE_SURROGATE_REASON: &str = "lone surrogate: an escape from \\ud800 to \\udfff is half a character; write the whole pair, or \\ufffd";
 
 impl Start<'_> {
-    /// The position in the file of the byte at an offset into the row.
+    /// Returns the position in the file of the byte at this offset into the row.
     fn position_of(self, bytes: &[u8], offset: usize) -> (Origin, usize) {
         let before = &bytes[..offset];
         let lines = before.split(|byte| *byte == b'\n').count();
@@ -103,7 +102,7 @@ impl Start<'_> {
         self.position(lines, in_line.map_or(0, <[u8]>::len) + 1)
     }
 
-    /// The position in the file of a line and a byte of the row, each counted from 1.
+    /// Returns the position in the file of a line and byte of the row, both counted from 1.
     fn position(self, line: usize, byte: usize) -> (Origin, usize) {
         let lines_after = line.saturating_sub(1);
         let byte = match lines_after {
@@ -118,9 +117,8 @@ impl Start<'_> {
     }
 }
 
-/// Rejects numbers that `serde_json` does not read as they are written: integers that do not fit into 64 bits become
-/// floats, so two that differ only in their last digits would compare equal without notice, and numbers below the
-/// smallest float become 0.
+/// Rejects numbers that `serde_json` would change. Integers beyond 64 bits become floats, so two that differ only in
+/// their last digits would compare equal, and numbers below the smallest float become 0.
 fn check_numbers(text: &str, start: Start<'_>) -> Result<(), DataError> {
     for number in numbers(text) {
         if is_long_integer(number.text) {
@@ -134,7 +132,7 @@ fn check_numbers(text: &str, start: Start<'_>) -> Result<(), DataError> {
             ));
         }
         if is_underflow(number.text) {
-            // The reason and the place that `serde_json` returns for a number that is too large.
+            // The reason and location that `serde_json` gives for a number that is too large.
             let last = number.offset + number.text.len() - 1;
             let (at, column) = start.position_of(text.as_bytes(), last);
             return Err(DataError::syntax(&at, column, "number out of range"));
@@ -143,7 +141,7 @@ fn check_numbers(text: &str, start: Start<'_>) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Replaces an id that is a float by its text: `1.50` and `1e2` are ids, not numbers.
+/// Replaces an id that is a float with its text: `1.50` and `1e2` are ids, not numbers.
 fn keep_id_as_written(row: &mut Row, text: &str) {
     let Shape::Map(RowObject { id: Some(id), .. }) = row else {
         return;
@@ -156,7 +154,7 @@ fn keep_id_as_written(row: &mut Row, text: &str) {
     }
 }
 
-/// Only the text of rows with very large numbers or a float of 0 is scanned.
+/// Scans the text only if the row has a very large number or a float of 0.
 fn has_suspicious_number(row: &Row) -> bool {
     let any = |fields: &Fields| fields.iter().any(|(_, value)| is_suspicious(value));
     let row = match row {
@@ -174,8 +172,8 @@ fn has_suspicious_number(row: &Row) -> bool {
         || any(&row.attributes)
 }
 
-/// Returns `true` if the value contains a float that a 64-bit integer could have been rounded to (negative
-/// ones start at 2^63), or a float of 0.
+/// Returns `true` if the value contains a float that may be a rounded 64-bit integer (negative ones start at 2^63), or
+/// a float of 0.
 fn is_suspicious(value: &Value) -> bool {
     match value {
         Value::Number(number) if number.is_f64() => number
@@ -187,7 +185,7 @@ fn is_suspicious(value: &Value) -> bool {
     }
 }
 
-/// Visits a row in its common shape.
+/// Visits a row of the usual shape.
 struct SelectedRow<'s>(&'s FieldSelection);
 
 impl<'de> Visitor<'de> for SelectedRow<'_> {
@@ -228,7 +226,7 @@ impl<'de> Visitor<'de> for SelectedRow<'_> {
     }
 }
 
-/// Reads the fields with these names, or all.
+/// Reads the fields with these names, or all fields.
 struct SelectedFields<'s>(Option<&'s [&'static str]>);
 
 impl<'de> DeserializeSeed<'de> for SelectedFields<'_> {
@@ -263,7 +261,7 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
     }
 }
 
-/// Reads a key: one of these names, or any. Returns `None` for another one. The flag is whether it is a key of a row.
+/// Reads a key: one of these names, or any. Returns `None` for other keys. The flag is `true` for a key of a row.
 struct Key<'s>(Option<&'s [&'static str]>, bool);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
@@ -288,7 +286,7 @@ impl Visitor<'_> for Key<'_> {
                 "id" => return Ok(Some("id".into())),
                 "gold" => return Ok(Some("gold".into())),
                 "pred" => return Ok(Some("pred".into())),
-                // The row may be of a result file, or have a field twice.
+                // The row may be from a result file, or have a field twice.
                 _ if key == "scores" || key.starts_with("gold.") || key.starts_with("pred.") => {
                     return Err(E::custom("an unusual row"));
                 }

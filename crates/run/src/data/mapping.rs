@@ -1,4 +1,4 @@
-//! Mappings of fields for rows of another shape: `gold.answer=answers`.
+//! Mappings of fields, for rows of another shape: `gold.answer=answers`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,8 @@ use crate::contract::Side;
 
 /// A field that a metric reads, and the dotted path to its value in the row.
 ///
-/// A segment of the path is a key, or an index into a list. A key that contains dots is found if it
-/// is the whole path. If the row has no value at the path the field is absent, even if the row has
-/// a field of the same name.
+/// Each segment of the path is a key or an index into a list. A key that contains dots is found if it is the whole
+/// path. If the row has no value at the path, the field is absent, even if the row has a field with the same name.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;
@@ -49,7 +48,7 @@ impl Mapping {
         }
     }
 
-    /// The dotted path into the row.
+    /// Returns the dotted path into the row.
     pub fn path(&self) -> &str {
         &self.path
     }

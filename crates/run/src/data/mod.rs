@@ -1,10 +1,10 @@
-//! Reading pairs from JSONL, JSON, CSV and (feature `parquet`) Parquet files, one row at a time, in
-//! memory that does not grow with the file.
+//! Reads pairs from JSONL, JSON, CSV and (feature `parquet`) Parquet files, one row at a time. Memory use does not grow
+//! with the file.
 //!
-//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`), which return rows in batches (`batch.rs`): of JSON text (`text.rs`,
-//! `json.rs`), CSV and Parquet. Any thread decodes the rows of a batch (`row.rs`), only the fields that the run reads
-//! (`selection.rs`, `pairing.rs`). This module knows nothing about metrics: a metric checks whether a row has the fields it
-//! reads, and the harness checks that ids are unique.
+//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`), which return rows in batches (`batch.rs`) of JSON text
+//! (`text.rs`, `json.rs`), CSV or Parquet. Any thread can decode the rows of a batch (`row.rs`), and only the fields
+//! that the run reads (`selection.rs`, `pairing.rs`). This module knows nothing about metrics: a metric checks that a
+//! row has the fields it reads, and the harness checks that ids are unique.
 
 mod batch;
 #[cfg(feature = "csv")]

@@ -19,17 +19,17 @@ use crate::in_order::in_order;
 /// A row that is an object, with or without `gold` and `pred`.
 #[doc(hidden)]
 pub struct ObjectRow {
-    /// Its id, or else its number in the file.
+    /// Its id, or its number in the file if it has none.
     pub id: String,
     /// `true` if the row contains its id.
     pub has_id: bool,
     /// Where it is.
     pub at: Origin,
-    /// The keys of `scores`, in the order of the file.
+    /// The keys of `scores`, in file order.
     pub score_names: Vec<String>,
-    /// `true` if the values are cells of a format that has only strings.
+    /// `true` if the format has only strings as values.
     pub textual: bool,
-    /// `true` if the row is from a format with columns, in which a score has several columns.
+    /// `true` if the format has columns, so a score has several of them.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
@@ -66,7 +66,7 @@ impl ObjectRow {
         Self::new(row, at.clone(), at.line)
     }
 
-    /// Returns the row as a pair. `gold` and `pred` become attributes where they are not objects.
+    /// Returns the row as a pair. `gold` and `pred` become attributes if they are not objects.
     pub(crate) fn into_pair(mut self) -> Pair {
         self.row.keep_whole_sides();
         self.row.into_pair(&self.at, self.id, true)
@@ -75,27 +75,28 @@ impl ObjectRow {
 
 #[allow(dead_code, reason = "the command line uses them")]
 impl ObjectRow {
-    /// The value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
+    /// Returns the value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
     #[doc(hidden)]
     pub fn find(&self, path: &str) -> Option<&Value> {
         self.row.find(path)
     }
 
-    /// The hashes of the gold row and of the prediction, if the row has them or their hashes.
+    /// Returns the hashes of the gold row and the prediction, if the row has these or their hashes.
     #[doc(hidden)]
     pub fn hashes(&self) -> [Option<u64>; 2] {
         self.row.hashes()
     }
 
-    /// The keys of the row except `id`, `gold` and `pred`.
+    /// Returns the keys of the row except `id`, `gold` and `pred`.
     #[doc(hidden)]
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.row.attributes.keys()
     }
 }
 
-/// Reads the rows of a file on all threads, and calls `each` with them in order; the first error is the last call. Rows in lines for
-/// which `is_read` returns false are skipped. `of_line` makes a row of a line of JSON; if it returns `None`, `of_object` does.
+/// Reads the rows of a file on all threads, and calls `each` with them in order; the first error is the last call.
+/// Skips rows in lines for which `is_read` returns `false`. `of_line` makes a row from a line of JSON; if it returns
+/// `None`, `of_object` does.
 pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
@@ -130,11 +131,11 @@ pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
     )
 }
 
-/// Returns the strings in a column, or under a key of JSON rows, up to the first row that cannot be read.
+/// Returns the strings in a column, or under a key of JSON rows, up to the first unreadable row.
 pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) -> Vec<String> {
     let mut selection = FieldSelection::default();
     selection.add_path(name);
-    // No row has to be a pair, for which all columns would be decoded.
+    // A pair would need all columns, and no row has to be one.
     let mut pairing = Pairing::new(false, Vec::new(), true);
     pairing.select(selection.clone());
     let Ok(mut file) = open(file, format, Some(&Arc::new(pairing))) else {
@@ -186,7 +187,7 @@ pub struct ObjectRows {
 }
 
 impl ObjectRows {
-    /// Opens a file. Without a format, the extension decides; `-` is standard input.
+    /// Opens a file. Without a format, its extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         Ok(Self {

@@ -15,17 +15,16 @@ use dsrs_metrics_values::outcome_coupled::{
 /// A row of training data and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledExample {
-    /// The row. If it has `gold` or `pred`, its labels are attributes; otherwise all seven labels
-    /// are its prediction.
+    /// The row. If it has `gold` or `pred`, its labels are attributes; otherwise, all seven labels are its prediction.
     pub pair: Pair,
-    /// The labels; those that are missing in the row are computed.
+    /// The labels. Those missing in the row are computed.
     pub labels: OutcomeCoupledLabels,
 }
 
-/// Reads training data with outcome labels, one JSON object per line, all rows at once. Their `outcome_score` is computed by the
-/// default [`OutcomeCoupledScorer`]; for other weights, or one row at a time, use [`load_jsonl`].
+/// Reads training data with outcome labels, one JSON object per line, all rows at once. `outcome_score` is computed by
+/// the default [`OutcomeCoupledScorer`]. To use other weights, or to read one row at a time, use [`load_jsonl`].
 ///
-/// The file is read on a thread for blocking work if there is a tokio runtime.
+/// Inside a tokio runtime, the file is read on a thread for blocking work.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::load_jsonl_with_labels;
@@ -46,7 +45,7 @@ pub struct LabelledExample {
 /// ```
 ///
 /// # Errors
-/// As [`load_jsonl`], for the first invalid row.
+/// Returns the same errors as [`load_jsonl`], for the first invalid row.
 pub async fn load_jsonl_with_labels(
     file: impl AsRef<Path>,
 ) -> Result<Vec<LabelledExample>, DataError> {
@@ -66,16 +65,15 @@ pub async fn load_jsonl_with_labels(
 
 /// Reads training data with outcome labels, one JSON object per line, one row at a time.
 ///
-/// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and
-/// `params_valid`. `verification_delta` and `outcome_score` are computed; if a row contains them,
-/// they must agree with the other labels and with the scorer. A row with `gold` or `pred` is read
-/// as everywhere in this library. Any other row is split: the labels become its prediction, so that
-/// `dsrs_metrics::metrics::OutcomeCoupled` can score it, and all other fields except
-/// `id` become its gold row. `-` is standard input.
+/// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid`.
+/// `verification_delta` and `outcome_score` are computed; if a row contains them, they must agree with the other labels
+/// and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the labels become its
+/// prediction, for `dsrs_metrics::metrics::OutcomeCoupled` to score, and all other fields except `id` become its gold
+/// row. `-` is standard input.
 ///
 /// # Errors
-/// [`DataError`] if the file does not exist. The iterator ends with its first error, which names
-/// file and line; a file without rows is an error.
+/// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names file and
+/// line. A file without rows is an error.
 pub fn load_jsonl(
     file: impl AsRef<Path>,
     scorer: &OutcomeCoupledScorer,
@@ -133,7 +131,7 @@ impl std::fmt::Debug for LabelledExamples {
     }
 }
 
-/// The fields of a row that contain its labels.
+/// The fields of a row that hold its labels.
 struct LabelledRow<'a> {
     fields: &'a Fields,
     at: Origin,
@@ -197,13 +195,12 @@ impl LabelledRow<'_> {
     }
 }
 
-/// Splits a row without `gold` and `pred` into a prediction with the labels and a gold row with the
-/// other fields.
+/// Splits a row without `gold` and `pred`: the labels become the prediction and the other fields the gold row.
 fn split(mut pair: Pair, labels: &OutcomeCoupledLabels) -> Pair {
     if !pair.gold.data.is_empty() || !pair.pred.data.is_empty() {
         return pair;
     }
-    // Numbers and booleans can be serialized.
+    // Numbers and booleans can always be serialized.
     pair.pred = Prediction::from(Fields::from_serialize(labels).unwrap_or_default());
     let mut rest = std::mem::take(&mut pair.attributes);
     for label in pair.pred.keys() {

@@ -1,4 +1,4 @@
-//! Rows become pairs: mappings, ids, and decoding only the fields that are read.
+//! How rows become pairs: mappings, ids, and decoding only the fields that are read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,10 +14,10 @@ pub(crate) struct Pairing {
     /// `true` if several files are read.
     several: bool,
     mappings: Vec<Mapping>,
-    /// For each mapping, whether a row had a value at its path.
+    /// For each mapping, `true` if any row had a value at its path.
     used: Vec<AtomicBool>,
     selection: Option<FieldSelection>,
-    /// `true` if a row may be the gold row itself, and needs no prediction.
+    /// `true` if a row may be the gold row itself, without a prediction.
     are_examples: bool,
 }
 
@@ -32,7 +32,7 @@ impl Pairing {
         }
     }
 
-    /// Decodes only these fields, besides those that mappings read.
+    /// Decodes only these fields and those that mappings read.
     pub(super) fn select(&mut self, mut selection: FieldSelection) {
         selection.extend(&self.mappings);
         self.selection = Some(selection);
@@ -46,7 +46,7 @@ impl Pairing {
             .map(|(mapping, _)| mapping)
     }
 
-    /// The fields to decode, if not all are read.
+    /// Returns the fields to decode; `None` if all are read.
     pub(super) fn selection(&self) -> Option<&FieldSelection> {
         self.selection.as_ref()
     }
@@ -56,14 +56,14 @@ impl Pairing {
         !self.mappings.is_empty()
     }
 
-    /// Returns `true` if a row without gold row and prediction is an error that the selected fields do not show.
+    /// Returns `true` if a row needs a gold row or prediction, which the selected fields alone cannot show.
     #[cfg(feature = "parquet")]
     pub(super) fn needs_a_side(&self) -> bool {
         let has_required = self.required_paths().next().is_some();
         !self.are_examples && self.mappings.is_empty() && !has_required
     }
 
-    /// The paths of the required fields in a row of the file.
+    /// Returns the paths of the required fields in a row of the file.
     #[cfg(feature = "parquet")]
     pub(super) fn required_paths(&self) -> impl Iterator<Item = String> {
         let required = self.selection.iter().flat_map(FieldSelection::required);
@@ -76,7 +76,7 @@ impl Pairing {
         })
     }
 
-    /// Makes a pair of the row at this place, with this number among the rows of its file.
+    /// Makes a pair from the row at this location, with its number in the file.
     pub(super) fn pair_of(&self, row: Row, at: &Origin, number: u64) -> Result<Pair, DataError> {
         let mut row = into_object(row, at)?;
         if self.are_examples {

@@ -1,8 +1,9 @@
-//! Parquet: typed columns, which are decoded in record batches of Arrow.
+//! Parquet: typed columns, decoded in Arrow record batches.
 //!
-//! The columns are the same as in CSV: `id`, `gold.answer`, `pred.answer`, and attributes. `gold` and `pred` may also be structs.
-//! A value has the type of its column (`parquet/cell.rs`); a string stays a string. Only columns that the run reads are
-//! decoded. The sizes in the metadata decide how many rows are decoded at once, and a batch has a limit of bytes.
+//! The columns are the same as in CSV: `id`, `gold.answer`, `pred.answer`, and attributes. `gold` and `pred` may also
+//! be structs. A value has the type of its column (`parquet/cell.rs`); a string stays a string. Only columns that the
+//! run reads are decoded. The sizes in the metadata decide how many rows are decoded at once, and each batch has a byte
+//! limit.
 
 mod cell;
 
@@ -36,22 +37,22 @@ use super::selection::FieldSelection;
 use crate::contract::{Origin, Side, panic};
 use crate::messages::escape;
 
-/// The key in the metadata of a result file whose value is the list of its columns of JSON.
+/// The metadata key of a result file that lists its JSON columns.
 pub(crate) const JSON_COLUMNS: &str = "dsrs_metrics.json_columns";
 
-/// The key in the metadata of a result file whose value is the manifest of the run.
+/// The metadata key of a result file that holds the manifest of the run.
 pub(crate) const EMBEDDED_MANIFEST: &str = "dsrs_metrics.manifest";
 
-/// The maximum number of rows of a batch.
+/// The maximum number of rows in a batch.
 const BATCH_ROWS: u64 = 1024;
 
-/// The maximum number of bytes of the rows of a batch, by the sizes in the metadata of their group.
+/// The maximum number of bytes in a batch, according to the metadata of its row group.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// The maximum number of values of these rows.
+/// The maximum number of values in a batch.
 const BATCH_VALUES: u64 = 1 << 18;
 
-/// Returns the manifest in the metadata of a result file; `None` if there is none, or if the file cannot be read.
+/// Returns the manifest in the metadata of a result file; `None` if it has none or cannot be read.
 pub(crate) fn embedded_manifest(file: &Path) -> Option<String> {
     let file = std::fs::File::open(file).ok()?;
     let read = || ParquetMetaDataReader::new().parse_and_finish(&file);
@@ -68,7 +69,7 @@ fn entry<'m>(metadata: &'m ParquetMetaData, key: &str) -> Option<&'m str> {
         .as_deref()
 }
 
-/// Opens a row group after some of its rows: its number, the number of these rows, and the rows of a batch.
+/// Opens a row group, given its number, how many of its rows to skip, and the number of rows in a batch.
 type Open = Box<
     dyn Fn(usize, usize, usize, ProjectionMask) -> Result<ParquetRecordBatchReader, ParquetError>
         + Send,
@@ -103,7 +104,7 @@ pub(super) struct ColumnRows {
 }
 
 impl ParquetFile {
-    /// Reads the schema, and checks it and the sizes of the columns that are read.
+    /// Reads the schema, and checks it along with the sizes of the columns that are read.
     pub(super) fn new<R: ChunkReader + 'static>(
         file: Arc<Path>,
         reopen: impl Fn() -> io::Result<R> + Send + 'static,
@@ -127,7 +128,7 @@ impl ParquetFile {
         let schema = metadata.parquet_schema();
         let columns = schema.root_schema().get_fields().iter();
         let names: Vec<_> = columns.map(|column| column.name().to_owned()).collect();
-        // Some rows of a result file may have fields, and others another value.
+        // In a result file, some rows may have fields and others another value.
         let are_of_results = are_of_results(&names);
         if !are_of_results {
             check_sides(&names, &at)?;
@@ -165,7 +166,7 @@ impl ParquetFile {
         Ok(rows)
     }
 
-    /// Reads the next rows; `None` at the end of the file, and after an error.
+    /// Reads the next rows; `None` at the end of the file or after an error.
     pub(super) fn next(&mut self) -> Option<Read<ColumnRows>> {
         if self.has_ended {
             return None;
@@ -192,7 +193,8 @@ impl ParquetFile {
         Some((rows, error))
     }
 
-    /// Reads rows up to the first one whose other columns may be needed for an error. From that one on, all columns are read.
+    /// Reads rows up to the first one that may need its other columns for an error. From there on, all columns are
+    /// read.
     fn next_complete(&mut self) -> Result<Option<RecordBatch>, DataError> {
         while let Some(batch) = self.next_batch()? {
             let incomplete = self.first_incomplete(&batch);
@@ -240,7 +242,7 @@ impl ParquetFile {
         unless_invalid(&self.file, next, || Ok(reader.next().transpose()?))
     }
 
-    /// Returns the first row that lacks a required field, whose error may name the other fields.
+    /// Returns the first row that lacks a required field, because its error may name other fields.
     fn first_incomplete(&self, batch: &RecordBatch) -> Option<usize> {
         let pairing = self.pairing.as_ref().filter(|_| !self.has_all_columns)?;
         let required: Vec<_> = pairing
@@ -264,7 +266,7 @@ impl ParquetFile {
         })
     }
 
-    /// Checks the columns that are read by their metadata: the compression, and the mean size of a row.
+    /// Checks the metadata of the columns that are read: their compression and mean row size.
     fn check_columns(&self) -> Result<(), DataError> {
         let (limit, value_limit) = (self.byte_limit(), value_limit(self.row_limit) as u64);
         for group in self.metadata.row_groups() {
@@ -285,7 +287,7 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Checks the memory of the columns of a batch, which may be more than their metadata declares.
+    /// Checks the memory of a batch's columns, which may be more than their metadata declares.
     fn check_size(&self, batch: &RecordBatch) -> Result<(), DataError> {
         let limit = self.byte_limit();
         for (column, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
@@ -297,7 +299,7 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Writers make pages of about 1 MiB; one with the longest row must fit.
+    /// Writers make pages of about 1 MiB, and one with the longest row must fit.
     fn byte_limit(&self) -> u64 {
         self.row_limit.max(1 << 20).saturating_mul(4) as u64
     }
@@ -355,7 +357,7 @@ impl ColumnRows {
     }
 }
 
-/// Strings are read as views, which do not copy what a dictionary repeats.
+/// Reads strings as views, which do not copy what a dictionary repeats.
 fn with_views(
     metadata: &ArrowReaderMetadata,
     options: ArrowReaderOptions,
@@ -377,7 +379,7 @@ fn viewed(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(kind))
 }
 
-/// Calls the decoder, whose errors are errors of the file. It also panics on some invalid files.
+/// Calls the decoder and reports its errors as errors of the file. On some invalid files, it panics.
 fn unless_invalid<T>(
     file: &Path,
     row: u64,
@@ -396,7 +398,7 @@ fn invalid(file: &Path, row: u64, problem: &str) -> DataError {
     DataError::invalid_file(file, format_args!("row {row}: {problem}"))
 }
 
-/// Checks that no column or field of a struct occurs twice, since only one of them would be read.
+/// Checks that no column or struct field occurs twice, because only one of them would be read.
 fn check_names<'s>(group: &'s Type, path: &mut Vec<&'s str>, at: &Origin) -> Result<(), DataError> {
     let mut names = HashSet::new();
     for field in group.get_fields() {
@@ -412,8 +414,8 @@ fn check_names<'s>(group: &'s Type, path: &mut Vec<&'s str>, at: &Origin) -> Res
     Ok(())
 }
 
-/// The columns, and the fields of the structs `gold` and `pred`, that are read. Another value of a side is read as it is: an
-/// error may name it.
+/// Returns the columns to read, and the fields to read of the structs `gold` and `pred`. A side that is not a struct is
+/// read completely, because an error may name it.
 fn projection(
     schema: &SchemaDescriptor,
     names: &[String],
@@ -439,7 +441,7 @@ fn projection(
     ProjectionMask::leaves(schema, (0..schema.num_columns()).filter(is_read))
 }
 
-/// The column at a path, or the field of a struct.
+/// Returns the column at a path, or the field of a struct.
 fn column<'b>(batch: &'b RecordBatch, path: &str) -> Option<&'b ArrayRef> {
     batch.column_by_name(path).or_else(|| {
         let (first, rest) = path.split_once('.')?;
@@ -483,7 +485,7 @@ fn check_compression(file: &Path, column: &ColumnChunkMetaData) -> Result<(), Da
     ))
 }
 
-/// A negative size is an error of the decoder.
+/// Treats a negative size, an error of the decoder, as 0.
 fn size(size: i64) -> u64 {
     u64::try_from(size).unwrap_or(0)
 }

@@ -14,20 +14,19 @@ use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::Pair;
 
-/// Reads rows from files: their format, the mappings of fields, and the limit for one row.
+/// Reads rows from files, with your choice of format, field mappings and row limit.
 ///
-/// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become attributes of the pair. The
-/// id of a row without one is its number in the file, counted from 1 ([`Pair::is_positional`]). If
-/// several files are read, it starts with the file name and a colon.
+/// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become attributes of the pair. A row without an id
+/// gets its number in the file as its id, counted from 1 ([`Pair::is_positional`]). If several files are read, that id
+/// starts with the file name and a colon.
 ///
-/// A row of a result file that contains gold rows and predictions becomes the row that was scored: its attributes are those of
-/// that row, and latency, tokens and cost of the program are the [`run`](Pair::run) of the pair. Its scores are not read.
+/// A row of a result file with gold rows and predictions becomes the row that was scored. It has that row's attributes,
+/// and the program's latency, tokens and cost are the pair's [`run`](Pair::run). Scores are not read.
 ///
-/// CSV cells are strings. A metric reads each as the type of its parameter: a number as in JSON, a
-/// boolean as `true`, `True`, `TRUE`, `false`, `False` or `FALSE` (not as `1` or `0`), a list or an
-/// object as JSON. Of a result file, which has columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats`, the
-/// apostrophe before a string that a spreadsheet would evaluate is removed; other files are read as
-/// they are.
+/// CSV cells are strings. A metric reads each as the type of its parameter: a number as in JSON, a boolean as `true`,
+/// `True`, `TRUE`, `false`, `False` or `FALSE` (not as `1` or `0`), a list or an object as JSON. In a result file,
+/// which has columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats`, the apostrophe before a string that a
+/// spreadsheet would evaluate is removed. Other files are read unchanged.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;
@@ -70,35 +69,35 @@ impl Default for DataReader {
 }
 
 impl DataReader {
-    /// Returns a reader that takes the format from each file's extension and maps no fields.
+    /// Returns a reader that picks the format by each file's extension and maps no fields.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads every file in this format, whatever its extension.
+    /// Reads every file in this format, regardless of its extension.
     pub fn with_format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// Adds a mapping: a field whose value is read from another place in the row.
+    /// Adds a mapping, which reads a field's value from another place in the row.
     ///
-    /// Mappings read the row as it is in the file, whatever other mappings set.
+    /// Mappings read the row as it is in the file, regardless of what other mappings set.
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mappings.push(mapping);
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, besides those that mappings read. Rows that are invalid or lack a required
-    /// field have all of their fields.
+    /// Decodes only these fields of JSONL and Parquet rows, and those that mappings read. Rows that are invalid or lack
+    /// a required field are decoded completely.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         self.selection = Some(selection);
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, as the command `score` does. A field is a side, a name, and whether a row
-    /// needs it.
+    /// Decodes only these fields of JSONL and Parquet rows, like the command `score`. A field is a side, a name, and
+    /// `true` if a row needs it.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -112,20 +111,19 @@ impl DataReader {
         self.with_selection(selection)
     }
 
-    /// Sets the limit for one row, in bytes; [`ROW_LIMIT`] by default.
+    /// Sets the limit for one row, in bytes; the default is [`ROW_LIMIT`].
     pub fn with_row_limit(mut self, bytes: usize) -> Self {
         self.row_limit = bytes;
         self
     }
 
-    /// Returns the rows of the files in order. `-` is standard input, which is JSONL unless
-    /// [`with_format`](Self::with_format) sets another format. Each file is opened after the rows
-    /// of the previous one.
+    /// Returns the rows of the files in order. `-` is standard input, as JSONL unless you set another format with
+    /// [`with_format`](Self::with_format). Each file is opened once the rows of the previous one are read.
     ///
     /// The iterator ends after its first error. A file without rows is an error.
     ///
     /// # Errors
-    /// [`DataError`] if a file does not exist, is a directory or has an unknown extension.
+    /// Returns a [`DataError`] if a file does not exist, is a directory or has an unknown extension.
     pub fn read<F: AsRef<Path>>(
         &self,
         files: impl IntoIterator<Item = F>,
@@ -137,10 +135,10 @@ impl DataReader {
         Ok(self.pairs(files))
     }
 
-    /// As [`read`](Self::read), of files with names for messages.
+    /// Like [`read`](Self::read), for files with separate names for messages.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
     #[doc(hidden)]
     pub fn read_named<'f>(
         &self,
@@ -150,7 +148,7 @@ impl DataReader {
         Ok(self.pairs(files.into_iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// Returns the rows of any reader. `name` is used in errors and origins, like a file name.
+    /// Returns the rows of any reader. `name` stands in for the file name in errors and origins.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -178,8 +176,8 @@ impl DataReader {
         Pairs::new(files, pairing, self.row_limit)
     }
 
-    /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row without its id if
-    /// the row has neither `gold` nor `pred`.
+    /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row except its id if
+    /// it has neither `gold` nor `pred`.
     pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
         let pairing = Pairing::new(false, Vec::new(), true);
         Ok(Pairs::new(
@@ -196,9 +194,9 @@ pub struct Pairs {
     current: Option<RowFile>,
     pairing: Arc<Pairing>,
     row_limit: usize,
-    /// The records of the files that are open or were read.
+    /// The records of the files opened so far.
     records: DataFiles,
-    /// `true` if the content of the files is hashed.
+    /// `true` if file contents are hashed.
     is_hashed: bool,
     /// The rows of the current batch.
     decoded: std::vec::IntoIter<Result<Pair, DataError>>,
@@ -219,8 +217,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the mappings whose path no row has had so far: either a typing error, or an optional
-    /// field that is always absent.
+    /// Returns the mappings whose path no row has had so far. Such a path is a typo, or an optional field that is
+    /// always absent.
     pub fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
         self.pairing.unused_mappings()
     }
@@ -233,7 +231,7 @@ impl Pairs {
         self
     }
 
-    /// Hashes the content of the files. Call this before the first row is read.
+    /// Hashes the contents of the files. Call this before the first row is read.
     pub(crate) fn with_hashes(mut self) -> Self {
         self.is_hashed = true;
         self
@@ -244,7 +242,7 @@ impl Pairs {
         self.records.clone()
     }
 
-    /// Returns `true` if reading may block for long, as for a pipe.
+    /// Returns `true` if reading may block for a long time, as with a pipe.
     pub(crate) fn may_block(&self) -> bool {
         self.files.as_slice().iter().any(RowSource::may_block)
     }
@@ -253,7 +251,7 @@ impl Pairs {
         &self.pairing
     }
 
-    /// Returns the next rows, which are decoded by the caller. An error ends the rows.
+    /// Returns the next rows, for the caller to decode. An error ends the rows.
     pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         loop {
             if let Some(batch) = self.current.as_mut().and_then(RowFile::next_batch) {

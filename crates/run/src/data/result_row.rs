@@ -1,4 +1,4 @@
-//! Rows of result files, which are scored again: the results are removed from the row.
+//! Rows of result files that are scored again: removes the results from the row.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::json::unique_keys::Shape;
 /// The prefix of columns of attributes.
 pub(crate) const ATTRIBUTES: &str = "attributes.";
 
-/// The suffix of the column with the outcomes of a metric.
+/// The suffix of the column with a metric's outcomes.
 pub(crate) const OUTCOME: &str = ".outcome";
 
-/// The suffix of the column with the costs of a metric.
+/// The suffix of the column with a metric's costs.
 const COST: &str = ".cost_msats";
 
-/// What the program of a row used.
+/// The keys of the latency, tokens and cost of a row's program.
 const USAGE: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
 
 /// The hash of the gold row.
@@ -30,17 +30,17 @@ pub(crate) const GOLD_HASH: &str = "gold_hash";
 /// The hash of the prediction.
 pub(crate) const PRED_HASH: &str = "pred_hash";
 
-/// `true` if the id of a row is its position.
+/// `true` if a row's id is its position.
 pub(crate) const POSITIONAL: &str = "positional";
 
-/// The outcome of a row without prediction.
+/// The outcome of a row without a prediction.
 pub(super) const PROGRAM_FAILED: &str = "program_failed";
 
 /// The results that a run added to a row.
 pub(super) struct Added {
     /// Latency, tokens and cost of the program, if it returned them.
     pub(super) run: Option<Box<ProgramRun>>,
-    /// All keys or columns of the file but id, gold row and prediction, which mappings can read.
+    /// All keys or columns of the file except id, gold row and prediction; mappings can read them.
     pub(super) fields: Fields,
 }
 
@@ -51,7 +51,7 @@ impl Added {
     }
 }
 
-/// The name of the column with the costs of a metric, if its outcomes are in the column of this name.
+/// Returns the name of a metric's cost column, if the given column has its outcomes.
 pub(super) fn costs_of(column: &str) -> Option<String> {
     let metric = column
         .strip_suffix(OUTCOME)
@@ -59,20 +59,21 @@ pub(super) fn costs_of(column: &str) -> Option<String> {
     Some(format!("{metric}{COST}"))
 }
 
-/// Returns `true` if a column contains what a run added to a row for all metrics together, or all attributes.
+/// Returns `true` if a column has what a run added to a row for all metrics together, or all attributes.
 #[cfg(feature = "csv")]
 pub(super) fn is_of_run(column: &str) -> bool {
     USAGE.contains(&column) || matches!(column, "repeats" | "attributes" | POSITIONAL)
 }
 
 impl RowObject {
-    /// Returns `true` if the row is from a result file: it has an outcome of each of its metrics, or no metric and only keys of a
-    /// result file.
+    /// Returns `true` if the row is from a result file: it has an outcome for each of its metrics, or no metrics and
+    /// only keys of a result file.
     pub(super) fn is_result(&self) -> bool {
         self.outcomes().next().is_some() || !self.is_flat && self.has_no_metric()
     }
 
-    /// Returns `true` if `scores` is empty, and all other keys are those of a result file. Rows of other programs may have no scores.
+    /// Returns `true` if `scores` is empty and all other keys are those of a result file. Rows of other programs may
+    /// have no scores.
     fn has_no_metric(&self) -> bool {
         let is_key = |key: &str| {
             USAGE.contains(&key)
@@ -91,9 +92,9 @@ impl RowObject {
         scores.is_some_and(Map::is_empty) && self.attributes.keys().all(is_key)
     }
 
-    /// The outcome of each metric. A row that is not from a result file has no outcomes.
+    /// Returns the outcome of each metric; none if the row is not from a result file.
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
-        // The value of a row without a score is not in a Parquet row.
+        // In a Parquet row, a missing score has no value.
         let is_column =
             |name: &str| costs_of(name).is_some_and(|costs| self.attributes.contains_key(&costs));
         let columns = self
@@ -114,11 +115,12 @@ impl RowObject {
         columns.map(|(_, value)| value).chain(of_scores)
     }
 
-    /// Removes and returns the results that a run added: scores, repeats, manifest and backtraces. The attributes become those of the scored row.
-    /// Other rows remain as they are. `is_mapped` is whether mappings may read all fields from the scores.
+    /// Removes and returns the results that a run added: scores, repeats, manifest and backtraces. The attributes
+    /// become those of the scored row. Other rows stay unchanged. `is_mapped` is `true` if mappings may read all fields
+    /// from the scores.
     ///
     /// # Errors
-    /// [`DataError`] if the row does not have the one prediction that can be scored.
+    /// Returns a [`DataError`] if the row does not have exactly one prediction to score.
     pub(super) fn take_results(
         &mut self,
         at: &Origin,
@@ -169,7 +171,7 @@ impl RowObject {
 /// Returns the attributes in the columns of a result file, in their order, without empty cells.
 pub(crate) fn attribute_columns(columns: &Fields) -> Fields {
     let is_textual = columns.textual;
-    // Attributes with too many names for columns are one column of JSON objects.
+    // If attributes have too many names for columns, they are one column of JSON objects.
     let mut attributes: Fields = if let Value::Object(packed) = cell(columns, "attributes") {
         packed.into_iter().collect()
     } else {
@@ -186,7 +188,7 @@ pub(crate) fn attribute_columns(columns: &Fields) -> Fields {
     attributes
 }
 
-/// The value of a key, which a format of strings contains as JSON.
+/// Returns the value of a key, which a string-only format stores as JSON.
 fn cell(fields: &Fields, key: &str) -> Value {
     match fields.get(key) {
         Some(Value::String(text)) if fields.textual => {
@@ -196,7 +198,7 @@ fn cell(fields: &Fields, key: &str) -> Value {
     }
 }
 
-/// A program that ran several times on a row may have returned different predictions.
+/// Returns `true` if the repeats of a row have different predictions.
 fn has_several_predictions(repeats: &Value) -> bool {
     let repeats = repeats.as_array().map(Vec::as_slice).unwrap_or_default();
     repeats
@@ -220,7 +222,7 @@ fn program_run(fields: &Fields) -> Option<ProgramRun> {
     (run.latency.is_some() || run.usage.is_some()).then_some(run)
 }
 
-/// Returns the hash of a gold row or a prediction; `None` if it has no value.
+/// Returns the hash of a gold row or prediction; `None` if it has no value.
 pub(crate) fn row_hash(row: &Value) -> Option<u64> {
     let mut hash = XxHash3_128::new();
     let mut is_empty = true;
@@ -248,14 +250,14 @@ pub(crate) fn row_hash(row: &Value) -> Option<u64> {
     (!is_empty).then(|| hash.finish_128() as u64)
 }
 
-/// Reads a hash of a row in a file.
+/// Parses a hash from a row of a file.
 pub(crate) fn parse_hash(text: &str) -> Option<u64> {
     u64::from_str_radix(text, 16)
         .ok()
         .filter(|_| text.len() == 16)
 }
 
-/// Returns a value as a cell of CSV has it; empty for `null`. A cell that has a list or an object, as JSON or Python writes it, is
+/// Returns a value as a CSV cell has it; empty for `null`. A cell with a list or object in JSON or Python notation is
 /// that value.
 fn text(value: &Value) -> String {
     match value {

@@ -26,17 +26,17 @@ pub(super) struct RowObject {
     pub(super) gold: Option<Shape<Fields>>,
     pub(super) pred: Option<Shape<Fields>>,
     pub(super) attributes: Fields,
-    /// The keys of `scores` in the order of the file, which an object of `serde_json` does not keep.
+    /// The keys of `scores` in file order, which an object of `serde_json` does not keep.
     pub(super) score_names: Vec<String>,
-    /// `true` if the row is from a format with columns, where `gold.answer` is a field of `gold`.
+    /// `true` if the format has columns, where `gold.answer` is a field of `gold`.
     pub(super) is_flat: bool,
-    /// The results that a run added to the row of a result file.
+    /// The results that a run added, if the row is from a result file.
     pub(super) added: Option<Box<Added>>,
-    /// `true` if the id is that of a result row which had none.
+    /// `true` if the id is the position of a result row that had none.
     pub(super) is_positional: bool,
 }
 
-/// What the cells of a column are.
+/// What a column's cells are.
 #[cfg(feature = "csv")]
 pub(super) enum Column {
     Id,
@@ -48,7 +48,7 @@ pub(super) enum Column {
 
 #[cfg(feature = "csv")]
 impl Column {
-    /// `has_sides` is `true` if a column `gold` is the whole gold row. Names of the selection are not copied.
+    /// `has_sides` is `true` if a column `gold` is the whole gold row. Names in the selection are not copied.
     pub(super) fn new(name: &str, has_sides: bool, selection: Option<&FieldSelection>) -> Self {
         let known = |names: Option<&[&'static str]>, name: &str| {
             let known = names.and_then(|names| names.iter().find(|it| **it == name));
@@ -72,8 +72,8 @@ impl Column {
     }
 }
 
-/// Checks that no side is both an object and keys or columns of its fields, as `gold` and `gold.answer` are: one of them
-/// would be ignored.
+/// Checks that no side is both an object and separate fields, as in `gold` and `gold.answer`: one of them would be
+/// ignored.
 #[cfg(feature = "csv")]
 pub(super) fn check_sides(names: &[String], at: &Origin) -> Result<(), DataError> {
     [Side::Gold, Side::Pred].into_iter().try_for_each(|side| {
@@ -84,7 +84,7 @@ pub(super) fn check_sides(names: &[String], at: &Origin) -> Result<(), DataError
     })
 }
 
-/// Checks that no key is one of a field of this side.
+/// Checks that no key is a field of this side.
 fn check_fields<'n>(
     side: Side,
     mut names: impl Iterator<Item = &'n str>,
@@ -106,7 +106,7 @@ fn check_fields<'n>(
     }
 }
 
-/// Returns the object of a row.
+/// Returns the row's object.
 pub(super) fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError> {
     match row {
         Row::Map(object) => Ok(object),
@@ -187,7 +187,7 @@ impl RowObject {
         )
     }
 
-    /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
+    /// Validates a row of a devset: an object with `gold`, or one with neither `gold` nor `pred` that is the gold row
     /// itself.
     pub(super) fn validate_example(&mut self, at: &Origin) -> Result<(), DataError> {
         if self.gold.is_none() && self.pred.is_none() {
@@ -196,7 +196,7 @@ impl RowObject {
         self.validate(at, |_| false)
     }
 
-    /// `may_be_any_value` returns whether a side may be something other than an object of fields.
+    /// `may_be_any_value` returns `true` for a side that may be something other than an object of fields.
     fn validate(
         &self,
         at: &Origin,
@@ -224,12 +224,12 @@ impl RowObject {
         Ok(())
     }
 
-    /// Validates only that no side has its fields twice.
+    /// Checks only that no side has its fields twice.
     pub(super) fn validate_object(&self, at: &Origin) -> Result<(), DataError> {
         self.validate(at, |_| true)
     }
 
-    /// The value at a dotted path.
+    /// Returns the value at a dotted path.
     pub(super) fn find(&self, path: &str) -> Option<&Value> {
         if let Some(value) = path::find(path, |name| self.attributes.get(name)) {
             return Some(value);
@@ -262,7 +262,7 @@ impl RowObject {
         })
     }
 
-    /// Returns the hashes of the gold row and of the prediction, if the row has them or their hashes.
+    /// Returns the hashes of the gold row and the prediction, if the row has these or their hashes.
     pub(super) fn hashes(&self) -> [Option<u64>; 2] {
         [(GOLD_HASH, &self.gold), (PRED_HASH, &self.pred)].map(|(key, side)| {
             let written = self.attributes.get(key).and_then(Value::as_str);
@@ -276,7 +276,7 @@ impl RowObject {
         })
     }
 
-    /// Makes `gold` and `pred` attributes where they are not objects.
+    /// Turns `gold` and `pred` into attributes if they are not objects.
     pub(super) fn keep_whole_sides(&mut self) {
         let is_whole = |side: &mut Shape<Fields>| matches!(side, Shape::Other(_));
         for (name, side) in [("gold", &mut self.gold), ("pred", &mut self.pred)] {
@@ -286,7 +286,7 @@ impl RowObject {
         }
     }
 
-    /// Sets the fields and ids that the mappings name. Mappings read the row as it is in the file. `used` is called with
+    /// Sets the fields and ids that the mappings name. Mappings read the row as it is in the file. Calls `used` with
     /// the position of each mapping whose path the row has.
     pub(super) fn map(&mut self, mappings: &[Mapping], used: impl Fn(usize)) {
         let value = |mapping: &Mapping| {
@@ -308,7 +308,7 @@ impl RowObject {
         }
     }
 
-    /// Returns the pair. The id of the row is not read.
+    /// Returns the pair. The row's own id is not read.
     pub(super) fn into_pair(self, origin: &Origin, id: String, is_positional: bool) -> Pair {
         let is_textual = self.attributes.textual;
         let fields = |side: Option<Shape<Fields>>| {
@@ -331,7 +331,7 @@ impl RowObject {
     }
 }
 
-/// The fields of a side, which replace any other value. There are always some.
+/// Returns the fields of a side, replacing any other value.
 fn fields_mut(side: &mut Option<Shape<Fields>>) -> Option<&mut Fields> {
     if !matches!(side, Some(Shape::Map(_))) {
         *side = Some(Shape::Map(Fields::default()));
@@ -357,8 +357,8 @@ fn shape(value: Value) -> Shape<Fields> {
     }
 }
 
-/// Sets a field of a side. Without a value the field is removed, since a field of the same name in the row has another
-/// meaning.
+/// Sets a field of a side. If there is no value, removes the field, because one with the same name in the row has
+/// another meaning.
 fn set(side: &mut Option<Shape<Fields>>, name: &str, value: Option<Value>, is_string: bool) {
     let Some(fields) = fields_mut(side) else {
         return;
@@ -375,7 +375,7 @@ fn set(side: &mut Option<Shape<Fields>>, name: &str, value: Option<Value>, is_st
 
 pub(super) fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
     let found = match id {
-        // CSV has no empty id, so it could not be written.
+        // CSV has no empty ids, so this one could not be written.
         Value::String(id) if id.is_empty() => "an empty string".to_owned(),
         Value::String(id) => return Ok(id),
         Value::Number(id) => return Ok(id.to_string()),

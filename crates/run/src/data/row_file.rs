@@ -1,4 +1,4 @@
-//! Opening a file of rows, and reading it in its format.
+//! Opens a file of rows and reads it in its format.
 
 #[cfg(feature = "parquet")]
 use std::io::Read as _;
@@ -18,17 +18,17 @@ use super::pairing::Pairing;
 use super::parquet::ParquetFile;
 use super::text::{JsonArray, JsonLines};
 
-/// A Parquet file on a stream may be as long as this number of the longest rows.
+/// A Parquet file on a stream may be as long as this many of the longest rows.
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
-/// A file, and the name that messages and outputs show: the name of the file that was converted to this one.
+/// A file, and its name in messages and outputs. For a converted file, that is the name of the original.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct NamedFile<'a> {
     /// The file that is read.
     pub path: &'a Path,
-    /// The name.
+    /// The name to show.
     pub name: &'a Path,
 }
 
@@ -62,10 +62,10 @@ enum Content {
 )]
 pub(super) struct Reading<'p> {
     pub(super) row_limit: usize,
-    /// `true` if an apostrophe before a formula in a CSV file is an escape, since the file is derived from a result file. In
-    /// a result file it always is.
+    /// `true` if an apostrophe before a formula in a CSV file is an escape, because the file is derived from a result
+    /// file. In a result file it always is.
     pub(super) has_escapes: bool,
-    /// Selects the columns that are decoded; without it, all are.
+    /// Selects the columns to decode; `None` decodes all.
     pub(super) pairing: Option<&'p Arc<Pairing>>,
     /// `true` if the record of the file has its hash.
     pub(super) is_hashed: bool,
@@ -113,7 +113,7 @@ impl RowSource {
         })
     }
 
-    /// Returns `true` if reading may block for long.
+    /// Returns `true` if reading may block for a long time.
     pub(super) fn may_block(&self) -> bool {
         match &self.content {
             Content::File(path) => !fs::metadata(path).is_ok_and(|it| it.is_file()),
@@ -135,7 +135,7 @@ impl RowSource {
     }
 
     pub(super) fn open(self, reading: &Reading<'_>) -> Result<RowFile, DataError> {
-        // A row of a stream does not wait for the next one.
+        // In a stream, a row does not wait for the next one.
         let is_stream = self.may_block();
         let name: Arc<Path> = self.name.into();
         let record = Arc::new(DataFileRecord::new(&name, reading.is_hashed));
@@ -199,7 +199,7 @@ fn all<R: 'static>(
     Box::new(iter::from_fn(next).map(move |(rows, error)| (rows_of(rows), error)))
 }
 
-/// Reads a whole stream, which has a limit.
+/// Reads a whole stream, up to a limit.
 #[cfg(feature = "parquet")]
 fn whole(reader: impl io::Read, name: &Path, row_limit: usize) -> Result<Vec<u8>, DataError> {
     let limit = (row_limit.max(1 << 20) as u64).saturating_mul(STREAM_ROWS);
@@ -236,7 +236,7 @@ impl Content {
                 let length = file.metadata()?.len();
                 let is_converted = path != name;
                 if is_converted {
-                    // The record is of the file that this one was converted from.
+                    // The record describes the original of a converted file.
                     record.hash_all(name)?;
                 }
                 (Box::new(file), length, recorded.filter(|_| !is_converted))
@@ -298,7 +298,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The extensions of this build's formats, for messages.
+    /// The extensions of the formats in this build, for messages.
     #[doc(hidden)]
     pub const EXTENSIONS: &'static str = match (cfg!(feature = "csv"), cfg!(feature = "parquet")) {
         (_, true) => ".jsonl, .json, .csv or .parquet",
@@ -306,7 +306,7 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
-    /// The compression that a file's extension names.
+    /// Returns the compression that a file's extension names.
     fn compression_of(file: &Path) -> Option<&'static str> {
         let extension = file.extension()?.to_str()?.to_ascii_lowercase();
         [".gz", ".zst", ".xz", ".bz2", ".zip"]

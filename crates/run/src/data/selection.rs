@@ -17,7 +17,8 @@ pub(crate) struct FieldSelection {
     attributes: Vec<&'static str>,
     all_attributes: bool,
     all_sides: bool,
-    /// The fields without which a row is decoded as a whole, since an error or a suggestion may name its other fields.
+    /// The fields that a row must have. A row without one is decoded completely, because an error or suggestion may
+    /// name its other fields.
     required: Vec<(Side, String)>,
 }
 
@@ -59,7 +60,7 @@ impl FieldSelection {
         [of_side("gold", &self.gold), of_side("pred", &self.pred)].concat()
     }
 
-    /// The fields of a side; `None` if all are read.
+    /// Returns the fields of a side; `None` if all are read.
     pub(super) fn names(&self, side: Side) -> Option<&[&'static str]> {
         let names = match side {
             Side::Gold => &self.gold,
@@ -68,7 +69,7 @@ impl FieldSelection {
         (!self.all_sides).then_some(&**names)
     }
 
-    /// The attributes; `None` if all are read.
+    /// Returns the attributes; `None` if all are read.
     pub(super) fn attribute_names(&self) -> Option<&[&'static str]> {
         (!self.all_attributes).then_some(&*self.attributes)
     }
@@ -80,7 +81,7 @@ impl FieldSelection {
         }
     }
 
-    /// Returns `true` if the row, after the mappings, has a value in every required field.
+    /// Returns `true` if, after the mappings, the row has a value in every required field.
     pub(super) fn has_required(&self, row: &Pair) -> bool {
         self.required.iter().all(|(side, name)| {
             let value = match side {
@@ -91,14 +92,14 @@ impl FieldSelection {
         })
     }
 
-    /// The fields without which a row is decoded as a whole.
+    /// Returns the fields without which a row is decoded completely.
     #[cfg(feature = "parquet")]
     pub(super) fn required(&self) -> impl Iterator<Item = (Side, &str)> {
         self.required.iter().map(|(side, name)| (*side, &**name))
     }
 
-    /// Returns which columns of a file are read: those of the selected fields, and of a result file those that show which
-    /// rows have results and can be scored again.
+    /// Returns the columns to read: those of the selected fields, and in a result file also those that show which rows
+    /// have results and can be scored again.
     #[cfg(feature = "csv")]
     pub(super) fn reads_columns(&self, names: &[String], are_of_results: bool) -> Vec<bool> {
         let is_result = |name: &str| {
@@ -151,7 +152,7 @@ impl<'m> Extend<&'m Mapping> for FieldSelection {
     fn extend<I: IntoIterator<Item = &'m Mapping>>(&mut self, mappings: I) {
         for mapping in mappings {
             self.add_path(mapping.path());
-            // Without a value at the path, the field of the same name is removed.
+            // Without a value at the path, the field with the same name is removed.
             if let Target::Field(side, name) = mapping.target() {
                 add(self.side_mut(*side), name);
             }
@@ -159,7 +160,7 @@ impl<'m> Extend<&'m Mapping> for FieldSelection {
     }
 }
 
-/// Names are interned: they are few, and every row has them.
+/// Names are interned, because they are few and every row has them.
 fn add(names: &mut Vec<&'static str>, name: &str) {
     if !names.contains(&name) {
         names.push(intern(name));

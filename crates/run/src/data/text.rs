@@ -1,6 +1,6 @@
 //! Rows of JSON text: the lines of a JSONL file, and the elements of the array of a JSON file.
 //!
-//! The first and last byte of each row are found in order; rows are parsed later, on any thread. Lines of white space are
+//! The first and last byte of each row are found in order; rows are parsed later, on any thread. Blank lines are
 //! skipped; `\n` and `\r\n` both end a line.
 
 use std::io::{self, BufRead};
@@ -15,10 +15,11 @@ use super::row::Row;
 use super::selection::FieldSelection;
 use crate::contract::Origin;
 
-/// The maximum number of bytes that are read at once. Freeing 64 KiB or more lets the allocator of glibc consolidate all of its memory.
+/// The maximum number of bytes read at once. Freeing 64 KiB or more makes glibc's allocator consolidate all of its
+/// memory.
 const READ: usize = 1 << 15;
 
-/// The maximum number of elements of an array that are read at once.
+/// The maximum number of array elements read at once.
 const ELEMENTS: usize = 64;
 
 /// Rows of JSON text.
@@ -31,7 +32,7 @@ pub(super) struct TextRows {
     value_limit: usize,
 }
 
-/// The bytes of a row, and its line and its first byte in the line, counted from 1.
+/// The bytes of a row, with its line and its first byte in that line, counted from 1.
 struct Place {
     bytes: Range<usize>,
     line: u64,
@@ -57,7 +58,7 @@ impl TextRows {
         self.rows[row].line
     }
 
-    /// The text of a row, if it is valid UTF-8 and not longer than a row may be.
+    /// Returns the text of a row, if it is valid UTF-8 and not longer than a row may be.
     pub(super) fn text(&self, row: usize) -> Option<&str> {
         let bytes = &self.bytes[self.rows[row].bytes.clone()];
         str::from_utf8(bytes)
@@ -95,7 +96,7 @@ impl TextRows {
     }
 }
 
-/// A value that does not end in its line is often one that was written over several lines.
+/// Adds advice, because a value that does not end on its line is often one written across several lines.
 fn with_advice(error: DataError, line: &[u8]) -> DataError {
     if error.kind() != DataErrorKind::CutOff {
         return error;
@@ -180,7 +181,7 @@ impl JsonLines {
     }
 }
 
-/// Returns `true` if a line, with its end, is longer than a row with `\r\n` may be.
+/// Returns `true` if a line with its end is longer than a row with `\r\n` may be.
 fn is_cut(line: &[u8], row_limit: usize) -> bool {
     let limit = row_limit.saturating_add(1 + usize::from(line.ends_with(b"\n")));
     line.len() > limit
@@ -189,12 +190,12 @@ fn is_cut(line: &[u8], row_limit: usize) -> bool {
 /// The rows of a JSON file.
 pub(super) struct JsonArray {
     input: Input,
-    /// The position of the next byte, each counted from 1.
+    /// The position of the next byte, with line and byte counted from 1.
     line: u64,
     column: usize,
     has_started: bool,
     has_ended: bool,
-    /// The maximum number of rows that are read at once.
+    /// The maximum number of rows read at once.
     at_once: usize,
 }
 
@@ -210,7 +211,7 @@ impl JsonArray {
         }
     }
 
-    /// Reads the next rows; `None` at the end of the array, and after an error.
+    /// Reads the next rows; `None` at the end of the array or after an error.
     pub(super) fn next(&mut self) -> Option<Read<TextRows>> {
         if self.has_ended {
             return None;
@@ -254,7 +255,7 @@ impl JsonArray {
         }
     }
 
-    /// Skips white space and returns the byte after it, which is not consumed.
+    /// Skips white space and returns the byte after it without consuming it.
     fn peek_token(&mut self) -> Result<Option<u8>, DataError> {
         loop {
             match self.peek()? {
@@ -268,7 +269,7 @@ impl JsonArray {
         DataError::syntax(&self.input.at(self.line), self.column, reason)
     }
 
-    /// Moves to the first byte of the next element; `false` at the end of the array.
+    /// Moves to the first byte of the next element; returns `false` at the end of the array.
     fn find_element(&mut self) -> Result<bool, DataError> {
         let unclosed = "unclosed array of rows; expected `]`";
         let is_first = !self.has_started;
@@ -346,8 +347,7 @@ impl JsonArray {
     }
 }
 
-/// Finds the end of an element: its closing bracket, or the comma or bracket after a value without
-/// brackets.
+/// Finds the end of an element: its closing bracket, or for a value without brackets, the comma or bracket after it.
 #[derive(Default)]
 struct Extent {
     depth: usize,

@@ -1,8 +1,8 @@
-//! The baseline of an eval: the outcomes of an earlier run, as a file that is committed.
+//! The baseline of an eval: the outcomes of an earlier run, in a file that you commit.
 //!
-//! The first line has the name of the eval, the manifest of the run, and the number and the hash of the other lines. Each of
-//! these has a row: its id, a hash of its gold row, and the result of each metric, so that a change of one row is one line of
-//! a diff. Gold row and prediction are part of it only if the eval asks for them.
+//! The first line has the name of the eval, the manifest of the run, and the number and hash of the other lines. Each
+//! of those is a row: its id, a hash of its gold row, and the result of each metric, so a changed row is one changed
+//! line in a diff. Gold row and prediction are included only if the eval asks for them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,10 +21,10 @@ use crate::messages::escape;
 use crate::named_files::read_regular;
 use crate::results::Results;
 
-/// The version of the format. Version 1 had hashes of gold rows as JSON.
+/// The version of the format. Version 1 hashed gold rows as JSON.
 const VERSION: u32 = 2;
 
-/// The largest baseline that is read, in bytes.
+/// The maximum size of a baseline that is read, in bytes.
 const MAX_LENGTH: u64 = 256 << 20;
 
 const RESTORE: &str = "restore it, such as with `git checkout`, or remove it and accept a new one";
@@ -40,7 +40,7 @@ struct Header<R = RunManifest> {
     run: R,
 }
 
-/// A line of a row.
+/// The line of a row.
 #[derive(Serialize)]
 struct Line<'a> {
     id: &'a str,
@@ -52,7 +52,7 @@ struct Line<'a> {
     pred: Option<Value>,
 }
 
-/// The result of one metric on a row, without explanations and costs.
+/// One row's result for a metric, without explanations and costs.
 #[derive(Serialize)]
 struct Score {
     outcome: ResultOutcome,
@@ -163,7 +163,7 @@ impl Baseline {
         let mut rows = String::new();
         for row in results.rows() {
             let line = serde_json::to_string(&Line::of(row, has_rows))?;
-            // A `String` can always be written to.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(rows, "{line}");
         }
         let run = results.manifest().map(|manifest| {
@@ -179,12 +179,12 @@ impl Baseline {
             xxh3: hash(rows.lines()),
             run,
         };
-        // Sorted, since the order of keys depends on features too.
+        // Sorted, because the order of keys also depends on features.
         let header = sorted(&serde_json::to_value(&header)?);
         Ok(format!("{header}\n{rows}"))
     }
 
-    /// Returns the ids of the rows whose gold row is another one than in these results.
+    /// Returns the ids of the rows whose gold row differs from the one in these results.
     pub(super) fn changed_gold<'a>(&self, results: &'a Results) -> Vec<&'a str> {
         let is_changed = |row: &&ResultRow| {
             let old = self.results.row(&row.id);
@@ -198,7 +198,7 @@ impl Baseline {
             .collect()
     }
 
-    /// Returns `true` if the outcomes of all rows, and what was measured, are the same as in this content.
+    /// Returns `true` if this content and the file have the same lines.
     pub(super) fn is_same(&self, content: &str) -> bool {
         hash(content.lines()) == self.hash
     }
@@ -237,7 +237,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The hash of lines, which does not depend on how they end.
+/// Returns the hash of lines, regardless of how they end.
 fn hash<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut hash = XxHash3_128::new();
     for line in lines {

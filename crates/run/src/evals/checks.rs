@@ -1,4 +1,4 @@
-//! What must hold of an eval before its gates are decided, with what to write in the attribute.
+//! What must be true of an eval before its gates are decided, and what to write in the attribute.
 
 use super::condition::{Bound, End, Kind};
 use super::eval::{Gate, Settings};
@@ -7,7 +7,7 @@ use crate::contract::gate_rules::{bound_fits, has_verdict, is_listed, margin_fit
 use crate::contract::sentence::Sentence;
 use crate::evaluate::EvaluateError;
 
-/// Checks the rules of the gates, also for metrics that the macro does not know.
+/// Checks the rules of the gates, including for metrics that the macro does not know.
 pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<(), String> {
     for Gate { text, condition } in gates {
         if let Some(broken) = broken_rule(condition.0.of_group(), specs) {
@@ -43,7 +43,7 @@ fn broken_rule(condition: &Kind, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
     })
 }
 
-/// The message of an error, with what to write in the attribute.
+/// Returns the message of an error, with what to write in the attribute.
 pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
     match error {
         EvaluateError::NoRows => match settings.limit {

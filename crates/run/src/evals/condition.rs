@@ -68,7 +68,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the condition of each group, or else the condition itself.
+    /// Returns the condition for each group, or the condition itself.
     pub(super) fn of_group(&self) -> &Self {
         match self {
             Self::Each { condition, .. } => condition,
@@ -131,7 +131,7 @@ impl Condition {
         Self(Kind::Failed { bound })
     }
 
-    /// `abstained <= 0.1`: the largest share of rows on which a metric abstained.
+    /// `abstained <= 0.1`: the maximum share of rows on which a metric abstained.
     pub const fn abstained(bound: f64) -> Self {
         Self(Kind::Abstained { bound })
     }

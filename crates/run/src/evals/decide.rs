@@ -1,7 +1,7 @@
 //! The verdicts of the gates of an eval.
 //!
-//! A gate against the baseline is a test on the differences between rows: non-inferiority for `no_worse`, by the interval of
-//! the difference, and superiority for `better`, by p-values that are adjusted together (Holm).
+//! A gate against the baseline is a test on the differences between rows: `no_worse` tests non-inferiority with the
+//! interval of the difference, and `better` tests superiority with p-values that are adjusted together (Holm).
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::messages::escape;
 use crate::results::{Comparison, MetricComparison, Results, other_code};
 use crate::stats::holm;
 
-/// The largest number of groups in the sentence of a gate.
+/// The maximum number of groups in the sentence of a gate.
 const SHOWN_GROUPS: usize = 10;
 
 /// The verdicts of the gates of an eval.
@@ -66,7 +66,7 @@ fn p_value(part: &Part) -> Option<f64> {
     comparison.overall.p_value
 }
 
-/// The parts of a gate: one, or one for each group.
+/// The parts of a gate: one, or one per group.
 struct Parts {
     parts: Vec<(Option<String>, Part)>,
     note: String,
@@ -130,10 +130,10 @@ pub(super) fn decide(
 
 struct Decider<'a> {
     run: &'a Finished<'a>,
-    /// The results to compare with, or why the gates cannot compare.
+    /// The results to compare with, or why there are none.
     baseline: Result<&'a Results, Finding>,
     seed: u64,
-    /// `true` if a metric whose code changed is a different metric.
+    /// `true` if a metric whose code changed counts as a different metric.
     is_strict: bool,
 }
 
@@ -222,7 +222,7 @@ impl Decider<'_> {
     }
 
     fn latency(&self, figures: &Figures, seconds: f64) -> Finding {
-        // A metric of this name measures what its author defined.
+        // What a metric of this name measures is up to its author.
         if figures.metric("latency").is_some() {
             return self.score(figures, "latency", End::Estimate, Bound::AtMost(seconds));
         }
@@ -317,7 +317,7 @@ impl Parts {
         self.parts.iter().filter_map(|(_, part)| p_value(part))
     }
 
-    /// Decides with the adjusted p-values, and reduces the groups to the worst of them.
+    /// Decides with the adjusted p-values, and reduces the groups to the worst one.
     fn finish(self, tests: usize, adjusted: &mut impl Iterator<Item = f64>) -> Finding {
         let mut findings: Vec<(Option<String>, Finding)> = self
             .parts
@@ -331,7 +331,7 @@ impl Parts {
             })
             .collect();
         let groups = findings.len();
-        // Stable: groups with the same verdict stay in the order of the rows.
+        // Stable, so groups with the same verdict stay in row order.
         findings.sort_by_key(|(_, Finding(verdict, _))| std::cmp::Reverse(*verdict));
         let worst = findings
             .first()
@@ -368,7 +368,7 @@ impl Parts {
 /// Returns the verdicts of gates on a run, compared with an earlier one, and the sentence of each.
 ///
 /// # Errors
-/// A message, if the runs kept no rows.
+/// Returns a message if the runs kept no rows.
 pub fn verdicts<G: Serialize, P: Serialize>(
     gates: &[(&'static str, Condition)],
     old: &EvaluationResult<G, P>,

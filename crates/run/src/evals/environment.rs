@@ -6,7 +6,7 @@ use std::{env, io};
 use super::eval::Source;
 use super::paths::change_file;
 
-/// The variable that decides it.
+/// The variable that decides when baselines are written.
 pub(super) const VARIABLE: &str = "DSRS_UPDATE";
 
 /// The environment of an eval.
@@ -16,7 +16,7 @@ pub(super) struct Environment {
     pub(super) target_folder: PathBuf,
     /// `true` if GitHub Actions runs the test.
     pub(super) is_github: bool,
-    /// `true` if a CI system runs the test, by the variable that all of them set.
+    /// `true` if a CI system runs the test, according to the variable that all of them set.
     pub(super) is_ci: bool,
 }
 
@@ -31,15 +31,15 @@ impl Environment {
     }
 }
 
-/// When a new baseline is written, as insta does with snapshots.
+/// When a new baseline is written, similar to insta's snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Update {
     /// Nothing is written.
     No,
-    /// A run whose outcomes differ from the baseline is written as pending, below the target folder. Calls that a replay
-    /// lacks are recorded only if `records`.
+    /// A run whose outcomes differ from the baseline is written as pending, below the target folder. Calls that a
+    /// replay lacks are recorded only if `records` is set.
     New { records: bool },
-    /// The baseline is replaced, and all calls of a replay are recorded anew.
+    /// The baseline is replaced, and all calls of a replay are recorded again.
     Always,
 }
 
@@ -63,17 +63,17 @@ impl Update {
     }
 }
 
-/// Returns `true` if this runs in CI, by the variable that CI systems set.
+/// Returns `true` in CI, according to the variable that CI systems set.
 fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| !matches!(&*value, "" | "0" | "false"))
 }
 
-/// The variable in which nextest names a run of tests.
+/// The variable in which nextest names a test run.
 pub(super) const NEXTEST_RUN: &str = "NEXTEST_RUN_ID";
 
-/// Returns an error if another eval of the package has the same name, in this run of tests.
+/// Returns an error if another eval of the package has the same name in this test run.
 pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Result<(), String> {
-    // Without the line, which an edit moves.
+    // Without the line, which changes with edits.
     let place = format!("{} in {}", source.module, source.file);
     let run = format!("{}\n", run_id());
     let other = change_file(&folder.join("owner"), |text| {
@@ -99,7 +99,7 @@ pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Resul
     }
 }
 
-/// The run of tests that this process belongs to: nextest's, or the process that started the test binaries.
+/// Returns the test run that this process belongs to: nextest's, or the process that started the test binaries.
 pub(super) fn run_id() -> String {
     let of_nextest = std::env::var(NEXTEST_RUN).ok();
     let of_parent = || {
@@ -107,7 +107,7 @@ pub(super) fn run_id() -> String {
         let parent = std::os::unix::process::parent_id();
         #[cfg(not(unix))]
         let parent = std::process::id();
-        // The number of a process is used again, and its start is not.
+        // Process numbers are reused, but not together with a start time.
         let started = std::fs::read_to_string(format!("/proc/{parent}/stat")).ok();
         let started = started.and_then(|stat| {
             let after_name = stat.rsplit_once(')')?.1;

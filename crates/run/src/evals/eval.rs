@@ -18,10 +18,10 @@ use crate::contract::{
 use crate::evaluate::{DevsetRows, EvaluateBuilder};
 use crate::messages::escape;
 
-/// The time limit of a row without `timeout`, so that a program that never answers fails its row.
+/// The time limit of a row without `timeout`: a program that never answers fails its row.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where an eval stands in the source.
+/// Where an eval is in the source.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The name of the function.
@@ -52,19 +52,19 @@ pub struct Eval<G = Example, P = Prediction> {
     pub(super) evaluate: EvaluateBuilder<G, P>,
     pub(super) gates: Vec<Gate>,
     pub(super) settings: Settings,
-    /// Adds a store, if the eval has one, which requires that predictions can be read again.
+    /// Adds a store, if the eval has one. This requires predictions that can be deserialized.
     #[cfg_attr(
         not(feature = "store"),
         allow(dead_code, reason = "no eval has a store")
     )]
     pub(super) store: Option<AddStore<G, P>>,
-    /// Scores the predictions of the baseline again, which requires that rows can be read again.
+    /// Scores the predictions of the baseline again. This requires rows that can be deserialized.
     pub(super) rescore: Option<Rescore<G, P>>,
 }
 
 type AddStore<G, P> = fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>;
 
-/// The settings apart from those of the evaluation.
+/// The settings besides those of the evaluation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     /// Why the eval cannot run.
@@ -115,7 +115,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// Sets the time limit of one row.
         pub fn timeout(each_row: Duration) in evaluate.timeout;
 
-        /// Sets the score that a failed row counts as.
+        /// Sets the score that a failed row contributes to a mean.
         pub fn failure_score(score: f64) in evaluate.failure_score;
     }
 
@@ -123,19 +123,19 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// Sets the seed of the sample of rows and of the tests.
         pub fn seed(seed: u64) => settings.seed = seed;
 
-        /// Sets the highest cost of the calls of language models, in millisatoshis.
+        /// Sets the maximum cost of language model calls, in millisatoshis.
         pub fn budget(msats: u64) => settings.budget_msats = Some(msats);
 
         /// Evaluates only a sample of the rows.
         pub fn limit(rows: usize) => settings.limit = Some(rows);
 
-        /// Sets the field whose value is the group of a row.
+        /// Sets the field that defines a row's group.
         pub fn group(field: &'static str) => settings.group = Some(field);
 
         /// Writes gold rows and predictions into the baseline.
         pub fn baseline_rows() => settings.baseline_has_rows = true;
 
-        /// Sets that an undecided gate fails the test.
+        /// Makes an undecided gate fail the test.
         pub fn strict() => settings.is_strict = true;
 
         /// Sets the file of recorded calls, relative to the package.
@@ -158,14 +158,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Declares that the eval calls a language model, by its name if it has one.
+    /// Declares that the eval calls a language model, and names it if it has a name.
     pub fn live(mut self, model: Option<&'static str>) -> Self {
         self.settings.is_live = true;
         self.settings.model = model;
         self
     }
 
-    /// Keeps what the eval pays for in the user's store. A run that was killed continues, and the next one pays for what
+    /// Keeps what the eval pays for in the user's store. A killed run continues, and the next run pays only for what
     /// changed.
     pub fn store(mut self) -> Self
     where
@@ -183,7 +183,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Scores the predictions of the baseline again, so that gates compare scores by the same code.
+    /// Scores the predictions of the baseline again, so gates compare scores from the same code.
     pub fn rescore(mut self) -> Self
     where
         G: Serialize + DeserializeOwned,
@@ -203,7 +203,7 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
         self
     }
 
-    /// Sets which fields of the rows set before the program receives. A row may lack the optional ones.
+    /// Sets which fields of the previously set rows the program receives. A row may lack the optional ones.
     pub fn inputs(self, required: &[&'static str], optional: &[&'static str]) -> Self {
         let evaluate = match optional {
             [] => self.evaluate.inputs(required.iter().copied()),
@@ -214,7 +214,7 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
 }
 
 impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Reads rows of a type of the user from a file, relative to the package.
+    /// Reads rows of your own type from a file, relative to the package.
     pub fn typed_devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.typed_devset_file(&file);
@@ -224,7 +224,7 @@ impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval
 }
 
 impl<G, P> Eval<G, P> {
-    /// Returns the path of the devset, or notes why it cannot be read.
+    /// Returns the path of the devset, or records why it cannot be read.
     fn devset_path(&mut self, path: &str) -> Option<PathBuf> {
         let found = self.source.in_package("devset", path).and_then(|file| match file.is_file() {
             true => Ok(file),
@@ -239,10 +239,10 @@ impl<G, P> Eval<G, P> {
     }
 }
 
-/// Reads an input in the form that a parameter requires; `ty` is the type as written.
+/// Reads an input as the type of a parameter; `ty` is that type as written.
 ///
 /// # Errors
-/// A message, if the row lacks the input or it has another type.
+/// Returns a message if the row lacks the input or has it in another type.
 pub fn input<'r, W: ReadValue<'r>>(
     row: &'r Example,
     name: &'static str,
@@ -265,7 +265,7 @@ pub fn input<'r, W: ReadValue<'r>>(
 /// Reads all inputs as one value.
 ///
 /// # Errors
-/// A message, if they do not have the form of the type.
+/// Returns a message if they do not have the form of the type.
 pub fn inputs_as<T: DeserializeOwned>(row: Example) -> Result<T, String> {
     let inputs: serde_json::Map<String, Value> = row.data.into_iter().collect();
     let names = escape::names(inputs.keys().map(String::as_str));
@@ -276,7 +276,7 @@ pub fn inputs_as<T: DeserializeOwned>(row: Example) -> Result<T, String> {
 /// Returns the output of a program.
 ///
 /// # Errors
-/// Its error.
+/// Returns the program's error.
 pub fn returned<P, R: ProgramReturn<P>>(output: R) -> Result<ProgramOutput<P>, ProgramRunError> {
     output.into_output()
 }

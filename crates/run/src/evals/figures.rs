@@ -38,7 +38,7 @@ pub(super) struct Finished<'a> {
     options: TallyOptions,
     /// The group of each row, for intervals.
     clusters: Option<Vec<u32>>,
-    /// The field of the groups.
+    /// The field that defines the groups.
     pub(super) group: Option<String>,
 }
 
@@ -57,14 +57,14 @@ pub(super) struct MetricOfRun {
     pub(super) range: Option<ScoreRange>,
 }
 
-/// The figures over some rows.
+/// The figures for some of the rows.
 pub(super) struct Figures {
     pub(super) metrics: Vec<MetricSummary>,
     pub(super) rows: u64,
     pub(super) failed_rows: u64,
     /// The mean time of the program per row, in seconds.
     pub(super) latency_s: Option<f64>,
-    /// The best and the worst score of the scored rows of each metric.
+    /// The best and worst score among each metric's scored rows.
     extremes: Vec<Option<(f64, f64)>>,
 }
 
@@ -73,7 +73,7 @@ impl Figures {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// Returns the worst score, if a failed row counts as a better one.
+    /// Returns the worst score, if a failed row would count as better than it.
     pub(super) fn worst_below_failures(&self, metric: &MetricOfRun) -> Option<f64> {
         let at = self
             .metrics
@@ -253,7 +253,7 @@ fn extremes<'a>(
     extremes
 }
 
-/// Returns the path of a field: as written if a row has it, or else the field of gold rows.
+/// Returns the path of a field: as written if a row has it, otherwise as a field of gold rows.
 fn path_of(field: &str, results: &Results) -> String {
     match results.rows().iter().any(|row| value(row, field).is_some()) {
         true => field.to_owned(),

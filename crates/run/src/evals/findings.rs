@@ -1,4 +1,4 @@
-//! The findings on a figure or a comparison, each with its sentence.
+//! The findings on a figure or a comparison, each as a sentence.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,15 @@ use crate::stats::{Interval, Proportion, rows_for_power};
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
 
-/// The largest share of rows that may have a score in one run only. Beyond it, a comparison with the baseline is undecided.
+/// The maximum share of rows that may have a score in only one run. Beyond it, a comparison with the baseline is
+/// undecided.
 const MAX_LOST: f64 = 0.05;
 
-/// The verdict of a gate, the best one first.
+/// The verdict of a gate, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GateVerdict {
     Passed,
-    /// No row changed against the baseline, so that `no_worse` holds as far as these rows can tell.
+    /// No row differs from the baseline, so there is no sign that `no_worse` is violated.
     Unchanged,
     /// Not enough evidence either way.
     Undecided,
@@ -44,11 +45,11 @@ impl GateVerdict {
 #[derive(Clone)]
 pub(super) struct Finding(pub(super) GateVerdict, pub(super) String);
 
-/// The change of a metric against the baseline; positive numbers are better.
+/// The change in a metric since the baseline; positive is better.
 struct Change<'a> {
     comparison: &'a MetricComparison,
     gain: f64,
-    /// The interval of the gain; `None` if it is not known.
+    /// The interval of the gain; `None` if it is unknown.
     gains: Option<Interval>,
     sign: f64,
 }
@@ -89,7 +90,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Decides `better`: both verdicts need a significant difference.
+    /// Decides `better`: pass and fail both need a significant difference.
     fn better(&self, p_adjusted: Option<f64>) -> GateVerdict {
         let is_significant = p_adjusted.is_some_and(|p| p < LEVEL);
         match is_significant {
@@ -112,7 +113,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Decides `no_worse` and, without a margin, `better`.
+/// Decides `no_worse`, or `better` if there is no margin.
 pub(super) fn relative(
     comparison: &MetricComparison,
     by: Option<f64>,
@@ -140,8 +141,8 @@ pub(super) fn relative(
     }
 }
 
-/// Returns a finding if too many rows have a score in one run only. `Suspected` is beyond the margin if a row that lost its
-/// score counts as failed.
+/// Returns a finding if too many rows have a score in only one run. It is `Suspected` if the loss exceeds the margin
+/// once lost rows count as failed.
 fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
     let lost = comparison.scored_in_one();
     let rows = comparison.overall.n + lost;
@@ -247,7 +248,7 @@ fn sentence(
     sentence
 }
 
-/// How many rows rule out a loss of this size, if both runs are equally good.
+/// Says how many rows would rule out a loss of this size, if both runs are equally good.
 fn takes(change: &Change<'_>, unit: Unit, by: f64) -> String {
     let it = &change.comparison.overall;
     let rows = it
@@ -275,7 +276,7 @@ pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f Metri
     }
 }
 
-/// Says how often a point limit passes if the true score is exactly the limit.
+/// Says how often a limit on the point estimate passes if the true score is exactly at the limit.
 pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
     let (Bound::AtLeast(limit) | Bound::AtMost(limit)) = bound;
     let often = match summary.kind {
@@ -295,7 +296,8 @@ pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
     )
 }
 
-/// Returns the probability that the share of rows that pass is within the bound if each passes with the probability `limit`.
+/// Returns the probability that the share of passing rows is within the bound if each row passes with the probability
+/// `limit`.
 fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
     let share = |successes: u64| successes as f64 / rows as f64;
     let at_most = |successes: u64| {

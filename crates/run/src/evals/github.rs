@@ -1,4 +1,4 @@
-//! Annotations and the step summary of GitHub Actions.
+//! Annotations and the step summary for GitHub Actions.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -11,7 +11,7 @@ use super::findings::GateVerdict;
 use crate::named_files::require_regular;
 use crate::results::{Annotation, markdown_table};
 
-/// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
+/// Returns a workflow command for each failing gate, and a warning for each undecided one.
 pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
     let line = |gate: &GateResult| {
         let kind = match gate.verdict {
@@ -62,13 +62,13 @@ pub(super) fn summary(name: &str, verdicts: &Verdicts) -> String {
     format!("### eval `{name}` {verdict}\n\n{table}\n")
 }
 
-/// Appends to the summary of the step, with one write, since several tests do so at once.
+/// Appends to the summary of the step with a single write, because several tests do so at once.
 pub(super) fn append_summary(text: &str) -> Result<(), String> {
     env::var_os("GITHUB_STEP_SUMMARY").map_or(Ok(()), |path| append(Path::new(&path), text))
 }
 
 fn append(path: &Path, text: &str) -> Result<(), String> {
-    // A pipe that nobody reads would block. Those below `/dev` are streams of this process.
+    // A pipe that nobody reads would block. Paths below `/dev` are streams of this process.
     let is_usable = if path.starts_with("/dev") {
         Ok(())
     } else {

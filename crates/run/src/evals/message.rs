@@ -1,4 +1,4 @@
-//! The message of an eval: its gates with their figures, the rows that explain a failure, and what to do next.
+//! The message of an eval: its gates with their figures, rows that explain a failure, and what to do next.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -13,13 +13,13 @@ use crate::messages::escape;
 use crate::results::Results;
 use crate::stats::score_difference;
 
-/// The largest number of rows that are shown.
+/// The maximum number of rows shown.
 const SHOWN_ROWS: usize = 10;
 
-/// The longest value of a row that is shown, in bytes.
+/// The maximum length of a value shown, in bytes.
 const SHOWN_BYTES: usize = 300;
 
-/// What a message contains beside the gates.
+/// What a message contains besides the gates.
 #[derive(Default)]
 pub(super) struct Notes {
     /// Lines about the run and the baseline.
@@ -28,7 +28,7 @@ pub(super) struct Notes {
     pub(super) next: Vec<String>,
 }
 
-/// The first line: the verdict of the eval.
+/// Returns the first line: the verdict of the eval.
 fn headline(name: &str, verdicts: &Verdicts) -> String {
     let (gates, fails) = (&verdicts.gates, verdicts.is_failure());
     let count = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).count();
@@ -57,7 +57,7 @@ fn headline(name: &str, verdicts: &Verdicts) -> String {
     }
 }
 
-/// Prints text that the test harness does not capture.
+/// Prints text past the test harness's capture.
 pub(super) fn print_always(text: &str) {
     // A closed standard error changes no verdict.
     let _ = io::stderr().write_all(text.as_bytes());
@@ -85,7 +85,7 @@ pub(super) fn message(
     } in gates
     {
         let shown = color.paint(*verdict, &format!("{:9}", verdict.name()));
-        // A `String` can always be written to.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  {shown}  {gate:width$}  {sentence}");
     }
     for line in &notes.lines {
@@ -103,7 +103,7 @@ pub(super) fn message(
     text
 }
 
-/// Returns the rows that changed most by a metric since the baseline, or the rows with the worst scores.
+/// Returns the rows whose score changed most since the baseline, or those with the worst scores.
 pub(super) fn rows<'r>(
     metric: &str,
     is_lower_better: bool,
@@ -137,7 +137,7 @@ pub(super) fn rows<'r>(
             ranked
         }
     };
-    // Stable: equal rows stay in their order. The worst ones are first.
+    // Stable, so equal rows stay in order. The worst come first.
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = ranked.len();
     let title = match baseline {
@@ -155,7 +155,7 @@ pub(super) fn rows<'r>(
     (!shown.is_empty()).then(|| format!("{title}\n{shown}"))
 }
 
-/// A row: its id with the old and the new score, the gold row, and the predictions.
+/// Formats a row: its id with the old and the new score, the gold row, and the predictions.
 fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
     let score = |row: &ResultRow| match row.scores.get(metric) {
         None => "no result".to_owned(),
@@ -203,7 +203,7 @@ fn text(value: &str) -> String {
     text
 }
 
-/// Colours of verdicts, on a terminal only.
+/// Colors verdicts, on a terminal only.
 #[derive(Clone, Copy)]
 struct Color(bool);
 

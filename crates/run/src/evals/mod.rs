@@ -1,11 +1,12 @@
 //! Evals: evaluations as tests, with gates. `#[eval]` expands to calls of [`Eval`].
 //!
-//! `condition.rs` has the conditions of gates, `checks.rs` their rules, `eval.rs` the settings of an eval and the parameters of its
-//! program. `run.rs` runs it: `environment.rs` has the names of evals and when baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
-//! run of tests. `figures.rs` has the figures of all rows and of groups of rows,
-//! `decide.rs` combines the verdicts of the gates, `findings.rs` has the verdict and the sentence of each condition. `baseline.rs` has the outcomes of an earlier run,
-//! `pending.rs` a baseline that is not accepted yet, `rescore.rs` scores its predictions again. `message.rs` has the message of
-//! a test that fails, `github.rs` the annotations of GitHub.
+//! `eval.rs` has an eval's settings and its program's parameters, `condition.rs` the conditions of gates, and
+//! `checks.rs` their rules. `run.rs` runs it with `environment.rs` (names of evals, when baselines are replaced),
+//! `paths.rs` (where files are), `models.rs` (language models) and `pool.rs` (the shared budget of a test run).
+//! `figures.rs` has the figures of all rows and of groups. `findings.rs` has the verdict and sentence of each
+//! condition, and `decide.rs` combines them. `baseline.rs` has the outcomes of an earlier run, `pending.rs` a baseline
+//! that is not yet accepted, and `rescore.rs` scores its predictions again. `message.rs` has the message of a failing
+//! test, and `github.rs` GitHub's annotations.
 
 mod baseline;
 mod checks;

@@ -1,4 +1,4 @@
-//! The language models of an eval: the model of judges that name none, the budget, recorded calls.
+//! The language models of an eval: the model for judges that name none, the budget, and recorded calls.
 
 #[cfg(feature = "lm")]
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::lm::{
 /// The language models of an eval.
 pub(super) struct EvalModels {
     models: Models,
-    /// The highest cost of the eval, in millisatoshis.
+    /// The maximum cost of the eval, in millisatoshis.
     budget_msats: Option<u64>,
     #[cfg(feature = "lm")]
     reserved: Option<Reservation>,
@@ -34,7 +34,7 @@ pub(super) struct EvalModels {
 }
 
 impl EvalModels {
-    /// Reserves the budget, which may wait for other evals, before anything else is opened.
+    /// Reserves the budget before anything else is opened. This may wait for other evals.
     pub(super) fn new(
         source: &Source,
         settings: &EvalSettings,
@@ -66,7 +66,7 @@ impl EvalModels {
         let budget = budget_msats.map(LmBudget::msats);
         #[cfg(feature = "lm")]
         let models = match settings.is_live {
-            // Without `live`, no model is called because of a variable that somebody set.
+            // Without `live`, a variable that happens to be set must not make the eval call a model.
             false => Models::default(),
             true => {
                 let (id, budget) = (settings.model.map(str::to_owned), budget.clone());
@@ -112,7 +112,7 @@ impl EvalModels {
         run()
     }
 
-    /// Settles the cost of the eval. Returns lines about it, or an error if it is more than the budget.
+    /// Settles the cost of the eval. Returns lines about it, or an error if it exceeds the budget.
     pub(super) fn finish<G: Serialize, P: Serialize>(
         self,
         result: Option<&EvaluationResult<G, P>>,
@@ -124,14 +124,14 @@ impl EvalModels {
         };
         let of_ledger = self.models.ledger().map(Ledger::total);
         let of_rows = result.map_or(0, cost);
-        // Rows have the cost of their results, also of those that an earlier run paid for.
+        // Rows include the cost of their results, even if an earlier run paid for them.
         let (paid, stored) = of_ledger.map_or((0, 0), |it| (it.cost_msats, it.stored_msats));
         let spent = paid.max(of_rows.saturating_sub(stored));
         #[cfg(feature = "lm")]
         if let Some(reserved) = self.reserved {
             reserved.settle(spent)?;
         }
-        // Whatever became of the rows: they were not scored as when the calls were recorded.
+        // No matter what happened to the rows, they were not scored as when the calls were recorded.
         #[cfg(feature = "lm")]
         if let Some(error) = self.replay.as_ref().and_then(|replay| replay.missing()) {
             return Err(error.to_string());
@@ -167,7 +167,7 @@ impl EvalModels {
     }
 }
 
-/// Opens the recorded calls of the eval. They are recorded anew or completed as the baseline is.
+/// Opens the recorded calls of the eval. They are recorded again or completed along with the baseline.
 #[cfg(feature = "lm")]
 fn replay(
     source: &Source,
@@ -188,7 +188,7 @@ fn replay(
         .map_err(|error| error.to_string())
 }
 
-/// The cost of programs and metrics, as they returned it.
+/// Returns the cost that programs and metrics reported.
 fn cost<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>) -> u64 {
     let of_metrics = result.metrics.iter().map(|metric| metric.cost_msats);
     let of_program = result

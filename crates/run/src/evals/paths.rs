@@ -8,16 +8,16 @@ use super::eval::Source;
 use crate::evaluate::files::{OutputFile, real_path};
 use crate::named_files::{read_regular, require_regular};
 
-/// The folder of evals below the target folder.
+/// The folder for evals below the target folder.
 #[doc(hidden)]
 pub const FOLDER: &str = "dsrs-metrics/evals";
 
 impl Source {
-    /// Returns the folder of the package. A test that runs on another machine than its compiler finds it by the variable that
-    /// cargo and nextest set.
+    /// Returns the folder of the package. If the test runs on a different machine than its compiler, the variable that
+    /// cargo and nextest set leads to it.
     pub(super) fn package_folder(&self) -> PathBuf {
         match env::var_os("CARGO_MANIFEST_DIR") {
-            // A test binary of another package, which runs this eval, does not exist.
+            // A test binary of another package that runs this eval does not exist.
             Some(folder) if env::var_os("CARGO_PKG_NAME").is_some_and(|it| it == self.package) => {
                 folder.into()
             }
@@ -25,12 +25,13 @@ impl Source {
         }
     }
 
-    /// Returns the folder for what the eval writes below the target folder.
+    /// Returns the folder in which the eval writes, below the target folder.
     pub(super) fn eval_folder(&self, target: &Path) -> PathBuf {
         target.join(FOLDER).join(self.package).join(self.name)
     }
 
-    /// Returns the target folder: the folder with cargo's tag above the test binary, or else `target` in the package.
+    /// Returns the target folder: the one with cargo's tag above the test binary, or `target` in the package if there
+    /// is none.
     pub(super) fn target_folder(&self) -> PathBuf {
         let of_binary = || {
             let binary = env::current_exe().ok()?;
@@ -42,7 +43,7 @@ impl Source {
         of_binary().unwrap_or_else(|| self.package_folder().join("target"))
     }
 
-    /// Returns the file of the attribute, as a path that exists.
+    /// Returns an existing path to the attribute's file.
     pub(super) fn source_file(&self) -> PathBuf {
         // rustc names files relative to the workspace, which is the package or a folder above it.
         let package = self.package_folder();
@@ -52,11 +53,11 @@ impl Source {
             .unwrap_or_else(|| self.file.into())
     }
 
-    /// Returns the path of a file that the attribute names relative to the package, or an error if it is outside of it.
+    /// Returns the path of a file given relative to the package, or an error if it is outside.
     pub(super) fn in_package(&self, key: &str, path: &str) -> Result<PathBuf, String> {
         let package = self.package_folder();
         let file = package.join(path);
-        // The file may be missing, and a symbolic link may lead to a missing file.
+        // The file may be missing, or be a symbolic link to a missing file.
         let real = real_path(&file);
         let existing = real
             .ancestors()
@@ -81,8 +82,8 @@ impl Source {
     }
 }
 
-/// Changes the content of a file, which is `None` if it is missing, under a lock for which other threads and processes wait. The
-/// new content replaces the old one at once.
+/// Changes the content of a file under a lock that other threads and processes wait for; `None` if it is missing. The
+/// new content replaces the old atomically.
 pub(super) fn change_file<T>(
     path: &Path,
     change: impl FnOnce(&mut Option<String>) -> io::Result<T>,

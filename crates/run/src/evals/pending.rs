@@ -1,4 +1,4 @@
-//! A new baseline that is not accepted yet, below the target folder.
+//! A new baseline that is not yet accepted, below the target folder.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use crate::named_files::{read_regular, require_regular};
 /// The name of the file in the folder of an eval.
 pub(super) const FILE: &str = "pending.json";
 
-/// A new baseline that is not accepted yet.
+/// A new baseline that is not yet accepted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[doc(hidden)]
 pub struct Pending {
@@ -54,7 +54,7 @@ impl Pending {
     /// Removes the pending baseline of an eval, if there is one.
     ///
     /// # Errors
-    /// A message, if it cannot be removed.
+    /// Returns a message if it cannot be removed.
     pub fn remove(folder: &Path) -> Result<(), String> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {
@@ -65,10 +65,11 @@ impl Pending {
         }
     }
 
-    /// Returns the pending baselines below the folder of all evals, each with its own folder, sorted by package and name.
+    /// Returns all pending baselines below the folder of all evals, each with its own folder, sorted by package and
+    /// name.
     ///
     /// # Errors
-    /// A message about a file that cannot be read.
+    /// Returns a message about a file that cannot be read.
     pub fn all(folder: &Path) -> Result<Vec<(PathBuf, Self)>, String> {
         let mut pending = Vec::new();
         let folders = |folder: &Path| {
@@ -103,10 +104,10 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Returns the baseline that it replaces, or an error if that changed after the run.
+    /// Returns the baseline that it replaces, or an error if that has changed since the run.
     ///
     /// # Errors
-    /// A message.
+    /// Returns a message if the baseline changed or cannot be read.
     pub fn replaced(&self) -> Result<Option<Baseline>, String> {
         let old = Baseline::read(&self.baseline, &self.eval)?;
         if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {
@@ -122,7 +123,7 @@ impl Pending {
     /// Returns the new baseline.
     ///
     /// # Errors
-    /// A message, if it is damaged.
+    /// Returns a message if it is damaged.
     pub fn accepted(&self) -> Result<Baseline, String> {
         Baseline::parse(&self.baseline, &self.content).map_err(|reason| {
             format!(
@@ -135,7 +136,7 @@ impl Pending {
     /// Replaces the baseline.
     ///
     /// # Errors
-    /// A message, if it cannot be written.
+    /// Returns a message if it cannot be written.
     pub fn accept(&self) -> Result<(), String> {
         if let Some(folder) = self.baseline.parent() {
             fs::create_dir_all(folder)
@@ -155,7 +156,7 @@ pub(super) fn check_writable(path: &Path) -> Result<(), String> {
         .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }
 
-/// Writes a regular file that appears when it is complete.
+/// Writes a regular file that appears once it is complete.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
     let file = require_regular(path).and_then(|()| OutputFile::create(path));
     let written = file.and_then(|file| file.write(|out| out.write_all(content)));

@@ -1,7 +1,7 @@
-//! The budget of all evals of a run of tests (`DSRS_BUDGET`), which several processes share through the store.
+//! The budget for all evals of a test run (`DSRS_BUDGET`), which several processes share through the store.
 //!
-//! An eval reserves its own budget, or else all that is left, before its first call, and returns what it did not spend. The
-//! reservation of a process that died counts as spent.
+//! Before its first call, an eval reserves its own budget, or whatever remains. Afterwards it returns what it did not
+//! spend. The reservation of a process that died counts as spent.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ const VARIABLE: &str = "DSRS_BUDGET";
 /// How long a process waits before it tries again.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// The budget of a run of tests.
+/// The budget of a test run.
 pub(super) struct Pool {
     store: Store,
     name: String,
@@ -32,7 +32,7 @@ pub(super) struct Reservation {
 }
 
 impl Pool {
-    /// Returns the budget of this run of tests, if it has one.
+    /// Returns the budget of this test run, if it has one.
     pub(super) fn of_run() -> Result<Option<Self>, String> {
         let Ok(text) = env::var(VARIABLE) else {
             return Ok(None);
@@ -54,7 +54,7 @@ impl Pool {
         }))
     }
 
-    /// Reserves an amount, or all that is left. Waits while other evals have a reservation that may be returned.
+    /// Reserves an amount, or everything that remains. Waits while other evals have reservations that may be returned.
     pub(super) fn reserve(&self, wanted: Option<u64>) -> Result<Reservation, String> {
         let process = std::process::id().to_string();
         let mut is_told = false;
@@ -103,12 +103,12 @@ fn unusable(error: &LmError) -> String {
     format!("cannot use the budget of the run ({VARIABLE}): {error}")
 }
 
-/// Returns `true` if a process of this number runs. Unknown processes count as alive, so nothing is paid twice.
+/// Returns `true` if a process with this number is running. Unknown processes count as alive, so nothing is paid twice.
 fn is_alive(process: &str) -> bool {
     let processes = Path::new("/proc");
     if processes.join("self").exists() {
         return match fs::read_to_string(processes.join(process).join("stat")) {
-            // A process that ended, and that its parent has not waited for, is a zombie.
+            // A process that has ended but was not waited for by its parent is a zombie.
             Ok(stat) => !stat.contains(") Z "),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
@@ -161,7 +161,7 @@ mod tests {
             .reserve_part(("evals 1", 100), Some(60), "4194999", |_| true)
             .unwrap();
         assert_eq!(pool.reserve(None).unwrap().msats(), 40);
-        // Another run of tests has its own budget.
+        // Another test run has its own budget.
         let other = Pool {
             name: "evals 2".to_owned(),
             ..pool
@@ -170,7 +170,7 @@ mod tests {
         std::fs::remove_dir_all(folder).unwrap();
     }
 
-    /// Its parent is this test, which has not waited for it.
+    /// Its parent is this test, which has not waited for it yet.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_process_that_ended_is_dead_before_its_parent_has_waited_for_it() {

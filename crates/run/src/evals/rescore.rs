@@ -1,4 +1,4 @@
-//! `rescore`: the predictions of the baseline, scored again by the metrics of this run.
+//! `rescore`: scores the predictions of the baseline again with this run's metrics.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ use crate::evaluate::report::ResultRow;
 use crate::messages::escape;
 use crate::results::Results;
 
-/// Scores the predictions of a baseline again, by the metrics that call no model. Returns lines about the metrics.
+/// Scores the predictions of a baseline again with the metrics that call no model. Returns lines about the metrics.
 pub(super) type Rescore<G, P> =
     fn(EvaluateBuilder<G, P>, &mut Baseline, &Runtime) -> Result<Vec<String>, String>;
 
@@ -60,7 +60,7 @@ where
     Ok(lines)
 }
 
-/// Returns the gold row and the prediction of a row; `None` if its program failed.
+/// Returns the gold row and prediction of a row; `None` if its program failed.
 fn pair<G: DeserializeOwned, P: DeserializeOwned>(
     row: &ResultRow,
 ) -> Option<Result<Pair<G, P>, String>> {

@@ -1,4 +1,4 @@
-//! Runs an eval: the rows, the gates, the new baseline, the message.
+//! Runs an eval: its rows, gates, new baseline and message.
 
 use std::fmt::Display;
 use std::panic;
@@ -27,7 +27,7 @@ use crate::lm::Store;
 use crate::messages::escape;
 use crate::results::Results;
 
-// The bounds are those of the methods, so that rustc names the type that does not implement `Serialize`.
+// Has the same bounds as the methods, so rustc names the type that does not implement `Serialize`.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Runs the program on each row, and fails the test if a gate fails.
     pub fn run<K: 'static>(self, program: impl Program<G, P, K> + 'static)
@@ -65,7 +65,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
                     "the function of the eval returned an error: {error}"
                 ))
             })?;
-            // In a list, since the iterator of the user may be lazy and slow.
+            // Collected first, because the user's iterator may be lazy and slow.
             let rows: Vec<Pair<G, P>> = rows.into_iter().collect();
             runtime.block_on(evaluate.score(rows))
         });
@@ -77,7 +77,7 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + Send + Sync + 'static,
 {
-    /// Runs the eval, and prints its message. A test fails by the panic of its thread.
+    /// Runs the eval and prints its message. A test fails if its thread panics.
     fn conclude(
         self,
         evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
@@ -141,7 +141,7 @@ where
             None => None,
         };
 
-        // The end of the run writes them, and must not fail after it has paid.
+        // Checked first: the end of the run writes these files, and must not fail after paying.
         let written = match update {
             Update::Always => baseline_path.clone(),
             Update::New { .. } => Some(folder.join(pending::FILE)),
@@ -184,7 +184,7 @@ where
         let evaluation = evaluation.map_err(|error| explained(&error, &settings))?;
         let result = models.scope(|| evaluate(evaluation, &runtime));
         let spent = models.finish(result.as_ref().ok())?;
-        // A program that never answers must not keep the test from ending.
+        // A program that never answers must not keep the test running.
         runtime.shutdown_timeout(Duration::from_secs(1));
         let result = result.map_err(|error| explained(&error, &settings))?;
         complete(&result)?;
@@ -255,7 +255,7 @@ struct Concluded {
     message: String,
 }
 
-/// Fails the test. The message is printed as the output of the test; the panic itself prints nothing.
+/// Fails the test. The message is printed as test output; the panic itself prints nothing.
 fn fail(message: String) -> ! {
     eprint!("{message}");
     panic::resume_unwind(Box::new(message))
@@ -278,7 +278,7 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
         .map_err(|error| format!("cannot start a tokio runtime: {error}"))
 }
 
-/// Says that there is no baseline, and how to get one. Unless nothing is written, as in CI, this run is pending.
+/// Says that there is no baseline, and how to get one. This run becomes pending, unless nothing is written, as in CI.
 fn missing_baseline(source: &Source, path: &Path, update: Update, is_live: bool) -> String {
     let name = source.name;
     let ignored = if is_live { " -- --ignored" } else { "" };
@@ -292,7 +292,7 @@ fn missing_baseline(source: &Source, path: &Path, update: Update, is_live: bool)
     )
 }
 
-/// A path relative to the package, if it is inside.
+/// Returns a path relative to the package if it is inside.
 fn shown_path(source: &Source, path: &Path) -> String {
     let package = source.package_folder();
     path.strip_prefix(&package)
@@ -326,7 +326,7 @@ where
     })
 }
 
-/// Lines about the rows that only the baseline or only the run has.
+/// Returns lines about rows that only the baseline or only the run has.
 fn rows_of_both(baseline: &Result<Baseline, String>, results: &Results) -> Option<String> {
     let baseline = &baseline.as_ref().ok()?.results;
     let missing = |of: &Results, other: &Results| {
@@ -399,7 +399,7 @@ fn report(
         report = report.group(group);
     }
     let path = folder.join(REPORT);
-    // Gold rows that changed cannot be compared side by side.
+    // Changed gold rows cannot be compared side by side.
     let html = report
         .to_html()
         .or_else(|_| HtmlReport::new(run.results).to_html());
@@ -418,7 +418,7 @@ fn report(
     Ok(None)
 }
 
-/// Returns the rows that explain the first gate that is not passed.
+/// Returns the rows that explain the first gate that does not pass.
 fn explaining_rows(
     gates: &[GateResult],
     run: &Finished<'_>,

@@ -1,4 +1,4 @@
-//! Evals that fail, with the first line of their message, and the files that they leave.
+//! Failing evals: the first line of their message, and the files that they leave behind.
 
 mod code;
 #[cfg(unix)]
@@ -13,7 +13,7 @@ use super::environment::{Environment, Update};
 use super::{Bound, Condition, Eval, Pending, Source};
 use crate::contract::{Example, Prediction, example, metric_fn, prediction};
 
-/// A package in a folder of its own, which is removed at the end.
+/// A package in its own folder, which is removed at the end.
 struct Package {
     /// The name of the test.
     name: &'static str,
@@ -106,7 +106,7 @@ fn rows(count: u32) -> Vec<Example> {
         .collect()
 }
 
-/// A program that is right on all rows but the ones in this list.
+/// A program that is right on all rows except those in this list.
 fn wrong_on(
     wrong: &'static [u64],
 ) -> impl Fn(Example) -> std::future::Ready<Prediction> + Send + Sync + Clone {
@@ -117,7 +117,7 @@ fn wrong_on(
     }
 }
 
-/// The message of an eval that fails, and `passed` of one that passes.
+/// Returns the message of a failing eval, or `passed`.
 fn message(eval: impl FnOnce()) -> String {
     match panic::catch_unwind(AssertUnwindSafe(eval)) {
         Ok(()) => "passed".to_owned(),
@@ -191,13 +191,13 @@ fn a_gate_that_cannot_tell_is_undecided() {
             .baseline(None)
     };
     let eval = |update| bare(update).gate("same.no_worse(by = 0.02)", no_worse());
-    // Without a baseline it passes with a warning, and `strict` fails.
+    // Without a baseline, the eval passes with a warning; with `strict`, it fails.
     assert_eq!(message(|| eval(NEW).run(wrong_on(&[]))), "passed");
     assert_eq!(
         first_line(|| eval(NEW).strict().run(wrong_on(&[]))),
         "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: missing baseline `evals/capitals.baseline.jsonl`; to accept this run as the first one: dsrs-metrics accept capitals (0 of 1 gates passed)"
     );
-    // Where nothing is written, nothing is there to accept.
+    // If nothing is written, there is nothing to accept.
     let modes = [(false, ""), (true, " -- --ignored")];
     for (is_live, arguments) in modes
         .into_iter()
@@ -227,7 +227,7 @@ fn a_gate_that_cannot_tell_is_undecided() {
         message(|| eval(Update::No).strict().run(wrong_on(&[]))),
         "passed"
     );
-    // One row of 40 is worse: that may be chance, but it is beyond the margin.
+    // One row of 40 is worse. That may be chance, but it is beyond the margin.
     assert_eq!(
         first_line(|| eval(Update::No).run(wrong_on(&[0]))),
         "eval `capitals` failed: same.no_worse(by = 0.02) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows); the estimate is beyond the margin of 2.00 percentage points (0 of 1 gates passed)"

@@ -1,4 +1,4 @@
-//! Errors of a whole evaluation. A failed row is not such an error: it is counted.
+//! Errors that end a whole evaluation. A failed row is counted instead.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::data::DataError;
 use crate::lm::LmError;
 use crate::messages::escape;
 
-/// An error in the setup of an evaluation, or one that leaves it without a result.
+/// An error that prevents an evaluation or leaves it without a result.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluateError {
@@ -46,13 +46,13 @@ pub enum EvaluateError {
         "not enough rows: expected at least 1, found 0, and the mean of no rows is undefined; check the source of the rows"
     )]
     NoRows,
-    /// The devset is a stream, and an earlier run has consumed it.
+    /// The devset is a stream that an earlier run consumed.
     #[error(
         "the devset stream was consumed by an earlier run; build a new evaluation, or pass a list to `.devset(..)`"
     )]
     DevsetUsedUp,
-    /// A row does not declare which of its fields the program receives, and the run does not either. Checked before the
-    /// first row of a list; a row of a stream ends the run.
+    /// Neither a row nor the run declares which fields the program receives. Lists are checked before the first row; in
+    /// a stream, such a row ends the run.
     #[error("row {row}: {error}")]
     Inputs {
         /// The number of the row, from 1.
@@ -60,8 +60,7 @@ pub enum EvaluateError {
         /// What to declare.
         error: InputError,
     },
-    /// No row of the devset has an input of the program, so the name of the input is wrong. Checked before the first row
-    /// of a list.
+    /// No row of the devset has this input, so its name is wrong. Checked before the first row of a list.
     #[error(
         "no row has the input `{}`; {}",
         escape::name(name), inputs::hint("the first row", nearest.as_deref(), present)
@@ -69,7 +68,7 @@ pub enum EvaluateError {
     UnknownInput {
         /// The input.
         name: String,
-        /// The field with the most similar name, if one is similar.
+        /// The most similar field name, if there is one.
         nearest: Option<String>,
         /// The fields of the first row that declares the input.
         present: Vec<String>,
@@ -80,20 +79,20 @@ pub enum EvaluateError {
     /// The number of repeats is 0.
     #[error("`repeats` must be at least 1, found 0")]
     ZeroRepeats,
-    /// The timeout is 0, so that every row would fail.
+    /// The timeout is 0, which would fail every row.
     #[error("`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none")]
     ZeroTimeout,
-    /// The failure score is NaN, infinite or so large that a mean would be.
+    /// The failure score is NaN, infinite, or so large that a mean could overflow.
     #[error("`failure_score` must be a number from -1e300 to 1e300, found {value:?}")]
     FailureScore {
         /// The failure score.
         value: f64,
     },
-    /// A metric cannot score any row, because its configuration is invalid, or its language model is not
-    /// configured or does not reply. Checked before any call is paid for.
+    /// A metric cannot score any row: its configuration is invalid, or its language model is not configured or does not
+    /// reply. Checked before you pay for any call.
     #[error("metric `{metric}`: {reason}")]
     NotReady {
-        /// The metric, or the component of one.
+        /// The metric, or the component that is not ready.
         metric: String,
         /// The reason, and what to set.
         reason: String,
@@ -103,9 +102,9 @@ pub enum EvaluateError {
     DuplicateId {
         /// The id.
         id: String,
-        /// The first row that has it: its location in the file, or its number from 1.
+        /// The first row with this id: its location in the file, or its number from 1.
         first: String,
-        /// The second.
+        /// The second row.
         second: String,
     },
     /// A row could not be read.
@@ -114,7 +113,7 @@ pub enum EvaluateError {
         /// The error message of the row source, unchanged.
         message: String,
     },
-    /// The iterator or stream of the rows panicked.
+    /// The iterator or stream that yields the rows panicked.
     #[error("reading the rows panicked: {message}")]
     Rows {
         /// The panic's message.
@@ -124,26 +123,26 @@ pub enum EvaluateError {
     /// [`reject_unreadable_rows`](super::EvaluateBuilder::reject_unreadable_rows) is set.
     #[error("{at}: {error}")]
     UnreadableRow {
-        /// The place of the row.
+        /// The location of the row.
         at: Origin,
-        /// The error of the metric.
+        /// The metric's error.
         error: Box<MetricError>,
     },
-    /// The results cannot be written; checked before any row is run.
+    /// A result file cannot be written. Checked before any row is evaluated.
     #[error("cannot write `{}`: {reason}", path.display())]
     Output {
         /// The file.
         path: PathBuf,
-        /// The error message of the operating system.
+        /// The operating system's error message.
         reason: String,
     },
-    /// The store cannot be used or written.
+    /// The store cannot be opened or written.
     #[error(transparent)]
     Store(LmError),
     /// The label or a tag of the program is invalid.
     #[error("{reason}")]
     Description {
-        /// Which one, and why.
+        /// Which one is invalid, and why.
         reason: String,
     },
     /// Two outputs have the same path.
@@ -152,7 +151,7 @@ pub enum EvaluateError {
         /// The file.
         path: PathBuf,
     },
-    /// The future is not polled by a tokio runtime, or the runtime lacks a timer that is needed.
+    /// The future is polled outside a tokio runtime, or the runtime lacks a timer that the run needs.
     #[error(
         "{missing}; run this under `#[tokio::main]`, or call `enable_all()` on the runtime's builder"
     )]
@@ -175,7 +174,7 @@ pub enum EvaluateError {
         /// The error of the first failed row.
         first_error: Option<String>,
     },
-    /// No prediction has a field that the metric reads, so the name of the field is wrong.
+    /// No prediction has a field that the metric reads, so the field's name is wrong.
     #[error("metric `{metric}`: {field}")]
     UnknownField {
         /// The metric.
@@ -186,11 +185,11 @@ pub enum EvaluateError {
     /// The system refuses to start a thread.
     #[error("cannot start a thread: {reason}; raise the limit of processes (`ulimit -u`)")]
     Threads {
-        /// The error message of the operating system.
+        /// The operating system's error message.
         reason: String,
     },
-    /// A worker task panicked outside the user's program and metrics: in `Drop` of a row, or because of a
-    /// bug in this library.
+    /// A worker task panicked outside your program and metrics: while dropping a row, or because of a bug in this
+    /// library.
     #[error("a worker task failed: {message}")]
     Worker {
         /// The panic message.

@@ -54,25 +54,26 @@ pub trait Evaluator: Module {
     /// The number of examples evaluated concurrently; 0 counts as 1.
     const MAX_CONCURRENCY: usize = 32;
 
-    /// `true` if progress is shown on standard error, if it is a terminal.
+    /// Shows progress on standard error if it is a terminal.
     const DISPLAY_PROGRESS: bool = true;
 
     /// Scores a single prediction against the expected output.
     ///
     /// # Errors
-    /// The metric could not score the row, which then counts as failed.
+    /// Returns an error if the metric could not score the row. The row then counts as failed.
     fn metric(
         &self,
         example: &Example,
         prediction: &Prediction,
     ) -> impl Future<Output = Result<f64>> + Send;
 
-    /// Evaluates the module on examples, which declare their [inputs](Example::with_inputs), and returns the mean score. An example whose program or metric
-    /// fails counts as 0 and does not affect the others.
+    /// Evaluates the module on examples and returns the mean score. Examples declare their
+    /// [inputs](Example::with_inputs). If the program or the metric fails, the example counts as 0 and the others are
+    /// unaffected.
     ///
     /// # Errors
-    /// There are no examples, one of them does not declare its inputs, or none of them has a score: the mean of no rows is
-    /// undefined, not 0.
+    /// Returns an error if there are no examples, if one does not declare its inputs, or if none has a score: the mean
+    /// of no rows is undefined, not 0.
     fn evaluate(
         &self,
         examples: Vec<Example>,
@@ -86,7 +87,7 @@ pub trait Evaluator: Module {
     /// Like [`evaluate`](Self::evaluate), but returns the outcome of every row.
     ///
     /// # Errors
-    /// There are no examples, or one of them does not declare its inputs.
+    /// Returns an error if there are no examples, or if one does not declare its inputs.
     fn evaluate_rows(
         &self,
         examples: Vec<Example>,

@@ -1,7 +1,7 @@
 //! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
-//! A folder imports only from the folders before it: `files/`, `input/`, `row/`, `manifest/`, `summary/`,
-//! `report/`, `workers/`. `builder/` and `options.rs` have the settings of a run, `run.rs` starts and ends it.
+//! A folder imports only from the folders before it: `files/`, `input/`, `row/`, `manifest/`, `summary/`, `report/`,
+//! `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and ends it.
 
 mod builder;
 mod error;
@@ -48,12 +48,12 @@ use self::report::{Render, score_line};
 use self::row::{Plan, Predicted};
 use crate::contract::{Example, Fallible, Pair, Prediction, Program};
 
-/// Runs a program over a devset, or takes finished predictions, and scores every row under one
-/// metric or several: DSPy's `Evaluate`.
+/// Runs a program over a devset, or takes finished predictions, and scores every row with one or more metrics, like
+/// DSPy's `Evaluate`.
 ///
-/// No row is dropped, and no failure becomes a score silently: a program or metric that fails,
-/// panics or times out fails only its own row, which is counted in every headline. The same rows give
-/// the same report at any concurrency, except where `max_errors`, a stop or a timeout ends it early.
+/// No row is dropped, and no failure silently becomes a score. A program or metric that fails, panics or times out
+/// fails only its own row, and every headline counts it. The same rows give the same report at any concurrency, unless
+/// `max_errors`, a stop or a timeout ends the run early.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -83,8 +83,8 @@ pub struct Evaluate<G = Example, P = Prediction> {
     settings: EvaluateBuilder<G, P>,
 }
 
-/// A running evaluation. It is boxed once per run, so that a program of the wrong type is one
-/// compiler error rather than one each for the call, the future and the `await`. Dropping it ends the run.
+/// A running evaluation; dropping it ends the run. It is boxed once per run, so a program of the wrong type gives one
+/// compiler error instead of three: for the call, the future and the `await`.
 pub type Running<'a, G, P> =
     Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
 
@@ -119,9 +119,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         EvaluateBuilder::new()
     }
 
-    /// Returns a builder with these settings, to change some of them for one run: the devset, the metrics, the
-    /// concurrency, what is displayed. The first call of [`metric`](EvaluateBuilder::metric) or
-    /// [`metrics`](EvaluateBuilder::metrics) replaces these metrics.
+    /// Returns a builder with these settings, so you can change some for one run, such as the devset, the metrics or
+    /// the concurrency. The first call to [`metric`](EvaluateBuilder::metric) or [`metrics`](EvaluateBuilder::metrics)
+    /// replaces these metrics.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -155,7 +155,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// [`Module`](dsrs_metrics_core::Module) (by value, reference to a static one, or `Arc`).
     ///
     /// # Errors
-    /// [`EvaluateError`], but never because a row fails.
+    /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
     pub fn run<Kind: 'static>(
         &self,
         program: impl Program<G, P, Kind> + 'static,
@@ -172,12 +172,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(async move { self.start(source?, program, render).await })
     }
 
-    /// Scores rows that already have predictions. A row is a [`Pair`], or a `Result` of one whose
-    /// first error ends the run. Rows are read lazily; an iterator that waits long for each row (a slow
-    /// pipe) blocks its thread, so use [`score_stream`](Self::score_stream) instead.
+    /// Scores rows that already have predictions. A row is a [`Pair`] or a `Result` of one; the first error ends the
+    /// run. Rows are read lazily. If your iterator waits a long time for each row (a slow pipe), it blocks its thread;
+    /// use [`score_stream`](Self::score_stream) instead.
     ///
     /// # Errors
-    /// [`EvaluateError`], but never because a row fails.
+    /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
     pub fn score<R: Fallible<Pair<G, P>>>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
@@ -187,8 +187,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
-    /// Like [`score`](Self::score), for rows that are decoded in chunks: a chunk is a function, called by the thread that
-    /// takes it, so that several threads decode at once. Rows keep their order. The iterator should only read bytes.
+    /// Like [`score`](Self::score), but decodes rows in chunks on several threads. A chunk is a function, called by the
+    /// thread that takes it, so the iterator should only read bytes. Rows keep their order.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -212,7 +212,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// ```
     ///
     /// # Errors
-    /// [`EvaluateError`], but never because a row fails.
+    /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
     pub fn score_chunks<R: Fallible<Pair<G, P>>, C: IntoIterator<Item = R>>(
         &self,
         chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
@@ -233,7 +233,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// Like [`score`](Self::score), for a stream of rows.
     ///
     /// # Errors
-    /// [`EvaluateError`], but never because a row fails.
+    /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
     pub fn score_stream<R: Fallible<Pair<G, P>>>(
         &self,
         rows: impl Stream<Item = R> + Send + 'static,
@@ -243,7 +243,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
-    /// How rows with given predictions are written.
+    /// Returns how rows with given predictions are written.
     fn render_scored(&self) -> Render<G, P> {
         let options = &self.settings.options;
         let render = if options.save_rows {
@@ -276,7 +276,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// [`run`](Evaluate::run).
     ///
     /// # Errors
-    /// [`EvaluateError`], but never because a row fails.
+    /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
     pub fn run<Kind: 'static>(
         self,
         program: impl Program<G, P, Kind> + 'static,
@@ -288,7 +288,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// [`score`](Evaluate::score).
     ///
     /// # Errors
-    /// [`EvaluateError`], but never because a row fails.
+    /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
     pub fn score<R: Fallible<Pair<G, P>>>(
         self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
@@ -297,12 +297,15 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Box::pin(async move { self.build()?.score(rows).await })
     }
 
-    /// Validates the setup. Everything may also be set for each run, with [`to_builder`](Evaluate::to_builder).
+    /// Validates the setup. You can change any setting for a single run with [`to_builder`](Evaluate::to_builder).
     ///
     /// # Errors
-    /// There is no metric; two metrics have the same name; a name is reserved by result files or contains a
-    /// dot, comma, white space or control character; the devset is empty or cannot be read; the concurrency or timeout is
-    /// zero; the failure score is out of range; two rows have the same id; or two outputs have the same path.
+    /// Returns an error if:
+    /// - there is no metric, or two metrics have the same name
+    /// - a name is reserved by result files, or contains a dot, comma, white space or control character
+    /// - the devset is empty or cannot be read, or two of its rows have the same id
+    /// - the concurrency or timeout is zero, or the failure score is out of range
+    /// - two outputs have the same path
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check()?;
         Ok(Evaluate {

@@ -8,11 +8,11 @@ use super::row::RowResult;
 use super::summary::EvaluationResult;
 use crate::contract::{Example, Prediction, panic};
 
-/// Observes a run: DSPy's callbacks. Every method does nothing by default.
+/// Observes a run, like DSPy's callbacks. By default, every method does nothing.
 ///
-/// Workers call [`on_row`](Self::on_row) concurrently, in the order in which rows finish, so it should return quickly.
-/// An observer that panics is not called again in that run; the run continues, and
-/// [`EvaluationResult::observer_error`] has the message.
+/// Workers call [`on_row`](Self::on_row) concurrently, in the order in which rows finish, so return quickly. If an
+/// observer panics, the run continues without calling it again, and [`EvaluationResult::observer_error`] has the
+/// message.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,14 +52,14 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
         let _ = row;
     }
 
-    /// Returns `true` if [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. Otherwise rows of files need not be
-    /// decoded as a whole.
+    /// Returns `true` if [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. If not, rows of files need not
+    /// be decoded completely.
     fn reads_rows(&self) -> bool {
         true
     }
 
-    /// Called once after the last row, with the result or the error that the run returns. It is not called if
-    /// [`on_start`](Self::on_start) was not, or if the run is dropped.
+    /// Called once after the last row, with the result or error of the run. Not called if [`on_start`](Self::on_start)
+    /// was not, or if the run is dropped.
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
         let _ = result;
     }
@@ -89,12 +89,12 @@ impl<G, P, O: Observer<G, P> + ?Sized> Observer<G, P> for Arc<O> {
 pub struct RunStart<'a> {
     /// The names of the metrics, in the order of [`RowResult::outcomes`].
     pub metrics: &'a [String],
-    /// The number of rows, or `None` if it is not known before they are read.
+    /// The number of rows, if it is known before they are read.
     pub rows: Option<u64>,
-    /// The largest number of rows that are evaluated concurrently.
+    /// The maximum number of rows evaluated concurrently.
     pub concurrency: usize,
-    /// What the run measures: its label, tags, repeats, and the identities of its metrics. Values that are known at the end,
-    /// such as the number of rows, are not set.
+    /// What the run measures: its label, tags, repeats and metric identities. Values known only at the end, such as the
+    /// number of rows, are not set.
     pub manifest: &'a RunManifest,
 }
 

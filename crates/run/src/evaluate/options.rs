@@ -26,7 +26,7 @@ pub(super) struct Options<G, P> {
     pub(super) max_errors: Option<u64>,
     pub(super) failure_score: f64,
     pub(super) group: Option<GroupOf<G, P>>,
-    /// The field that is the group.
+    /// The field that defines the groups.
     pub(super) group_field: Option<String>,
     pub(super) bootstrap: Option<u32>,
     pub(super) seed: u64,
@@ -36,14 +36,14 @@ pub(super) struct Options<G, P> {
     pub(super) show_table: Option<ShowTable<G, P>>,
     pub(super) outputs: Vec<(Format, PathBuf)>,
     pub(super) escape_formulas: bool,
-    /// `true` if given predictions are written, too.
+    /// `true` if given predictions are written too.
     pub(super) save_rows: bool,
     pub(super) render_pair: Option<Render<G, P>>,
-    /// As [`render_pair`](Self::render_pair), without gold row and prediction.
+    /// Like [`render_pair`](Self::render_pair), but without gold row and prediction.
     pub(super) render_scored: Option<Render<G, P>>,
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
     pub(super) store: Option<StoreOptions<G, P>>,
-    /// If true, results that the store has are replaced.
+    /// `true` if stored results are replaced.
     pub(super) refresh: bool,
     pub(super) program_version: Option<String>,
     /// The label and the tags of the program.
@@ -56,7 +56,7 @@ pub(super) struct Options<G, P> {
 }
 
 impl<G, P> Options<G, P> {
-    /// Returns `true` if rows are kept, written or passed to an observer, so that the details of their scores can be read.
+    /// Returns `true` if the details of scores may be read, because rows are kept, written or passed to an observer.
     pub(super) fn shows_rows(&self) -> bool {
         self.keep_results
             || !self.outputs.is_empty()

@@ -39,7 +39,7 @@ where
     check_runtime(&plan)?;
     let preflight = Preflight::new(&plan.metrics)?;
     let stop = Arc::new(Stop::default());
-    // Before result files are created, so that no signal leaves one behind.
+    // Created before the result files, so a signal leaves none behind.
     #[cfg(feature = "ctrl-c")]
     let _listener = match options.stop_on_ctrl_c {
         true => super::workers::listen(Arc::clone(&stop), options.grace_period).await,
@@ -59,7 +59,7 @@ where
     run.ended(ended.and_then(|()| run.finish(options)))
 }
 
-/// Runs the evaluation within the calling task, so that program and metrics may borrow.
+/// Runs the evaluation within the calling task, which lets program and metrics borrow.
 pub(super) async fn run_in_task<'a, G, P, Kind>(
     plan: Plan<'a, G, P>,
     source: Source<'a, G, P>,
@@ -122,7 +122,7 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Options<G, P> {
-    /// Returns what the manifest of a run contains before its first row.
+    /// Returns the part of the manifest that is known before the first row.
     fn manifest(&self, plan: &Plan<'_, G, P>) -> RunManifest {
         let identities = match self.outputs.is_empty() {
             true => plan.identities(),
@@ -215,7 +215,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         })
     }
 
-    /// Makes the first calls of models, once the files of the run are open. A stop ends them.
+    /// Makes the first model calls once the run's files are open. A stop ends them.
     async fn check_models(&self) -> Result<(), EvaluateError> {
         tokio::select! {
             checked = self.preflight.check() => Ok(checked?),
@@ -303,7 +303,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         self.manifest.finish(run, &costs, elapsed)
     }
 
-    /// Borrows the run, since a worker that could not be cancelled may still use it.
+    /// Takes the run by reference, because a worker that could not be cancelled may still use it.
     fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
         for rows in &*lock(&self.thread_rows) {

@@ -1,4 +1,4 @@
-//! The rows of files: chunks are decoded by the threads or tasks of the run, and only the fields that the run reads.
+//! Rows of files: the run's threads or tasks decode chunks, and only the fields that the run reads.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::contract::{Example, Pair, Prediction};
 use crate::data::{DataError, FieldSelection, Pairs, RawRow};
 
 impl Evaluate {
-    /// Scores the rows of files, whose predictions are given. It has the same result as [`score`](Self::score) with these
-    /// rows, in less time: several threads decode rows, and only the fields that the run reads.
+    /// Scores the rows of files that already have predictions. The result is the same as with [`score`](Self::score),
+    /// but faster: several threads decode rows, and only the fields that the run reads.
     ///
-    /// All fields are read if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), which is the
-    /// default), written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or
-    /// kept in a store; otherwise those that the metrics declare.
+    /// All fields are read if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), the default),
+    /// written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or kept in a
+    /// store. Otherwise only the fields that the metrics declare are read.
     ///
     /// ```
     /// use dsrs_metrics::data::DataReader;
@@ -53,7 +53,7 @@ impl Evaluate {
         let data = SourceData::Reading(rows.data_files());
         let pairing = Arc::clone(rows.pairing());
         let waits = !self.plan.never_waits(self.settings.options.store.is_some());
-        // A row is evaluated, and paid for, only if the rows up to it can be read.
+        // A row is evaluated, and paid for, only if all rows before it can be read.
         let check = waits.then(|| Arc::clone(&self.plan));
         let source = if waits && rows.may_block() {
             read_on_thread(rows.map(move |row| checked(row.map(Box::new), &check)))
@@ -72,7 +72,7 @@ impl Evaluate {
         })
     }
 
-    /// Returns the fields that the run reads; `None` if it reads all.
+    /// Returns the fields that the run reads, or `None` for all.
     fn selection(&self) -> Option<FieldSelection> {
         let (options, mut selection) = (&self.settings.options, FieldSelection::default());
         if options.reads_whole_rows() {

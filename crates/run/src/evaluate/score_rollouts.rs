@@ -1,4 +1,4 @@
-//! The methods of [`Evaluate`] for rows with several rollouts under a gate, which [`Scorer`](crate::Scorer) calls.
+//! The methods of [`Evaluate`] for rows with several rollouts under a gate, for [`Scorer`](crate::Scorer).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{Evaluate, Running};
 use crate::contract::Program;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
-    /// Scores several predictions for one example, outside of a run.
+    /// Scores several predictions for one example, outside a run.
     pub(crate) async fn score_row(&self, gate: &Gate, gold: &G, preds: &[P]) -> ScoredRollouts {
         let calls = preds
             .iter()
@@ -20,7 +20,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
             .await
     }
 
-    /// Runs a program on one example, once for each rollout, and scores its predictions, outside of a run.
+    /// Runs a program on one example, once per rollout, and scores its predictions, outside a run.
     pub(crate) async fn run_row<Kind>(
         &self,
         gate: &Gate,
@@ -44,7 +44,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
-    /// Runs a program on each example, once for each rollout, and scores its predictions.
+    /// Runs a program on each example, once per rollout, and scores its predictions.
     pub(crate) fn run_rows<Kind: 'static>(
         &self,
         program: impl Program<G, P, Kind> + 'static,

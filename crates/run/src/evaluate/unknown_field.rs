@@ -1,4 +1,4 @@
-//! The error of a field that a metric reads and no prediction has: its name is wrong.
+//! The error for a field that a metric reads and no prediction has: its name is wrong.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use crate::messages::escape;
 
 /// A field that a metric reads and no prediction has.
 ///
-/// Displays what to correct: `` no prediction has a field `anwser`; did you mean `answer`? ``
+/// Its `Display` says what to correct: `` no prediction has a field `anwser`; did you mean `answer`? ``
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UnknownField {
     /// The name of the field.
     pub name: String,
-    /// The most similar name among the fields of the first row, if one is similar.
+    /// The most similar field name in the first row, if there is one.
     pub nearest: Option<String>,
-    /// The names of the fields that the first prediction has.
+    /// The fields of the first prediction.
     #[serde(skip)]
     pub(super) present: Vec<String>,
 }

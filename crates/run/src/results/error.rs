@@ -1,4 +1,5 @@
-//! The error of result files, of their comparison and of their reports. Each message is one line: where, what was found, what to do.
+//! Errors about result files, their comparison and their reports. Each message is one line: where, what was found, what
+//! to do.
 
 use crate::contract::Origin;
 use crate::data::{DataError, DataErrorKind};
@@ -6,7 +7,8 @@ use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 
-/// The maximum number of metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
+/// The maximum number of metrics in a result file. Real runs have few; without a limit, names made up by rows would be
+/// compared with every row.
 #[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
 
@@ -16,7 +18,7 @@ pub const MAX_METRICS: usize = 1_000;
 pub struct ResultsError {
     kind: ResultsErrorKind,
     message: String,
-    /// The metric or the setting.
+    /// The metric or setting that the error is about.
     name: String,
 }
 
@@ -24,15 +26,15 @@ pub struct ResultsError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResultsErrorKind {
-    /// A file cannot be read, is no result file, or is not the one that its manifest describes.
+    /// A file cannot be read, is not a result file, or does not match its manifest.
     Read,
     /// Two runs have different rows, data, metrics or groups.
     Rows,
-    /// A metric cannot be compared, see [`ResultsError::name`].
+    /// A metric cannot be compared; see [`ResultsError::name`].
     Metric,
-    /// It is unknown what a run measured, or two runs measured something else.
+    /// It is unknown what a run measured, or two runs measured different things.
     Identity,
-    /// A setting names a metric or field that no run has, see [`ResultsError::name`].
+    /// A setting names a metric or field that no run has; see [`ResultsError::name`].
     Setting,
     /// A report cannot be written.
     Output,
@@ -58,7 +60,7 @@ impl ResultsError {
         Self::new(ResultsErrorKind::Rows, message)
     }
 
-    /// An error about a metric, whose name begins the message.
+    /// Creates an error about a metric, whose name begins the message.
     pub(super) fn metric(metric: &str, message: &str) -> Self {
         let name = metric.to_owned();
         let message = format!("`{}`: {message}", escape::name(metric));
@@ -86,7 +88,7 @@ impl ResultsError {
         Some(&*self.name).filter(|name| !name.is_empty())
     }
 
-    /// Names the interruption, which a parser reports as the end of its input.
+    /// Reports an interrupted file as such; a parser only sees the end of its input.
     pub(super) fn of_row(error: DataError, complete: u64) -> Self {
         let cut_off = |at: &Origin| {
             Self::read(format!(
@@ -111,7 +113,8 @@ impl ResultsError {
         ))
     }
 
-    /// The run does not say what it measured, and that is [required](crate::results::ComparisonBuilder::require_identity).
+    /// Creates the error for a run that does not say what it measured, although that is
+    /// [required](crate::results::ComparisonBuilder::require_identity).
     #[doc(hidden)]
     pub fn unknown_identity(file: &str, reason: &str) -> Self {
         let file = escape::name(file);
@@ -130,7 +133,7 @@ impl ResultsError {
         ))
     }
 
-    /// An error about the value of a field.
+    /// Creates an error about the value of a field.
     pub(super) fn invalid(at: &Origin, field: &str, expected: &str, found: &str) -> Self {
         let field = escape::name(field);
         Self::read(format!(
@@ -157,15 +160,15 @@ impl From<ResultsError> for std::io::Error {
     }
 }
 
-/// The largest number of ids in a sentence.
+/// The maximum number of ids in a sentence.
 const SHOWN_IDS: usize = 3;
 
-/// The first ids of a list.
+/// Formats the first ids of a list.
 pub(super) fn first_ids(ids: &[String]) -> String {
     first_of(ids, ids.len() as u64)
 }
 
-/// The first ids of a list, and how many more there are of them all.
+/// Formats the first ids of a list, and how many more of all `all` there are.
 pub(super) fn first_of(ids: &[String], all: u64) -> String {
     let first = ids
         .iter()
@@ -178,7 +181,7 @@ pub(super) fn first_of(ids: &[String], all: u64) -> String {
     }
 }
 
-/// The end of a message about an unknown name.
+/// Returns the end of a message about an unknown name.
 pub(super) fn hint<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     suggestion(name, &known).unwrap_or_else(|| match &*known {

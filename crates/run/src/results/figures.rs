@@ -41,7 +41,7 @@ impl Counts {
     }
 }
 
-/// Returns the value of a row in the mean: a failed row has the failure score, other rows without a score have none.
+/// Returns a row's value in the mean: the failure score if it failed, `None` if it has no score for another reason.
 pub(super) fn counted(score: &Score, failure_score: f64) -> Option<f64> {
     if score.is_failure() {
         Some(failure_score)
@@ -53,16 +53,17 @@ pub(super) fn counted(score: &Score, failure_score: f64) -> Option<f64> {
 /// The values that a score can have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Bounds {
-    /// By the declaration of the metric; `None` means any number.
+    /// Declared by the metric; `None` means any number.
     Declared(Option<ScoreRange>),
-    /// The range, if it contains all values: of a named score that of its metric, and [0, 1] without a declaration.
+    /// Used if it contains all values: a named score has its metric's range, and a metric that declares none has [0,
+    /// 1].
     Assumed(Option<ScoreRange>),
 }
 
 impl Bounds {
     pub(super) const UNKNOWN: Self = Self::Assumed(Some(ScoreRange::UNIT));
 
-    /// The bounds of a metric, or of a named score of it, by the manifest of the run.
+    /// Returns the bounds of a metric, or of one of its named scores, from the manifest of the run.
     pub(super) fn of(scores: &RunScores, name: &str) -> Self {
         let range = |name| scores.run.identity(name).map(MetricIdentity::range);
         if let Some(range) = range(name) {
@@ -72,7 +73,7 @@ impl Bounds {
         of_metric.map_or(Self::UNKNOWN, Self::Assumed)
     }
 
-    /// The bounds in two runs: those that are declared, if only one run declares them.
+    /// Returns the bounds in two runs: the declared ones, if only one run declares them.
     pub(super) fn of_both(runs: [&RunScores; 2], name: &str) -> Self {
         match runs.map(|run| Self::of(run, name)) {
             [Self::Assumed(_), declared @ Self::Declared(_)] => declared,
@@ -80,8 +81,8 @@ impl Bounds {
         }
     }
 
-    /// Returns the range that contains the interval of values from `least` to `most`. A failed row may count as a value
-    /// outside the range of the metric.
+    /// Returns a range that contains all values from `least` to `most`. A failed row may count as a value outside the
+    /// metric's range.
     pub(super) fn range(self, kind: ScoreKind, least: f64, most: f64) -> Option<ScoreRange> {
         let range = match self {
             _ if kind == ScoreKind::Bool => Some(ScoreRange::UNIT),
@@ -102,13 +103,13 @@ pub(super) struct Figures {
     /// `None` if no row has a score.
     pub(super) mean: Option<f64>,
     uncertainty: Uncertainty,
-    /// The rows that are true, of those in the mean.
+    /// The rows that are true, among those in the mean.
     pub(super) passed: Proportion,
 }
 
 impl Figures {
-    /// Computes the figures of these values, each with the group that its row belongs to. The interval is that of the
-    /// headline of a run.
+    /// Computes the figures of these values, each with its row's group. The interval is the one in the headline of a
+    /// run.
     pub(super) fn of(
         kind: ScoreKind,
         values: impl IntoIterator<Item = (f64, Option<usize>)>,
@@ -152,7 +153,7 @@ impl Figures {
         )
     }
 
-    /// `72.33% to 77.26%`, or the reason for a missing interval
+    /// `72.33% to 77.26%`, or why there is no interval
     #[cfg(feature = "html")]
     pub(super) fn interval(&self) -> String {
         match (self.ci95(), self.uncertainty) {
@@ -173,7 +174,7 @@ impl Figures {
     }
 }
 
-/// Returns the counts and the figures of one metric over the rows of a run, whose scores have groups or not.
+/// Returns the counts and figures of one metric over the rows of a run, with or without groups.
 pub(super) fn figures_of(
     scores: impl Iterator<Item = (Score, Option<usize>)>,
     (run, metric): (&RunScores, &str),
@@ -197,13 +198,13 @@ pub(super) fn figures_of(
     )
 }
 
-/// The score of a metric over all rows of a run, for the files of other programs.
+/// The score of a metric over all rows of a run, for the file formats of other programs.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFigures {
-    /// The kind of the scores: verdicts or numbers of rows, or one score of all rows.
+    /// The kind of the scores: verdicts or numbers per row, or one score of all rows.
     pub kind: ScoreKind,
-    /// The mean, where a failed row counts as the failure score; or the score of all rows.
+    /// The mean, with a failed row as the failure score; or the score of all rows.
     pub score: Option<f64>,
     /// Standard error and 95% interval of the score.
     pub uncertainty: Uncertainty,
@@ -245,7 +246,7 @@ impl RunScores {
         }
     }
 
-    /// Returns the score of all rows, from the contributions of the rows. A file of an earlier version has none.
+    /// Returns the score of all rows, from their contributions. Files from an earlier version have none.
     fn corpus_score(&self, metric: &str) -> Option<f64> {
         let mut counted = (0..self.len()).filter_map(|row| self.corpus(metric, row));
         let mut all = counted.next()?.clone();
@@ -254,7 +255,7 @@ impl RunScores {
     }
 }
 
-/// A score as in the headline of a metric.
+/// Formats a score as in a metric's headline.
 #[cfg(feature = "html")]
 pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
     match kind {

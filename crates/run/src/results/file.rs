@@ -36,16 +36,16 @@ pub struct Results {
     pub(super) run: Run,
     rows: Vec<ResultRow>,
     by_id: HashMap<String, usize>,
-    /// Figures of metrics over all rows, for reports.
+    /// Figures of each metric over all rows, for reports.
     properties: HashMap<String, Vec<(String, String)>>,
 }
 
 impl Results {
-    /// Reads a result file: JSONL, JSON or CSV by its extension; `-` is standard input, as JSONL.
-    /// In CSV, the apostrophe before a string that a spreadsheet would evaluate is removed.
+    /// Reads a result file. The extension selects JSONL, JSON or CSV; `-` is standard input, as JSONL. In CSV, the
+    /// apostrophe before a string that a spreadsheet would evaluate is removed.
     ///
     /// # Errors
-    /// [`ResultsError`], with the file and the line; also if the file is not the one that its manifest describes.
+    /// Returns a [`ResultsError`] with the file and line, including if the file does not match its manifest.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
         let file = file.as_ref();
         let mut results = Self::new(name_of(file));
@@ -77,7 +77,7 @@ impl Results {
         Ok(())
     }
 
-    /// Returns the rows that are selected, with the same manifest.
+    /// Returns only the selected rows, with the same manifest.
     pub(crate) fn only(&self, is_selected: impl Fn(&ResultRow) -> bool) -> Self {
         let run = self.run.clone();
         let mut selected = Self {
@@ -91,10 +91,10 @@ impl Results {
         selected
     }
 
-    /// Returns these results with the scores and metrics of other results over the same rows in place of their own.
+    /// Returns these results with the scores and metrics of other results over the same rows.
     ///
     /// # Errors
-    /// [`ResultsError`] if there are too many metrics.
+    /// Returns a [`ResultsError`] if there are too many metrics.
     pub(crate) fn rescored(&self, new: &Self) -> Result<Self, ResultsError> {
         let mut all = Self::new(self.name().to_owned());
         for row in &self.rows {
@@ -132,10 +132,11 @@ impl Results {
     }
 
     setters! {
-        /// Sets the name, which is shown instead of the file.
+        /// Sets the name to show instead of the file.
         pub fn with_name(name: impl Into<String>) => run.name = name.into();
 
-        /// Sets the score that a failed row counts as in a mean. By default it is the score in the manifest, or else 0.
+        /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
+        /// without one.
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
@@ -144,8 +145,8 @@ impl Results {
         self.run.name()
     }
 
-    /// Returns the manifest of the run: what was measured, by which metrics, on which data. `None` if it is unknown, see
-    /// [`unknown_identity`](Self::unknown_identity).
+    /// Returns the manifest of the run: what it measured, with which metrics, on which data. `None` if that is unknown;
+    /// see [`unknown_identity`](Self::unknown_identity).
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }
@@ -170,23 +171,23 @@ impl Results {
         self.run.metrics()
     }
 
-    /// Returns `true` if the scores of a metric are pass or fail, or numbers. `None` if no row has a score.
+    /// Returns whether a metric's scores are pass or fail, or numbers; `None` if no row has a score.
     ///
-    /// A file does not contain the kind: scores are pass or fail if every value is 1 for `passed: true` and 0 for
+    /// Files do not record this. Scores are pass or fail if every value is 1 with `passed: true` and 0 with
     /// `passed: false`.
     pub fn kind(&self, metric: &str) -> Option<ScoreKind> {
         self.run.kind(metric)
     }
 
-    /// Returns the score that a failed row counts as in a mean.
+    /// Returns the score that a failed row contributes to a mean.
     pub fn failure_score(&self) -> f64 {
         self.run.failure_score
     }
 
-    /// Returns the rows of an evaluation, which has the same format as a file with its gold rows and predictions.
+    /// Returns the rows of an evaluation, in the same form as a file with gold rows and predictions.
     ///
     /// # Errors
-    /// [`ResultsError`] if the evaluation kept no rows, or two of them have the same id.
+    /// Returns a [`ResultsError`] if the evaluation kept no rows, or if two of them have the same id.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

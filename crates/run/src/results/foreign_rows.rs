@@ -1,4 +1,4 @@
-//! Result files with the rows of another program, such as the log of another harness.
+//! Writes rows scored by another program as result files, such as the log of another harness.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use crate::evaluate::{EvaluateError, RowResult, reduced};
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRow {
-    /// The id, unique within the file.
+    /// The row's id, unique within the file.
     pub id: String,
     /// The gold row.
     pub gold: Value,
     /// All other fields.
     pub attributes: Fields,
-    /// The evaluations of the row: one, or one for each repeat.
+    /// The evaluations of the row: one, or one per repeat.
     pub attempts: Vec<RowAttempt>,
 }
 
@@ -102,7 +102,7 @@ pub fn write_foreign_rows(
     files.finish(&started.finish(run, &RunCosts::default(), Duration::ZERO))
 }
 
-/// Returns the row as a run of this library has it, and the names of its metrics.
+/// Returns the row in the form that a run of this library has it, and the names of its metrics.
 fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     let ForeignRow {
         id,
@@ -120,7 +120,7 @@ fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     for mut attempt in attempts {
         let run = (attempt.run.latency.is_some() || attempt.run.usage.is_some())
             .then(|| Box::new(attempt.run));
-        // A metric that this evaluation lacks has no score of it.
+        // An evaluation that lacks a metric has no score for it.
         let outcome = |name| {
             attempt
                 .outcomes

@@ -1,4 +1,4 @@
-//! Workflow commands of GitHub Actions, which become annotations. A runner reads them from standard error too.
+//! Workflow commands of GitHub Actions, which show up as annotations. Runners also read them from standard error.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use std::fmt;
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Annotation<'a> {
-    /// `error`, `warning` or `notice`.
+    /// The kind: `error`, `warning` or `notice`.
     pub kind: &'a str,
-    /// The title.
+    /// The title of the annotation.
     pub title: &'a str,
-    /// A file, relative to the repository, and its line.
+    /// A file, relative to the repository, and a line in it.
     pub at: Option<(&'a str, u32)>,
-    /// The message, of several lines if it has line breaks.
+    /// The message, which may have line breaks.
     pub message: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! Results as JUnit XML, the format in which CI systems show tests.
+//! Results as JUnit XML, the format in which CI systems show test results.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::read_rows::read_rows;
 use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::contract::score::OFFLINE_JUDGE;
 
-/// The result of one score as CI shows it.
+/// One row's result for a metric, as CI shows it.
 enum Case<'a> {
     Passed,
     Failed(&'a ResultScore),
@@ -30,22 +30,21 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Calls a function with each row, in order. The rows are read for the totals, and once more for each metric.
+/// Calls a function with each row, in order. Rows are read once for the totals, and again for each metric.
 type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
 
 impl Results {
-    /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has the metric.
+    /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has it.
     ///
-    /// A score whose verdict is false, which includes the threshold of a metric, is a failure; a row whose program or
-    /// metric failed is an error; a gated, skipped or abstained row is skipped. A score without a verdict passes. The text of
-    /// a failure is the details of the score, or the feedback of a metric that has no details.
-    /// The results of an evaluation in memory have the properties `score`, and `ci95_low` and `ci95_high`, the 95% interval; the
-    /// suite of a judge that scored offline has the property `judge`, with the value `offline-lexical`. The time of a case is
-    /// the latency that the program returned, and the time of a suite their sum. Characters that XML cannot contain become
-    /// U+FFFD.
+    /// A case fails if its verdict is false, including by the metric's threshold. A row whose program or metric failed
+    /// is an error, and a gated, skipped or abstained row is skipped. A score without a verdict passes. A failure shows
+    /// the score's details, or the feedback if there are none. Results in memory have the properties `score`,
+    /// `ci95_low` and `ci95_high` (the 95% interval). The suite of a judge that scored offline has the property `judge`
+    /// with the value `offline-lexical`. A case's time is the latency that the program returned, and a suite's time is
+    /// their sum. Characters that XML cannot contain become U+FFFD.
     ///
     /// # Errors
-    /// An error of the writer; none is expected for a document in memory.
+    /// Returns an error from the writer. None is expected for a document in memory.
     pub fn junit(&self) -> io::Result<String> {
         let mut xml = Vec::new();
         let metrics: Vec<&str> = self.metrics().collect();
@@ -57,10 +56,11 @@ impl Results {
         String::from_utf8(xml).map_err(io::Error::other)
     }
 
-    /// Writes the rows of a result file as JUnit XML, with the name and the figures of these results. The rows are not kept in memory.
+    /// Writes the rows of a result file as JUnit XML, with the name and figures of these results. Rows are not kept in
+    /// memory.
     ///
     /// # Errors
-    /// An error of the file or of the writer.
+    /// Returns an error of the file or the writer.
     #[doc(hidden)]
     pub fn write_junit(
         &self,
@@ -137,7 +137,7 @@ struct Suite {
     failures: u64,
     errors: u64,
     skipped: u64,
-    /// The sum of the latencies, if a row has one.
+    /// The sum of the latencies, if any row has one.
     seconds: Option<f64>,
     is_judged_offline: bool,
 }
@@ -158,7 +158,7 @@ impl Suite {
     }
 }
 
-/// `<properties><property name="score" value="0.5"/></properties>`, unless there are none.
+/// `<properties><property name="score" value="0.5"/></properties>`, or nothing if there are none.
 fn write_properties(
     properties: &[(&str, &str)],
     xml: &mut Writer<&mut dyn Write>,
@@ -227,7 +227,7 @@ fn write_reason(
     Ok(())
 }
 
-/// Replaces the characters that XML 1.0 cannot contain, not even escaped.
+/// Replaces the characters that XML 1.0 cannot contain, even escaped.
 fn valid(text: &str) -> String {
     let is_valid = |it: char| matches!(it, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..);
     text.chars()

@@ -1,4 +1,4 @@
-//! Markdown (GitHub's), for the summary of a CI job.
+//! Markdown (GitHub's flavor), for the summary of a CI job.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use crate::evaluate::{EvaluationResult, RowResult};
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 
-/// The largest number of rows that are shown.
+/// The maximum number of rows that are shown.
 #[doc(hidden)]
 pub const MAX_MARKDOWN_ROWS: usize = 20;
 
-/// The largest number of characters of an explanation.
+/// The maximum number of characters of an explanation.
 const MAX_EXPLANATION: usize = 300;
 
-/// Returns the headlines of an evaluation as a Markdown table with a row for each metric. If the evaluation kept its rows, a
-/// second table has the first 20 that do not pass or failed, with details, feedback or error.
+/// Returns the headlines of an evaluation as a Markdown table with one row per metric. If the evaluation kept its rows,
+/// a second table shows the first 20 that failed or do not pass, with details, feedback or error.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -34,7 +34,7 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
 
-/// Returns the headlines, and a table of the given rows that do not pass.
+/// Returns the headlines, and a table of those given rows that do not pass.
 #[doc(hidden)]
 pub fn markdown_with_rows<G, P>(
     result: &EvaluationResult<G, P>,
@@ -54,7 +54,7 @@ pub fn markdown_with_rows<G, P>(
     text
 }
 
-/// Returns `true` if the verdict is false, or the row failed.
+/// Returns `true` if the verdict is false or the row failed.
 #[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
     outcome.is_failure()
@@ -63,7 +63,7 @@ pub fn does_not_pass(outcome: &Outcome) -> bool {
             .is_some_and(|scored| scored.passed == Some(false))
 }
 
-/// A table of the first rows that do not pass; empty if all pass.
+/// Returns a table of the first rows that do not pass; empty if all do.
 fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -> String {
     let names: Vec<&str> = result.metric_names().collect();
     let is_bool = |name: &str| {
@@ -106,7 +106,7 @@ fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -
     format!("\n{title} that do not pass:\n\n{}", table(header, lines))
 }
 
-/// Returns the feedback or the details of the score, or the error.
+/// Returns the score's feedback or details, or the error.
 fn explanation(outcome: &Outcome) -> String {
     let scored = outcome.scored();
     let details = scored.and_then(Scored::own_details).map(str::to_owned);
@@ -122,7 +122,7 @@ fn explanation(outcome: &Outcome) -> String {
     text
 }
 
-/// A table; cells are escaped.
+/// Formats a table; cells are escaped.
 pub(crate) fn table<'a>(
     header: impl Iterator<Item = &'a str>,
     rows: impl Iterator<Item = Vec<String>>,
@@ -137,7 +137,7 @@ pub(crate) fn table<'a>(
     text
 }
 
-/// One line in which no character has a meaning in Markdown or HTML.
+/// Returns one line in which no character has a special meaning in Markdown or HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in escape::escaped(text).chars() {

@@ -1,9 +1,9 @@
 //! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
 //!
-//! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
-//! `command_line` describes the format. `evaluate/report/record.rs` has the record of a row
-//! in a file. `read_rows.rs` reads rows: serde decodes lines of JSON, and `parse.rs` all other rows. `run_scores.rs` and
-//! `row_index.rs` have columns in place of rows. [`Comparison`] compares two runs. `html/` has the HTML report.
+//! [`Results`] reads a file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
+//! `command_line` describes the format. `evaluate/report/record.rs` has the record of a row. `read_rows.rs` reads rows:
+//! serde decodes lines of JSON, and `parse.rs` everything else. `run_scores.rs` and `row_index.rs` store columns
+//! instead of rows. [`Comparison`] compares two runs. `html/` writes the HTML report.
 
 mod compare;
 mod error;
@@ -65,7 +65,7 @@ pub use crate::evaluate::manifest::{
 };
 pub use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
-/// A count with a comma after thousands: `1,190`.
+/// Formats a count with thousands separators: `1,190`.
 fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);

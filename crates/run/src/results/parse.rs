@@ -1,4 +1,4 @@
-//! From the object of a row to a [`ResultRow`].
+//! Converts a row's object to a [`ResultRow`].
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use crate::json::describe::{found, text};
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::messages::escape;
 
-/// A row of any format, before its fields are checked.
+/// A row in any format, before its fields are checked.
 pub(super) struct UncheckedRow {
     at: Origin,
     id: String,
@@ -29,9 +29,9 @@ pub(super) struct UncheckedRow {
     pred: Option<Value>,
     /// All other keys, or columns.
     fields: Fields,
-    /// `true` if the row is from a format with columns.
+    /// `true` if the format has columns.
     is_flat: bool,
-    /// The metrics, in order.
+    /// The metrics, in file order.
     names: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl From<ObjectRow> for UncheckedRow {
     }
 }
 
-/// The whole of a gold row or prediction: its fields, or its value if that is not an object.
+/// Returns a whole gold row or prediction: its fields, or its value if it is not an object.
 fn side(fields: Fields, whole: Option<Value>) -> Option<Value> {
     let is_cell = fields.textual;
     let fields: Map<_, _> = fields
@@ -75,7 +75,7 @@ fn is_empty(cell: &Value) -> bool {
 
 impl UncheckedRow {
     pub(super) fn check(mut self) -> Result<ResultRow, ResultsError> {
-        // In the order of the file, which reading the scores does not keep.
+        // In file order, which reading the scores does not keep.
         let attributes = match self.is_flat {
             true => attribute_columns(&self.fields),
             false => self.attribute_object()?,
@@ -99,7 +99,7 @@ impl UncheckedRow {
                 .swap_remove(REFERENCE_KEY)
                 .and_then(text)
                 .filter(|it| !it.is_empty()),
-            // A file of an earlier version has the gold row alone.
+            // Files from an earlier version have only the gold row.
             gold_hash: self
                 .hash(GOLD_HASH)?
                 .or_else(|| row_hash(self.gold.as_ref()?)),
@@ -216,14 +216,14 @@ const CORPUS: &str = "the contribution of a row to a score of all rows, as `scor
 /// The keys of a score before they are checked.
 struct Keys<'a> {
     at: &'a Origin,
-    /// The path of the score, for errors, or the column of its value.
+    /// The path of the score for error messages, or the column of its value.
     path: String,
     keys: KeysOf<'a>,
 }
 
 enum KeysOf<'a> {
     Object(Map<String, Value>),
-    /// `PATH` is the value and `PATH.KEY` any other key.
+    /// `PATH` is the value, and `PATH.KEY` any other key.
     Columns(&'a mut Fields),
 }
 
@@ -321,7 +321,7 @@ impl<'a> Keys<'a> {
         typed(&value, read, self.at, &self.name(key), expected)
     }
 
-    /// Takes the value of a key. The cell of a string is the string itself; any other is parsed.
+    /// Takes the value of a key. A string's cell is the string itself; other cells are parsed.
     fn take(&mut self, key: &str, is_text: bool) -> Value {
         let column = self.name(key);
         match &mut self.keys {
@@ -334,7 +334,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The path of a key, or its column.
+    /// Returns the path of a key, or its column.
     fn name(&self, key: &str) -> String {
         match self.keys {
             KeysOf::Columns(_) if key == "value" => self.path.clone(),
@@ -366,7 +366,7 @@ fn typed<T>(
     read(value).map(Some).ok_or_else(invalid)
 }
 
-/// Reads an object; empty if the value is null.
+/// Reads an object; null gives an empty one.
 fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, ResultsError> {
     match value {
         Value::Null => Ok(Map::new()),
@@ -380,8 +380,8 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
     }
 }
 
-/// The value of a CSV cell: null if it is empty, a bool (also as Python and spreadsheets write it),
-/// a number, list or object as JSON, and otherwise a string, as is a list of more values than the limit of a row.
+/// Parses a CSV cell: null if it is empty, a bool (including Python's and spreadsheets' spelling), or a number, list or
+/// object as JSON. Anything else is a string, including a list with more values than a row may have.
 #[doc(hidden)]
 pub fn parse_cell(cell: &Value) -> Value {
     let Value::String(text) = cell else {

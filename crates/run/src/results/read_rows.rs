@@ -1,4 +1,4 @@
-//! Reading the rows of a result file, which are decoded on all threads.
+//! Reads the rows of a result file, decoding them on all threads.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::evaluate::report::ResultRow;
 use crate::json::numbers::inexact_number;
 use crate::json::size::MAX_VALUES;
 
-/// Returns an error if the file is a manifest, or if there is only the manifest of it.
+/// Returns an error if the file is a manifest, or if only its manifest exists.
 fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     let manifest = manifest_path(file);
     if !file.exists() && manifest.exists() {
@@ -39,7 +39,7 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Rows of two files are matched by their ids.
+/// Checks that the row has an id, because rows of two files are matched by id.
 pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsError> {
     if has_id {
         Ok(())
@@ -51,8 +51,8 @@ pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsE
     }
 }
 
-/// Reads the rows of a file, and calls a function with each in order, and with whether it contains its id; the id of a row without
-/// one is its number. Returns the references of manifests that the rows contain.
+/// Reads the rows of a file and calls a function with each in order. The function also learns if the row contains its
+/// id; if not, the id is the row's number. Returns the manifest references in the rows.
 #[doc(hidden)]
 pub fn read_rows<'f, E: From<ResultsError>>(
     file: impl Into<NamedFile<'f>>,
@@ -61,7 +61,7 @@ pub fn read_rows<'f, E: From<ResultsError>>(
     read_lines(file.into(), |_| true, each)
 }
 
-/// Reads the rows in the lines for which `is_read` returns true, as [`read_rows`].
+/// Like [`read_rows`], but reads only the lines for which `is_read` returns `true`.
 pub(super) fn read_lines<E: From<ResultsError>>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
@@ -92,10 +92,10 @@ pub(super) fn read_lines<E: From<ResultsError>>(
     Ok(references)
 }
 
-/// Reads a line that has only the keys of a row, each once; `None` of any other line, which `parse.rs` reads, and of which it names
-/// what is wrong.
+/// Reads a line that has only the keys of a row, each at most once. Returns `None` for any other line; `parse.rs` reads
+/// it and says what is wrong with it.
 fn of_line(text: &str, at: &dyn Fn() -> Origin) -> Option<ResultRow> {
-    // More bytes may be more values than the limit.
+    // More bytes than this may be more values than the limit.
     if text.len() > 2 * MAX_VALUES {
         return None;
     }
@@ -118,8 +118,7 @@ impl From<DataError> for Failure {
     }
 }
 
-/// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows
-/// contain.
+/// Returns the manifest of a result file, or why it has none. `references` are the manifest references in its rows.
 #[doc(hidden)]
 pub fn read_manifest(
     file: &Path,
@@ -138,11 +137,11 @@ pub fn read_manifest(
     manifest::find(file, references, embedded)
 }
 
-/// Returns the manifest of a file of rows, or the reason why there is none; `None` if it is not a result file. A row that
-/// cannot be read ends the search.
+/// Returns the manifest of a file of rows, or why it has none; `None` if it is not a result file. The search ends at a
+/// row that cannot be read.
 ///
 /// # Errors
-/// [`ManifestError`] if the file is not the one that its manifest describes.
+/// Returns a [`ManifestError`] if the file does not match its manifest.
 #[doc(hidden)]
 pub fn manifest_of(
     file: &Path,
@@ -155,7 +154,7 @@ pub fn manifest_of(
     if !first.is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
         return Ok(None);
     }
-    // The last row of each run contains the reference of its manifest.
+    // The last row of each run contains the reference to its manifest.
     let mut references = column_strings(file, format, REFERENCE_KEY);
     references.retain(|reference| !reference.is_empty());
     read_manifest(file, &references).map(Some)
@@ -163,7 +162,7 @@ pub fn manifest_of(
 
 #[cfg(test)]
 mod tests {
-    //! A line that is read by serde is read as by the parser of all rows, and a line that the parser rejects is not read.
+    //! Lines that serde reads give the same row as the general parser, and lines that the parser rejects are not read.
 
     use std::path::Path;
 
@@ -191,7 +190,7 @@ mod tests {
         UncheckedRow::from(ObjectRow::parse(line, &at())?).check()
     }
 
-    /// Returns `true` if a line is read, and then as by the parser.
+    /// Returns `true` if a line is read with the same result as by the general parser.
     fn is_read(line: &str) -> bool {
         let row = of_line(line, &at);
         if let Some(row) = &row {

@@ -9,7 +9,7 @@ use super::error::ResultsError;
 use crate::contract::Origin;
 use crate::evaluate::report::ResultRow;
 
-/// The ids, lines and gold rows of a file.
+/// The ids, lines and gold-row hashes of a file.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct RowIndex {
@@ -19,7 +19,7 @@ pub struct RowIndex {
     lines: Vec<u64>,
     /// The hash of each gold row.
     gold: Vec<Option<u64>>,
-    /// `true` if a row has no id of its own.
+    /// `true` if any row has no id of its own.
     has_positional: bool,
 }
 
@@ -27,7 +27,7 @@ impl RowIndex {
     /// Adds a row.
     ///
     /// # Errors
-    /// [`ResultsError`] if an earlier row has the same id.
+    /// Returns a [`ResultsError`] if an earlier row has the same id.
     pub fn add(&mut self, row: &ResultRow) -> Result<(), ResultsError> {
         let (place, is_new) = self.ids.insert_full(row.id.as_str().into());
         if !is_new {
@@ -44,7 +44,7 @@ impl RowIndex {
         Ok(())
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
@@ -54,17 +54,17 @@ impl RowIndex {
         self.ids.is_empty()
     }
 
-    /// The id of a row.
+    /// Returns the id of a row.
     pub fn id(&self, row: usize) -> &str {
         &self.ids[row]
     }
 
-    /// The place of an id.
+    /// Returns the position of the row with this id.
     pub fn find(&self, id: &str) -> Option<usize> {
         self.ids.get_index_of(id)
     }
 
-    /// The position of a row, for an error.
+    /// Returns the location of a row, for error messages.
     pub fn at(&self, row: usize) -> Origin {
         let unknown = || Path::new("evaluation").into();
         Origin {
@@ -73,12 +73,12 @@ impl RowIndex {
         }
     }
 
-    /// Returns `true` if a row has no id of its own, so that its id is its position.
+    /// Returns `true` if any row has no id of its own, so its id is its position.
     pub fn has_positional(&self) -> bool {
         self.has_positional
     }
 
-    /// The hash of a gold row; `None` if the file has neither the hash nor the gold row.
+    /// Returns the hash of a gold row; `None` if the file has neither the hash nor the gold row.
     pub fn gold_hash(&self, row: usize) -> Option<u64> {
         self.gold.get(row).copied().flatten()
     }

@@ -8,7 +8,7 @@ use crate::data::NamedFile;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
-/// The name, after the dot, of the score of all rows beside the scores of rows.
+/// The name, after the dot, of the score of all rows for a metric that also scores single rows.
 pub(super) const CORPUS: &str = "corpus";
 
 /// The name, the metrics and the manifest of a run.
@@ -21,18 +21,18 @@ pub(super) struct Run {
     manifest: Result<Box<Manifest>, String>,
 }
 
-/// Properties of a metric that the rows of a run show.
+/// Properties of a metric, as seen in the rows of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KnownMetric {
     /// `None` if no row has a score.
     pub(super) kind: Option<ScoreKind>,
-    /// `true` if a score is neither pass or fail nor a mean of repeats that are.
+    /// `true` if any score is neither pass or fail, nor a mean of repeats that are.
     pub(super) has_numbers: bool,
-    /// `true` if a row is counted for a score of all rows, without a score of its own.
+    /// `true` if any row counts toward a score of all rows without a score of its own.
     pub(super) is_counted: bool,
-    /// `true` if a row has a contribution to a score of all rows.
+    /// `true` if any row contributes to a score of all rows.
     pub(super) has_corpus: bool,
-    /// `true` if a row has a named score or component with the name of a score of all rows.
+    /// `true` if any row has a named score or component with the same name as a score of all rows.
     pub(super) has_corpus_part: bool,
 }
 
@@ -59,7 +59,7 @@ impl KnownMetric {
         });
     }
 
-    /// Adds the kind of other scores: verdicts and numbers are numbers.
+    /// Adds the kind of other scores. Verdicts together with numbers are numbers.
     fn add_kind(&mut self, kind: ScoreKind) {
         self.kind = match self.kind {
             Some(known) if known != kind => Some(ScoreKind::Number),
@@ -68,7 +68,7 @@ impl KnownMetric {
     }
 }
 
-/// Returns the value of a key, which is at this place in most rows.
+/// Returns the value of a key, which is at this position in most rows.
 pub(super) fn entry<'m, V: Default>(
     map: &'m mut IndexMap<String, V>,
     place: usize,
@@ -115,7 +115,7 @@ impl Run {
         }
     }
 
-    /// Sets the manifest, and the failure score that it contains.
+    /// Sets the manifest and the failure score in it.
     pub(super) fn set_manifest(&mut self, manifest: Result<Box<Manifest>, String>) {
         if let Ok(manifest) = &manifest {
             self.failure_score = manifest.run.failure_score;
@@ -123,8 +123,8 @@ impl Run {
         self.manifest = manifest;
     }
 
-    /// Notes that the scores of a metric are numbers, which may be 0 or 1 in every row. The mean of repeats of pass or fail may
-    /// be a number too.
+    /// Records that a metric's scores are numbers, even if each row has 0 or 1. The mean of repeats that pass or fail
+    /// may be a number too.
     pub(super) fn set_number(&mut self, metric: &str) {
         if let Some(known) = self.metrics.get_mut(metric) {
             known.kind = known.kind.map(|_| ScoreKind::Number);
@@ -144,7 +144,7 @@ impl Run {
         self.manifest.as_ref().err().map(String::as_str)
     }
 
-    /// Checks that the identity is known.
+    /// Checks that it is known what the run measured.
     pub(super) fn require_identity(&self) -> Result<(), ResultsError> {
         match &self.manifest {
             Ok(_) => Ok(()),
@@ -152,7 +152,7 @@ impl Run {
         }
     }
 
-    /// Returns the identity of a metric, which the manifest contains.
+    /// Returns a metric's identity from the manifest.
     pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
         self.manifest()?.run.metrics.get(metric)
     }
@@ -165,13 +165,13 @@ impl Run {
         self.known(metric).kind
     }
 
-    /// Returns what the rows show of a metric.
+    /// Returns what the rows show about a metric.
     pub(super) fn known(&self, metric: &str) -> KnownMetric {
         self.metrics.get(metric).copied().unwrap_or_default()
     }
 }
 
-/// Returns `true` if the manifests of the runs state that lower scores of a metric are better.
+/// Returns `true` if the runs' manifests say that lower scores of a metric are better.
 pub(super) fn is_lower_better(metric: &str, runs: &[&Run]) -> bool {
     let mut known = runs.iter().filter_map(|run| run.identity(metric));
     known.any(|identity| identity.direction() == Direction::LowerIsBetter)

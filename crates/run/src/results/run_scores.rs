@@ -14,18 +14,18 @@ use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::ResultRow;
 use crate::json::describe;
 
-/// The metrics and the field of the groups that a comparison reads.
+/// The metrics and the group field that a comparison reads.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    /// Metrics and their parts; all metrics if it is empty.
+    /// Metrics and their parts; empty means all metrics.
     pub(super) names: IndexSet<String>,
-    /// `true` if a metric is never a part of another one, although its name has a dot.
+    /// `true` if a name with a dot is always a metric, never a part of one.
     pub(super) are_whole: bool,
     /// The field of the groups.
     pub(super) group: Option<String>,
 }
 
-/// The ids, outcomes and values of a run, which a comparison reads; see
+/// The ids, outcomes and values of a run that a comparison needs; see
 /// [`ComparisonBuilder::read`](super::ComparisonBuilder::read).
 #[derive(Debug, Clone)]
 pub struct RunScores {
@@ -125,7 +125,8 @@ impl RunScores {
     }
 
     setters! {
-        /// Sets the score that a failed row counts as in a mean. By default it is the score in the manifest, or else 0.
+        /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
+        /// without one.
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
@@ -145,18 +146,18 @@ impl RunScores {
         self.len() as u64
     }
 
-    /// Returns the number of rows, as a place.
+    /// Returns the number of rows as a `usize`.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns a function from a row to its result of a metric or part.
+    /// Returns a function that maps a row to its result for a metric or part.
     pub(super) fn scores_of(&self, name: &str) -> impl Fn(usize) -> Score {
         let column = self.scores.get(name);
         move |row| column.map_or_else(Score::default, |column| column.get(row))
     }
 
-    /// Returns the results of a metric or part in all rows.
+    /// Returns the results of a metric or part for all rows.
     pub(super) fn column(&self, name: &str) -> impl Iterator<Item = Score> {
         (0..self.len()).map(self.scores_of(name))
     }
@@ -166,7 +167,7 @@ impl RunScores {
         self.scores.get(name).is_some_and(|column| column.has_part)
     }
 
-    /// Returns the contribution of a row to a score of all rows.
+    /// Returns a row's contribution to a score of all rows.
     pub(super) fn corpus(&self, metric: &str, row: usize) -> Option<&Counted> {
         self.corpus.get(metric)?.get(row)?.as_ref()
     }
@@ -181,7 +182,7 @@ impl RunScores {
         *self.groups.as_ref()?.of_row.get(row)?
     }
 
-    /// Returns the group of a number.
+    /// Returns the group with this number.
     pub(super) fn name_of_group(&self, number: usize) -> Option<&str> {
         self.groups
             .as_ref()?
@@ -190,7 +191,7 @@ impl RunScores {
             .map(String::as_str)
     }
 
-    /// Returns the attributes that could name the groups.
+    /// Returns the attributes that could define groups.
     pub(super) fn known_fields(&self) -> Vec<String> {
         self.groups
             .iter()
@@ -204,7 +205,7 @@ impl RunScores {
     }
 }
 
-/// The results of rows by one metric or part.
+/// Rows' results for one metric or part.
 #[derive(Debug, Clone, Default)]
 struct ScoreColumn {
     scores: Vec<Score>,
@@ -232,7 +233,7 @@ impl ScoreColumn {
 struct GroupColumn {
     names: IndexSet<String>,
     of_row: Vec<Option<usize>>,
-    /// The attributes with a value in any row.
+    /// The attributes that have a value in any row.
     known: IndexSet<String>,
 }
 
@@ -252,7 +253,7 @@ impl GroupColumn {
     }
 }
 
-/// Sets the value of a row in a column that may lack the rows before.
+/// Sets the value of a row in a column that may still lack earlier rows.
 fn set<T: Clone + Default>(column: &mut Vec<T>, row: usize, value: T) {
     column.resize(row, T::default());
     column.push(value);

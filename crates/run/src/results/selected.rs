@@ -39,12 +39,12 @@ impl Score {
         (self.outcome == Some(ResultOutcome::Scored)).then_some(self.value)
     }
 
-    /// Returns `true` if the metric or the program failed. The row counts as the failure score.
+    /// Returns `true` if the metric or the program failed. Such a row counts as the failure score.
     pub(super) fn is_failure(&self) -> bool {
         self.outcome.is_some_and(ResultOutcome::is_failure)
     }
 
-    /// The name of the outcome.
+    /// Returns the name of the outcome.
     pub(super) fn name(&self) -> &'static str {
         self.outcome.map_or("absent", ResultOutcome::name)
     }
@@ -74,7 +74,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// The metric, without the part.
+    /// Returns the metric, without the part.
     pub(super) fn metric(&self) -> &'a str {
         self.metric
     }
@@ -101,7 +101,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns `true` if this is a score of all rows: of a metric without scores of rows, or `NAME.corpus`.
+    /// Returns `true` if this is a score of all rows: of a metric that does not score single rows, or `NAME.corpus`.
     pub(super) fn is_corpus(&self, a: &RunScores, b: &RunScores) -> bool {
         [a, b].iter().any(|RunScores { run, .. }| {
             let known = run.known(self.metric);
@@ -113,7 +113,7 @@ impl<'a> Selected<'a> {
         })
     }
 
-    /// Returns `true` if the run has the metric. A run in which no row is scored has no parts.
+    /// Returns `true` if the run has the metric. A run without scored rows has no parts.
     pub(super) fn is_in(&self, scores: &RunScores) -> bool {
         let run = &scores.run;
         run.metrics().any(|metric| metric == self.metric)
@@ -124,7 +124,7 @@ impl<'a> Selected<'a> {
             })
     }
 
-    /// The kind of the scores: pass or fail, or shares of repeats that pass; `None` if no row is scored.
+    /// Returns the kind of the scores: pass or fail, or shares of repeats that pass; `None` if no row is scored.
     pub(super) fn kind(&self, scores: &RunScores) -> Option<ScoreKind> {
         if self.part.is_none() {
             let known = scores.run.known(self.metric);

@@ -23,12 +23,13 @@ const HEADER: [&str; 14] = [
     "cost_msats",
 ];
 
-/// Returns a CSV table with a row for each metric and each named score: `metric`, `kind`, `score`, `stderr`, `ci95_low`,
-/// `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `cost_msats`. Numbers are not rounded.
-/// The cell of an unknown figure is empty. A name that a spreadsheet would evaluate has a leading apostrophe. Scores are in the range of their metric.
+/// Returns a CSV table with a row for each metric and each named score: `metric`, `kind`, `score`, `stderr`,
+/// `ci95_low`, `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `cost_msats`.
+/// Scores are in the range of their metric, and numbers are not rounded. The cell of an unknown figure is empty. A name
+/// that a spreadsheet would evaluate gets a leading apostrophe.
 ///
 /// # Errors
-/// An error of the writer; none is expected for a table in memory.
+/// Returns an error from the writer. None is expected for a table in memory.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

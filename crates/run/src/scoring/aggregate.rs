@@ -1,14 +1,14 @@
 //! Aggregates the scores of several rollouts of one example.
 //!
-//! Rows are never aggregated this way: over rows there are means with denominators, in `summary.rs`.
+//! Rows are never aggregated this way: `summary.rs` computes means over rows, with denominators.
 
 use serde::{Deserialize, Serialize};
 
 use crate::stats::exact_sum::ExactSum;
 
-/// A method to aggregate the scores of several rollouts of one example.
+/// How to aggregate the scores of several rollouts of one example.
 ///
-/// Not for the scores of several rows: the median of many passes and fails is 0, 0.5 or 1.
+/// Not meant for the scores of several rows: the median of many passes and fails is 0, 0.5 or 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -22,13 +22,13 @@ pub enum AggregationMethod {
     Min,
     /// The highest value.
     Max,
-    /// The average without this percentage of the values at each end: 0, or at least 1 and below 50. Of `n` values,
-    /// `floor(percent * n / 100)` at each end are excluded. SciPy's `trim_mean` takes a fraction instead of a percentage,
-    /// so a value between 0 and 1 is rejected.
+    /// The average without this percentage of the values at each end: 0, or at least 1 and below 50. From `n` values,
+    /// it removes `floor(percent * n / 100)` at each end. SciPy's `trim_mean` takes a fraction instead of a percentage,
+    /// so values between 0 and 1 are rejected.
     TrimmedMean(f64),
 }
 
-/// An error in the aggregation of values.
+/// An error when aggregating values.
 #[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AggregationError {
@@ -56,7 +56,7 @@ pub enum AggregationError {
 
 dsrs_metrics_values::debug_as_display!(AggregationError);
 
-/// Returns a valid percentage: 100 times a value that looks like a fraction, or else 10.
+/// Suggests a valid percentage: 100 times the value if it looks like a fraction, otherwise 10.
 fn suggested(percent: f64) -> String {
     let of_fraction = percent * 100.0;
     let is_fraction = percent < 0.5 && of_fraction >= 1.0;
@@ -68,8 +68,8 @@ fn suggested(percent: f64) -> String {
 }
 
 impl AggregationMethod {
-    /// Aggregates finite values. The result lies between the smallest and the largest value, and does not
-    /// depend on their order, to the last bit.
+    /// Aggregates finite values. The result lies between the smallest and largest value, and does not depend on their
+    /// order, to the last bit.
     ///
     /// ```
     /// use dsrs_metrics::scoring::{AggregationError, AggregationMethod};
@@ -84,8 +84,8 @@ impl AggregationMethod {
     /// ```
     ///
     /// # Errors
-    /// There are no values, a value is NaN or infinite, or the percentage of a
-    /// trimmed mean is invalid.
+    /// Returns an error if there are no values, if a value is NaN or infinite, or if the percentage of a trimmed mean
+    /// is invalid.
     pub fn aggregate(&self, values: &[f64]) -> Result<f64, AggregationError> {
         self.check()?;
         let not_finite = values.iter().position(|value| !value.is_finite());
@@ -95,7 +95,7 @@ impl AggregationMethod {
                 value: values[position],
             });
         }
-        // Adding 0 turns -0 into 0, so that the sign of a zero does not depend on the method.
+        // Adding 0 turns -0 into 0, so the sign of a zero does not depend on the method.
         let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         match (&*sorted, self) {
@@ -129,8 +129,8 @@ fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Returns the mean of sorted values. The exact sum is rounded and then divided, which could exceed the
-/// range of the values by one bit, so the result is clamped.
+/// Returns the mean of sorted values. Rounding the exact sum before the division could exceed the range of the values
+/// by one bit, so the result is clamped.
 fn mean(sorted: &[f64]) -> f64 {
     let mut sum = ExactSum::default();
     sorted.iter().for_each(|value| sum.add(*value));
@@ -138,8 +138,8 @@ fn mean(sorted: &[f64]) -> f64 {
         .clamp(sorted[0], sorted[sorted.len() - 1])
 }
 
-/// Returns sorted values without the given percentage at each end. At least one remains, since the percentage is below 50, and
-/// neither rounding can reach half of the values.
+/// Returns sorted values without the given percentage at each end. At least one remains, because the percentage is
+/// below 50 and rounding cannot reach half of the values.
 fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
     #[expect(
         clippy::cast_precision_loss,

@@ -1,4 +1,4 @@
-//! The builder of [`Scorer`], and the validation of its setup.
+//! The builder of [`Scorer`], and how its setup is validated.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,15 +32,15 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, Gate};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScoringConfig {
-    /// The smallest proxy mean, in [0, 1], at which the truth metrics are evaluated; the default is 0.5. At
-    /// 0 every row with a proxy score passes the gate.
+    /// The minimum proxy mean, in [0, 1], at which the truth metrics are evaluated; the default is 0.5. At 0, every row
+    /// with a proxy score passes the gate.
     pub threshold: f64,
-    /// The number of rollouts of each row; the default is 1. [`Scorer::run`] runs the program as often for each example.
-    /// If predictions are given instead, rows with fewer are counted as [`short`](super::ScoringSummary::short).
+    /// The number of rollouts per row; the default is 1. [`Scorer::run`] runs the program this many times on each
+    /// example. If predictions are given instead, rows with fewer count as [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
-    /// How the scores of the rollouts of one row are aggregated; the default is the median.
+    /// How to aggregate the scores of a row's rollouts; the default is the median.
     pub aggregation: AggregationMethod,
-    /// The maximum cost of all calls together, in millisatoshis; the default is no limit.
+    /// The maximum cost of all calls together, in millisatoshis; unlimited by default.
     pub budget_msats: Option<u64>,
     /// How a metric without a score affects the row; by default the row fails.
     pub on_missing: OnMissing,
@@ -91,8 +91,8 @@ pub struct ScorerBuilder<G = Example, P = Prediction> {
 
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
-    /// Sets which fields of an example a program receives, for examples that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs), as [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs) does.
+    /// Sets which fields the program receives from examples that do not declare their own with
+    /// [`with_inputs`](Example::with_inputs), like [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs).
     pub fn inputs<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
         self.evaluate = self.evaluate.inputs(fields);
         self
@@ -124,12 +124,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         }
     }
 
-    /// Changes the settings of the evaluation that runs [`Scorer::score_all`] and [`Scorer::run`]: its store, result
-    /// files, observers, progress, timeout, groups, and how Ctrl-C ends it. The scorer sets metrics, repeats and
-    /// concurrency, and all results are kept.
+    /// Changes the settings of the evaluation behind [`Scorer::score_all`] and [`Scorer::run`], such as its store,
+    /// result files, observers, progress, timeout, groups, and handling of Ctrl-C. The scorer sets metrics, repeats and
+    /// concurrency, and keeps all results.
     ///
-    /// A run with a [store](EvaluateBuilder::store) pays for each outcome once. The budget covers what a killed run paid, with the
-    /// calls that were in progress.
+    /// A run with a [store](EvaluateBuilder::store) pays for each outcome once. The budget covers what a killed run
+    /// paid, including its calls in progress.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -161,12 +161,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self
     }
 
-    /// Adds a metric to the tier of its spec.
+    /// Adds a metric to its tier, as given in its spec.
     pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.with(None, metric)
     }
 
-    /// Adds several metrics, each to the tier of its spec.
+    /// Adds several metrics, each to its tier as given in its spec.
     pub fn metrics<M: Metric<G, P> + 'static>(self, metrics: impl IntoIterator<Item = M>) -> Self {
         metrics.into_iter().fold(self, Self::metric)
     }
@@ -204,17 +204,19 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         /// Sets [`ScoringConfig::on_missing`].
         pub fn on_missing(on_missing: OnMissing) => config.on_missing = on_missing;
 
-        /// Sets everything but the metrics.
+        /// Replaces all settings, but not the metrics.
         pub fn config(config: ScoringConfig) => config = config;
     }
 
     /// Validates the setup.
     ///
     /// # Errors
-    /// There is no metric; two metrics have the same name; a metric is in the wrong tier or has no range;
-    /// the threshold is outside [0, 1]; there are no rollouts; the percentage of a trimmed mean is invalid;
-    /// the budget is 0; or, with a budget, a truth metric that may make calls declares no cost and is
-    /// not [`free`](Self::free).
+    /// Returns an error if:
+    /// - there is no metric, or two metrics have the same name
+    /// - a metric is in the wrong tier or has no range
+    /// - the threshold is outside [0, 1], there are no rollouts, or the percentage of a trimmed mean is invalid
+    /// - the budget is 0
+    /// - there is a budget, and a truth metric that may make calls declares no cost and is not [`free`](Self::free)
     pub fn build(self) -> Result<Scorer<G, P>, ScorerError> {
         self.config.check()?;
         let mut set = MetricSet::new();
@@ -289,7 +291,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     }
 }
 
-/// Returns the gate of a run, with the budget.
+/// Returns the gate of a run, with its budget.
 fn gate(tiers: &Arc<Tiers>, budget: Option<u64>) -> Arc<Gate> {
     let of_gate = Arc::clone(tiers);
     let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);

@@ -14,7 +14,7 @@ impl RowScore {
     /// Returns the row with its score as a number.
     ///
     /// # Errors
-    /// [`ScorerError::NoScore`] with the row, if it was skipped for the budget or a metric failed.
+    /// Returns [`ScorerError::NoScore`] with the row, if the budget did not cover it or a metric failed.
     pub fn into_score(self) -> Result<FinalScore, ScorerError> {
         match self.status {
             RowStatus::Scored { score } => Ok(FinalScore {
@@ -33,8 +33,8 @@ impl RowScore {
 }
 
 impl Tiers {
-    /// Returns the rollout with these outcomes: first of the proxies, then of the truth metrics. The error of a program
-    /// that was interrupted is a sentence about the program.
+    /// Returns the rollout with these outcomes, proxies first. If its program was interrupted, the error is a sentence
+    /// about the program.
     pub(super) fn rollout(&self, (outcomes, is_interrupted): (Vec<Outcome>, bool)) -> Rollout {
         if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
             let of_program = if is_interrupted {
@@ -68,7 +68,8 @@ impl Tiers {
         }
     }
 
-    /// Returns the truth calls that were not made because the proxies rejected the rollouts. A failed proxy saves nothing.
+    /// Returns the truth calls that were skipped because the proxies rejected the rollouts. A failed proxy saves
+    /// nothing.
     pub(super) fn saved(&self, rollouts: &[Rollout]) -> Spending {
         let is_gated = |rollout: &&Rollout| matches!(rollout.status, RowStatus::Gated { .. });
         let gated = rollouts.iter().filter(is_gated).count() as u64;
@@ -84,8 +85,7 @@ impl Tiers {
     }
 }
 
-/// Aggregates the statuses of all rollouts. A gated rollout counts as 0, so that a program does not
-/// benefit from rejected rollouts.
+/// Aggregates the statuses of all rollouts. A gated rollout counts as 0, so rejected rollouts never help a program.
 pub(super) fn combine(
     rollouts: &[Rollout],
     method: AggregationMethod,
@@ -133,7 +133,7 @@ fn failures(rollouts: &[Rollout]) -> Vec<String> {
     rollouts.iter().enumerate().filter_map(reason).collect()
 }
 
-/// Returns the status of a row none of whose rollouts passed.
+/// Returns the status of a row if none of its rollouts passed.
 fn gated(rollouts: &[Rollout], method: AggregationMethod) -> RowStatus {
     let (mut proxies, mut names) = (Vec::new(), BTreeSet::new());
     for rollout in rollouts {

@@ -1,21 +1,21 @@
-//! Errors in the setup or run of a scorer. A row without a score is not such an error: it is counted.
+//! Errors in the setup or run of a scorer. A row without a score is counted instead.
 
 use super::aggregate::AggregationError;
 use super::row::RowScore;
 use crate::contract::declared::requirements::NotReady;
 use crate::evaluate::EvaluateError;
 
-/// An error in the setup of a [`Scorer`](super::Scorer), or one that leaves it without a result.
+/// An error that prevents a [`Scorer`](super::Scorer) from running, or leaves it without a result.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScorerError {
-    /// A metric or a setting of the scorer is not valid.
+    /// A metric or setting of the scorer is invalid.
     #[error("{message}")]
     Setup {
         /// What was found, and what to write.
         message: String,
     },
-    /// A row has no score: a metric or the program failed, or the budget does not cover it.
+    /// A row has no score, because a metric or the program failed or the budget does not cover it.
     #[error("{}", row.status)]
     NoScore {
         /// The row, with the outcome of each metric and the cost.

@@ -1,4 +1,4 @@
-//! The score of one tier, and the decision of the gate between the tiers.
+//! The score of one tier, and how the gate between the tiers decides.
 //!
 //! `evaluate/row/rollouts.rs` evaluates the metrics.
 
@@ -13,9 +13,10 @@ use crate::contract::{Direction, Metric, MetricSpec, Outcome, ScoreKind, ScoreRa
 pub(super) struct Entry {
     pub(super) name: String,
     normalization: Normalization,
-    /// The declared maximum cost of one call, in millisatoshis. The cost of a judge covers its whole panel with all repairs.
+    /// The declared maximum cost of one call, in millisatoshis. For a judge, this covers its whole panel with all
+    /// repairs.
     pub(super) declared_cost: u64,
-    /// `true` if the metric may call a model or a service. A synchronous function of fields makes no call.
+    /// `true` if the metric may call a model or a service. A synchronous function of fields makes no calls.
     pub(super) may_call: bool,
 }
 
@@ -43,10 +44,10 @@ pub(super) struct Tiers {
 }
 
 impl Tiers {
-    /// Returns the mean of the proxies of one rollout, `None` without proxies.
+    /// Returns the mean of one rollout's proxies; `None` if there are none.
     ///
     /// # Errors
-    /// The status of a rollout that does not pass the gate.
+    /// Returns the status of a rollout that does not pass the gate.
     pub(super) fn proxy_mean(&self, outcomes: &[Outcome]) -> Result<Option<f64>, RowStatus> {
         let mean = mean(&self.proxies, outcomes, self.on_missing)?;
         match mean.filter(|proxy| *proxy < self.threshold) {
@@ -60,7 +61,7 @@ impl Tiers {
         }
     }
 
-    /// Returns the names of the proxies that reject a rollout; `None` if it passes the gate.
+    /// Returns the names of the proxies that reject a rollout; `None` if it passes.
     pub(super) fn rejected_by(&self, outcomes: &[Outcome]) -> Option<String> {
         let by = match self.proxy_mean(outcomes).err()? {
             RowStatus::Gated { by, .. } => by,
@@ -72,7 +73,7 @@ impl Tiers {
         Some(by)
     }
 
-    /// Returns the status of a rollout that passed the gate with this mean of its proxies.
+    /// Returns the status of a rollout that passed the gate with this proxy mean.
     pub(super) fn status(&self, proxy: Option<f64>, truth: &[Outcome]) -> RowStatus {
         match mean(&self.truth, truth, self.on_missing) {
             // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
@@ -84,11 +85,12 @@ impl Tiers {
     }
 }
 
-/// Returns the mean of the outcomes of one tier, each normalized to [0, 1]; `None` if the tier has no metric.
+/// Returns the mean of one tier's outcomes, each normalized to [0, 1]; `None` if the tier has no metric.
 ///
 /// # Errors
-/// The status of a rollout without this mean: a metric has no score, or the budget of the language models did not cover a
-/// metric. In the second case the mean would be based on fewer metrics than the mean of other rows, whatever [`OnMissing`] is.
+/// Returns the status of a rollout without this mean: a metric has no score, or the budget of the language models did
+/// not cover it. In the second case, the mean would be based on fewer metrics than for other rows, regardless of
+/// [`OnMissing`].
 fn mean(
     entries: &[Entry],
     outcomes: &[Outcome],
@@ -107,7 +109,7 @@ fn mean(
         .map(Some)
         .map_err(|_| {
             let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
-            // Sorted, so that the reason does not depend on the order of the metrics.
+            // Sorted, so the reason does not depend on the order of the metrics.
             reasons.sort_unstable();
             RowStatus::Failed {
                 reason: reasons.join("; "),
@@ -115,8 +117,7 @@ fn mean(
         })
 }
 
-/// Returns the normalized scores of a tier, with their metrics. There are none if the score of a metric is missing and not
-/// replaced.
+/// Returns the normalized scores of a tier, with their metrics. Empty if a metric's score is missing and not replaced.
 fn normalized<'a>(
     entries: &'a [Entry],
     outcomes: &[Outcome],
@@ -169,7 +170,7 @@ pub(super) struct Normalization {
 }
 
 impl Normalization {
-    /// Returns the normalization of a metric. Its range must have a finite width above 0.
+    /// Returns the normalization of a metric, whose range must have a finite width above 0.
     pub(super) fn of(spec: &MetricSpec<'_>) -> Result<Self, ScorerError> {
         if spec.kind == ScoreKind::Corpus {
             let metric = spec.name;
@@ -179,7 +180,7 @@ impl Normalization {
         }
         let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;
         if spec.strict && has_verdict {
-            // A strict score is 1 for a pass and 0 for a fail, whatever the range of the raw score.
+            // A strict score is 1 for a pass and 0 for a fail, regardless of the raw score's range.
             return Ok(Self {
                 range: ScoreRange::UNIT,
                 higher_is_better: true,

@@ -1,8 +1,8 @@
-//! Two-tier scoring: proxy metrics first, truth metrics where the proxies pass, with rollouts and a
-//! budget.
+//! Two-tier scoring: proxy metrics first, then truth metrics where the proxies pass, with rollouts and a budget.
 //!
-//! `Scorer` is an adapter of [`Evaluate`]: an evaluation with a gate has the metrics of both tiers, and the score
-//! of a row is computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row.rs` ranks rows. Workers, budget, store and result files are in `evaluate/`.
+//! `Scorer` builds on [`Evaluate`]: an evaluation with a gate has the metrics of both tiers, and a row's score is
+//! computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row.rs` ranks rows. Workers,
+//! budget, store and result files are in `evaluate/`.
 
 mod aggregate;
 mod builder;
@@ -35,24 +35,24 @@ use crate::evaluate::{BudgetReport, Evaluate, Gate};
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
 /// proxies reach a threshold.
 ///
-/// 1. The proxies of a row run: synchronous ones as plain calls, the others concurrently. Each value is
-///    normalized to [0, 1], where 1 is best, by the metric's declared range and direction, so every
-///    metric needs a range (a `bool` has one). The row's proxy score is their mean.
-/// 2. If it reaches the threshold, the truth metrics run concurrently, and their mean is the row's
-///    score; if not, they are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row
-///    [ranks](Rank) below every row that passed.
+/// 1. First the proxies run on a row: synchronous ones as plain calls, the others concurrently. Each value is
+///    normalized to [0, 1], where 1 is best, by the metric's declared range and direction, so every metric needs a
+///    range (a `bool` has one). The row's proxy score is their mean.
+/// 2. If that reaches the threshold, the truth metrics run concurrently, and their mean is the row's score. If not,
+///    they are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row [ranks](Rank) below every row
+///    that passed.
 /// 3. With several rollouts, each is scored this way, and the [`AggregationMethod`] combines their scores.
 ///    A gated rollout counts as 0.
 ///
 /// A metric that fails, abstains or panics never counts as a pass; see [`OnMissing`].
 ///
-/// With a budget, the worst-case cost of all calls of a tier is reserved before the first call, and each
-/// call is settled at its actual cost. The worst case of a judge is the declared cost of one verdict for each
-/// model of its panel, and once more for the repairs of their replies; a call of unknown cost is settled at
-/// the declared cost. A judge's declared cost must cover the retries of a call that may be charged. The budget is shared by all clones and calls, and no call is
-/// started that could exceed it. Rows that it does not cover are [`Skipped`](dsrs_metrics_core::Outcome::Skipped)
-/// as a whole: no score is based on only some of the metrics. A metric must not wait for a scorer that
-/// it is part of: the scorer may be waiting for the metric's reservation, which would be a deadlock.
+/// With a budget, the worst-case cost of a tier's calls is reserved before the first call, and each call is settled at
+/// its actual cost. A judge's worst case is the declared cost of one verdict per model of its panel, and once more for
+/// repairs of their replies. A call of unknown cost is settled at the declared cost. A judge's declared cost must cover
+/// retries that may be charged. All clones and calls share the budget, and no call starts that could exceed it. Rows
+/// that it does not cover are [`Skipped`](dsrs_metrics_core::Outcome::Skipped) as a whole: no score is based on only
+/// some of the metrics. A metric must not wait for a scorer that it is part of. The scorer may be waiting for that
+/// metric's reservation, which would be a deadlock.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -115,13 +115,12 @@ impl Scorer {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
-    /// Checks that the language models of the metrics reply, with one small call to each: this verifies the
-    /// API key, the host and the model name. [`score_all`](Self::score_all) does so before its first row;
-    /// call it yourself before scoring rows one by one. Its cost is counted in the models' ledgers, not in
-    /// the budget, which counts the cost of metrics.
+    /// Checks that the metrics' language models reply, with one small call to each: this verifies the API key, the host
+    /// and the model name. [`score_all`](Self::score_all) does this before its first row; call it yourself before you
+    /// score rows one by one. Its cost counts in the models' ledgers, but not in the budget for metrics.
     ///
     /// # Errors
-    /// [`ScorerError::Run`], which names the metric and what to set.
+    /// Returns [`ScorerError::Run`], which names the metric and what to set.
     pub async fn probe(&self) -> Result<(), ScorerError> {
         let mut required = Vec::new();
         let metrics = self.inner.set.all();
@@ -129,8 +128,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         Ok(requirements::probe(required).await?)
     }
 
-    /// Scores one prediction. The prediction is the only rollout of its row, whatever
-    /// [`num_rollouts`](ScoringConfig::num_rollouts) is; [`run`](Self::run) runs a program several times.
+    /// Scores one prediction as the only rollout of its row, regardless of
+    /// [`num_rollouts`](ScoringConfig::num_rollouts). To run a program several times, use [`run`](Self::run).
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -161,14 +160,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// [`ScorerError::NoScore`] with the row, if a metric failed or the budget does not cover the row. A row that the
-    /// proxies rejected has the value 0, see [`FinalScore`].
+    /// Returns [`ScorerError::NoScore`] with the row, if a metric failed or the budget does not cover the row. A row
+    /// that the proxies rejected has the value 0; see [`FinalScore`].
     pub async fn score(&self, gold: &G, pred: &P) -> Result<FinalScore, ScorerError> {
         self.score_row(gold, pred).await.into_score()
     }
 
-    /// As [`score`](Self::score), but a row without a score is not an error: its [status](RowScore::status) gives the
-    /// reason.
+    /// Like [`score`](Self::score), but a row without a score is not an error: its [status](RowScore::status) says why.
     pub async fn score_row(&self, gold: &G, pred: &P) -> RowScore {
         RowScore {
             expected: 1,

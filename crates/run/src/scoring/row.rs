@@ -14,12 +14,12 @@ use crate::evaluate::Spending;
 pub struct Rollout {
     /// Its status: scored, gated, skipped or failed.
     pub status: RowStatus,
-    /// `true` if it passed the gate, or there is none. It may still have no score.
+    /// `true` if it passed the gate, or if there is none. It may still have no score.
     pub passed: bool,
     /// The mean of its proxies in [0, 1]; `None` without proxies, or if one of them has no score.
     pub proxy: Option<f64>,
-    /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics
-    /// that were not evaluated are `Gated`, by the proxies that are below the threshold or failed.
+    /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics that were
+    /// not evaluated are `Gated` by the proxies that failed or are below the threshold.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -42,22 +42,22 @@ pub struct RowScore {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FinalScore {
-    /// The score in [0, 1]. A row that the proxies rejected has 0, as in every mean, and not the mean of its proxies:
-    /// that could exceed the score of a row that passed. [`status`](RowScore::status) has that mean, and
-    /// [`rank`](RowScore::rank) orders rejected rows by it.
+    /// The score in [0, 1]. A row that the proxies rejected has 0, as in every mean. It does not have its proxy mean,
+    /// which could exceed the score of a row that passed; for that, see [`status`](RowScore::status).
+    /// [`rank`](RowScore::rank) orders rejected rows by their proxy mean.
     pub value: f64,
     /// The row: its status, the outcome of each metric, and the cost.
     pub row: RowScore,
 }
 
 impl RowScore {
-    /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or a
-    /// metric failed. [`status`](Self::status) distinguishes them.
+    /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or if a metric
+    /// failed. [`status`](Self::status) tells you which.
     pub fn score(&self) -> Option<f64> {
         self.status.score()
     }
 
-    /// Returns the rank of the row; a gated row ranks below every row that passed.
+    /// Returns the rank of the row. A gated row ranks below every row that passed.
     pub fn rank(&self) -> Rank {
         self.status.rank()
     }
@@ -67,12 +67,12 @@ impl RowScore {
         self.rollouts.len() < self.expected
     }
 
-    /// Returns `true` if a judge of a panel returned no verdict, although the metric has a score.
+    /// Returns `true` if a judge on a panel returned no verdict, although the metric has a score.
     pub fn is_judged_in_part(&self) -> bool {
         self.has(|scored| scored.lost_judges().is_some())
     }
 
-    /// Returns `true` if a judge scored by its offline stand-in, without a language model.
+    /// Returns `true` if a judge scored offline, without a language model.
     pub fn is_judged_offline(&self) -> bool {
         self.has(Scored::is_judged_offline)
     }
@@ -112,7 +112,7 @@ impl RowScore {
 pub enum RowStatus {
     /// The row passed the gate and has a score.
     Scored {
-        /// The mean of the truth metrics, or of the proxies where there are no truth metrics.
+        /// The mean of the truth metrics, or of the proxies if there are no truth metrics.
         score: f64,
     },
     /// The proxies rejected the row.
@@ -135,7 +135,7 @@ pub enum RowStatus {
 }
 
 impl RowStatus {
-    /// Returns the score of a row that passed; `None` for any other row.
+    /// Returns the score of a row that passed, otherwise `None`.
     pub fn score(&self) -> Option<f64> {
         match self {
             Self::Scored { score } => Some(*score),
@@ -143,7 +143,7 @@ impl RowStatus {
         }
     }
 
-    /// Returns the rank, by which rows are ordered.
+    /// Returns the rank, which orders rows.
     pub fn rank(&self) -> Rank {
         match self {
             Self::Scored { score } => Rank {
@@ -176,8 +176,8 @@ impl fmt::Display for RowStatus {
     }
 }
 
-/// A total order of rows, worst first: rows without a score, then gated rows by their proxy mean, then
-/// scored rows by their score. A gated row therefore ranks below every row that passed.
+/// A total order of rows, worst first: rows without a score, then gated rows by proxy mean, then scored rows by score.
+/// A gated row therefore ranks below every row that passed.
 ///
 /// ```
 /// use dsrs_metrics::scoring::RowStatus;

@@ -1,6 +1,6 @@
 //! Scores many rows: runs the evaluation of a scorer, and returns its rows and their summary.
 //!
-//! Workers and the evaluation of a row are in `evaluate/`, sums over rows are in `summary.rs`.
+//! Workers and the evaluation of a row are in `evaluate/`, and sums over rows in `summary.rs`.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub struct Rollouts<G = Example, P = Prediction> {
 }
 
 impl<G, P> Rollouts<G, P> {
-    /// Returns a row of one example and its predictions.
+    /// Creates a row from an example and its predictions.
     pub fn new(gold: G, preds: impl IntoIterator<Item = P>) -> Self {
         Self {
             gold,
@@ -54,12 +54,13 @@ pub struct ScoringResult {
     pub summary: ScoringSummary,
     /// The rows in input order.
     pub rows: Vec<RowScore>,
-    /// The summary of each metric over the rows, proxies first, with intervals: as [`Evaluate`](crate::Evaluate) computes
-    /// them.
+    /// The summary of each metric over the rows, proxies first, with the intervals that [`Evaluate`](crate::Evaluate)
+    /// computes.
     pub metrics: Vec<MetricSummary>,
-    /// The manifest of the run. [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate) sets the label and the tags of the program.
+    /// The manifest of the run. Set the program's label and tags with
+    /// [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate).
     pub manifest: Box<Manifest>,
-    /// That all rows were scored, or why not.
+    /// Why the run ended: with all rows scored, or early.
     pub ending: Ending,
     /// What the run took from its store, if it has one.
     pub store: Option<StoreUse>,
@@ -95,8 +96,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Scores rows, at most `concurrency` at once, on all threads of the runtime. Rows are read lazily.
     /// Dropping the future cancels the calls in progress and releases their reservations.
     ///
-    /// Without a budget the same rows give the same result at any concurrency. With a budget, the cost of
-    /// calls and the order in which they finish determine which rows are covered.
+    /// Without a budget, the same rows give the same result at any concurrency. With one, the cost of calls and the
+    /// order in which they finish determine which rows are covered.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -123,8 +124,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// There are no rows, the concurrency is 0, a language model does not [reply](Self::probe), the iterator
-    /// over the rows panics, or there is no tokio runtime. A row without a score is not an error.
+    /// Returns an error if there are no rows, the concurrency is 0, a language model does not [reply](Self::probe), the
+    /// iterator over the rows panics, or there is no tokio runtime. A row without a score is not an error.
     pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
@@ -139,12 +140,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     }
 
     /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on each example and scores its
-    /// predictions. A program is a [`Module`](dsrs_metrics_core::Module) (by value, reference to a static one, or `Arc`), or an async
-    /// function; it receives the inputs of an example, which the example or [`ScorerBuilder::inputs`] declares. It runs at
-    /// most `concurrency` times at once, and as many rows are scored at once.
+    /// predictions. The program is an async function or a [`Module`](dsrs_metrics_core::Module) (by value, reference to
+    /// a static one, or `Arc`). It receives the example's inputs, which the example or [`ScorerBuilder::inputs`]
+    /// declares. At most `concurrency` runs, and as many rows, are in progress at once.
     ///
-    /// A run that fails or panics is a rollout without a score, see [`OnMissing`](crate::OnMissing). So is a run on an
-    /// example that lacks an input: the program is not called. The budget covers the metrics, not the program.
+    /// If a run fails or panics, its rollout has no score; see [`OnMissing`](crate::OnMissing). If an example lacks an
+    /// input, the program is not called, with the same effect. The budget covers the metrics, not the program.
     ///
     /// [`ScorerBuilder::inputs`]: crate::ScorerBuilder::inputs
     ///
@@ -174,7 +175,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// As [`score_all`](Self::score_all); and the inputs of an example are not declared.
+    /// Returns the same errors as [`score_all`](Self::score_all), and an error if the inputs of an example are not
+    /// declared.
     pub async fn run<Kind: 'static>(
         &self,
         program: impl Program<G, P, Kind> + 'static,

@@ -45,7 +45,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         }
     }
 
-    /// Adds a metric to the tier of its spec.
+    /// Adds a metric to its tier, as given in its spec.
     pub fn add(&mut self, metric: impl Metric<G, P> + 'static) {
         self.insert(Arc::new(metric));
     }
@@ -53,7 +53,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Adds a proxy metric.
     ///
     /// # Errors
-    /// [`ScorerError::Setup`] if it is a truth metric.
+    /// Returns [`ScorerError::Setup`] if it is a truth metric.
     pub fn add_proxy(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
         self.insert_as(MetricTier::Proxy, Arc::new(metric))
     }
@@ -61,7 +61,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Adds a truth metric.
     ///
     /// # Errors
-    /// [`ScorerError::Setup`] if it is a proxy metric.
+    /// Returns [`ScorerError::Setup`] if it is a proxy metric.
     pub fn add_truth(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
         self.insert_as(MetricTier::Truth, Arc::new(metric))
     }

@@ -1,6 +1,6 @@
 //! Sums over rows, each with its denominator.
 //!
-//! Rows are summarized by the mean: a median of passes and fails would lose the pass rate.
+//! Rows are summarized by their mean: the median of passes and fails would hide the pass rate.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::stats::{Moments, Uncertainty};
 
 /// The summary of all rows of a run.
 ///
-/// Every row is in exactly one of `scored`, `gated`, `skipped` and `failed`.
+/// Every row is counted in exactly one of `scored`, `gated`, `skipped` and `failed`.
 ///
 /// | number | sum | divided by |
 /// | --- | --- | --- |
@@ -28,7 +28,7 @@ use crate::stats::{Moments, Uncertainty};
 pub struct ScoringSummary {
     /// The number of rows.
     pub rows: u64,
-    /// The number of rows with at least one rollout that passed the gate, or without a gate.
+    /// The number of rows with at least one rollout that passed the gate. Without a gate, all rollouts pass.
     pub passed: u64,
     /// The number of rows with a score.
     pub scored: u64,
@@ -40,9 +40,9 @@ pub struct ScoringSummary {
     pub failed: u64,
     /// The number of rows with fewer rollouts than configured.
     pub short: u64,
-    /// The number of rows with a score from fewer judges than a panel has, because a judge returned no verdict.
+    /// The number of scored rows that fewer judges scored than the panel has, because a judge returned no verdict.
     pub judged_in_part: u64,
-    /// The number of rows with a score of a judge that scored by its offline stand-in, without a language model.
+    /// The number of scored rows that a judge scored offline, without a language model.
     pub judged_offline: u64,
     /// The number of rollouts.
     pub rollouts: u64,
@@ -50,14 +50,14 @@ pub struct ScoringSummary {
     pub rollouts_gated: u64,
     /// The number of rollouts without a score because the program or a metric failed, or a metric abstained.
     pub rollouts_failed: u64,
-    /// The mean, in [0, 1], where gated and failed rows count as 0. `None` if no row was scored or gated.
+    /// The mean in [0, 1], with gated and failed rows as 0. `None` if no row was scored or gated.
     pub mean: Option<f64>,
-    /// The standard error and the 95% interval of [`mean`](Self::mean), by Student's t within [0, 1].
+    /// The standard error and 95% interval of [`mean`](Self::mean), by Student's t within [0, 1].
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
     /// The mean over the rows with a score, in [0, 1].
     pub mean_scored: Option<f64>,
-    /// The scorer's budget, in millisatoshis, which other runs and clones share.
+    /// The scorer's budget in millisatoshis, shared with other runs and clones.
     pub budget: Option<u64>,
     /// The calls and cost of these rows.
     #[serde(flatten)]
@@ -86,7 +86,7 @@ impl fmt::Display for ScoringSummary {
 }
 
 impl ScoringSummary {
-    /// Summarizes the rows of a run, by a scorer with this budget.
+    /// Summarizes the rows of a run by a scorer with this budget.
     pub(super) fn of(rows: &[RowScore], budget: Option<u64>) -> Self {
         let mut summary = Self {
             rows: rows.len() as u64,
@@ -122,7 +122,7 @@ impl ScoringSummary {
         summary
     }
 
-    /// Returns the interval after a space, or the reason for a missing one.
+    /// Returns the interval after a space, or why there is none.
     fn interval(&self) -> String {
         match (self.uncertainty.ci95(), self.uncertainty.reason()) {
             (Some(interval), _) => format!(" {interval:.4}"),
@@ -260,7 +260,7 @@ mod tests {
             shown(&[one.clone(), several.clone()]),
             format!("{head}{rollouts}{tail}")
         );
-        // Two rows have two rollouts, but the first row has none.
+        // Two rows have two rollouts, but the first has none.
         let short = row(&scored, &[], 1);
         let two = row(&scored, &[scored.clone(), scored.clone()], 2);
         let rollouts = "; 2 rollouts, 0 failed, 0 gated, fewer than configured in 1/2 rows";

@@ -1,5 +1,5 @@
-//! The cgroup of one sandbox: created before its command starts, removed after it was killed; and
-//! the cgroup below which every sandbox gets its own.
+//! The cgroup of one sandbox, created before its command starts and removed after it is killed; and the cgroup below
+//! which every sandbox gets its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use std::{fs, io};
 
 use crate::{Limits, stale_files};
 
-/// The processes of a sandbox that do not belong to the command: `bwrap` outside and inside, and the shell
-/// that starts the command.
+/// The processes of a sandbox that are not part of the command: `bwrap` outside and inside, and the shell that starts
+/// the command.
 const OWN_PROCESSES: u64 = 4;
 
-/// The largest values that the kernel accepts.
+/// The maximum values that the kernel accepts.
 const MAX_MEMORY: u64 = 1 << 62;
 const MAX_PROCESSES: u64 = 1 << 22;
 
@@ -29,14 +29,14 @@ impl Cgroup {
     /// Creates the cgroup below `parent`, with its limits.
     ///
     /// # Errors
-    /// If the kernel refuses it, or lacks the files of a controller.
+    /// Returns an error if the kernel refuses it, or lacks the files of a controller.
     pub(super) fn create(parent: &Path, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{}-{number}", stale_files::PREFIX, std::process::id());
         let dir = parent.join(&name);
         fs::create_dir(&dir)?;
-        // Dropped on an error, so the directory is removed.
+        // Dropped on an error, which removes the directory.
         let cgroup = Self { dir };
         let memory = limits.memory_bytes().min(MAX_MEMORY).to_string();
         let pids = limits
@@ -78,7 +78,7 @@ impl Drop for Cgroup {
     }
 }
 
-/// Writes to a file that not every kernel has. In a cgroup, a file cannot be created.
+/// Writes to a file that not every kernel has. Files cannot be created in a cgroup.
 fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
     match fs::write(path, value) {
         Err(error)
@@ -93,19 +93,19 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
     }
 }
 
-/// Removes the cgroups of processes that were killed before they could remove them. One that
-/// contains a process stays.
+/// Removes the cgroups of processes that were killed before they could remove them. A cgroup that contains a process
+/// stays.
 pub(super) fn remove_leftovers(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| stale_files::owner(entry).is_some_and(stale_files::is_dead))
     {
-        // An error means that it is in use, or was removed by another process.
+        // An error means that it is in use, or that another process removed it.
         let _ = fs::remove_dir(entry.path());
     }
 }
 
-/// Returns the cgroup below which every sandbox gets its own. It has the memory limits that the
-/// current process has: the cgroups between both have none.
+/// Returns the cgroup below which every sandbox gets its own. It has the same memory limits as the current process,
+/// because the cgroups between them have none.
 pub(super) fn parent() -> Option<PathBuf> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
@@ -114,8 +114,8 @@ pub(super) fn parent() -> Option<PathBuf> {
     delegated(&own, &mount, is_root)
 }
 
-/// The directory of this process's cgroup, and the mount point of its hierarchy. `groups` is
-/// `/proc/self/cgroup`, `mounts` is `/proc/self/mountinfo`.
+/// Returns the directory of this process's cgroup, and the mount point of its hierarchy. `groups` is
+/// `/proc/self/cgroup`, and `mounts` is `/proc/self/mountinfo`.
 fn own_dir(groups: &str, mounts: &str) -> Option<(PathBuf, PathBuf)> {
     let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     mounts.lines().find_map(|line| {
@@ -127,10 +127,10 @@ fn own_dir(groups: &str, mounts: &str) -> Option<(PathBuf, PathBuf)> {
     })
 }
 
-/// The nearest ancestor of a version 2 cgroup in which this process may create others.
+/// Returns the nearest ancestor of a version 2 cgroup in which this process may create others.
 ///
-/// The cgroup itself cannot be used: it contains a process, and the kernel enables no memory
-/// controller for the children of such a cgroup. A sandbox beside it must not escape a limit on it.
+/// The cgroup itself cannot be used: it contains a process, and the kernel enables no memory controller for the
+/// children of such a cgroup. A sandbox next to it must not escape its limits.
 fn delegated(own: &Path, mount: &Path, is_root: bool) -> Option<PathBuf> {
     let mut below = own;
     while below != mount && has_no_memory_limit(below) {
@@ -169,7 +169,7 @@ fn is_marked_as_delegated(dir: &Path) -> bool {
     })
 }
 
-/// Makes `memory` and `pids` available to the children of a cgroup; returns whether they are.
+/// Makes `memory` and `pids` available to the children of a cgroup; returns `true` if they are.
 fn enable_controllers(dir: &Path) -> bool {
     let control = dir.join("cgroup.subtree_control");
     let are_enabled = || {
@@ -178,7 +178,7 @@ fn enable_controllers(dir: &Path) -> bool {
             .iter()
             .all(|name| enabled.split_whitespace().any(|it| it == *name))
     };
-    // The kernel refuses it for a cgroup with processes, or without these controllers.
+    // The kernel refuses this for a cgroup with processes, or without these controllers.
     are_enabled() || fs::write(&control, "+memory +pids").is_ok()
 }
 
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(dir("", mounts), None);
     }
 
-    /// A directory that looks like a cgroup.
+    /// Makes a directory that looks like a cgroup.
     fn cgroup(dir: &Path, controllers: &str, memory_max: &str) {
         fs::create_dir_all(dir).unwrap();
         for (file, text) in [

@@ -1,7 +1,7 @@
 //! How the memory of a sandbox is accounted and limited.
 //!
-//! `cgroup.rs` creates and removes the cgroup of a sandbox, and `tasks.rs` adds up the memory in
-//! `/proc` where no cgroup is delegated. [`Meter`] checks the memory of one command.
+//! `cgroup.rs` creates and removes the cgroup of a sandbox. If no cgroup is delegated, `tasks.rs` adds up the memory in
+//! `/proc`. [`Meter`] checks the memory of one command.
 
 mod cgroup;
 mod tasks;
@@ -16,10 +16,10 @@ use super::{Limits, SandboxError, process_tree};
 use cgroup::Cgroup;
 use tasks::Tasks;
 
-/// The mechanism by which the memory of a sandboxed command is accounted and limited.
+/// How the memory of a sandboxed command is accounted and limited.
 ///
-/// [`Bubblewrap`](crate::Bubblewrap) uses the first that this system has. The command line's
-/// JSON has the same names.
+/// [`Bubblewrap`](crate::Bubblewrap) uses the first one that this system has. The command line's JSON uses the same
+/// names.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Accounting;
@@ -31,23 +31,20 @@ use tasks::Tasks;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Accounting {
-    /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including the memory of
-    /// its own objects, and enforces the limit.
+    /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including that of its own objects, and
+    /// enforces the limit.
     ///
-    /// Used if the cgroup of this process has a parent that is delegated with the controllers
-    /// `memory` and `pids`: a user's process must be able to write to it, and for root it must have
-    /// the extended attribute `user.delegate` (systemd: `Delegate=yes`). `systemd-run --user
-    /// --scope dsrs-metrics ..` provides one.
+    /// Requires a parent of this process's cgroup to be delegated with the controllers `memory` and `pids`. A user's
+    /// process must be able to write to it; for root, it must have the extended attribute `user.delegate` (systemd:
+    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides one.
     CgroupV2,
-    /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page
-    /// tables, swap, the files of the work directory, `/tmp` and `/dev/shm`, and sockets at the
-    /// most that they can buffer.
+    /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page tables, swap, the
+    /// files of the work directory, `/tmp` and `/dev/shm`, and the maximum that sockets can buffer.
     ///
-    /// Memory that `/proc` does not show is refused: `memfd_create`, `vmsplice` and shared anonymous
-    /// mappings fail with `EPERM`, `/dev/zero` cannot be mapped, and the sizes of socket buffers
-    /// stay at their defaults. Not counted are objects that the kernel limits per user (pipes,
-    /// `epoll` and `inotify` watches, file locks). In the 20 ms between two checks, a command can
-    /// exceed the limit by what it can write in that time.
+    /// Memory that `/proc` does not show is refused: `memfd_create`, `vmsplice` and shared anonymous mappings fail with
+    /// `EPERM`, `/dev/zero` cannot be mapped, and socket buffers keep their default sizes. Objects that the kernel
+    /// limits per user (pipes, `epoll` and `inotify` watches, file locks) are not counted. In the 20 ms between two
+    /// checks, a command can exceed the limit by as much as it can write in that time.
     PerTask,
 }
 
@@ -59,9 +56,9 @@ impl Accounting {
         USED.fetch_or(1 << self as u8, Ordering::Relaxed);
     }
 
-    /// The mechanisms with which sandboxed commands ran in this process so far.
+    /// Returns the mechanisms that sandboxed commands used in this process so far.
     ///
-    /// More than one only if providers were configured differently.
+    /// There is more than one only if providers were configured differently.
     pub fn used() -> Vec<Self> {
         let used = USED.load(Ordering::Relaxed);
         let is_used = |it: &Self| used & (1 << *it as u8) != 0;
@@ -69,7 +66,7 @@ impl Accounting {
     }
 }
 
-/// One bit for each mechanism that was used in this process.
+/// One bit for each mechanism used in this process.
 static USED: AtomicU8 = AtomicU8::new(0);
 
 impl fmt::Display for Accounting {
@@ -90,10 +87,10 @@ pub(super) enum Mechanism {
 }
 
 impl Mechanism {
-    /// Returns the best mechanism of this system, or the wanted one.
+    /// Returns the best mechanism on this system, or the requested one.
     ///
     /// # Errors
-    /// [`SandboxError::NoIsolation`] if it is not available.
+    /// Returns [`SandboxError::NoIsolation`] if it is not available.
     pub(super) fn choose(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
         if wanted != Some(Accounting::PerTask)
             && let Some(parent) = cgroup::parent()
@@ -125,7 +122,7 @@ impl Mechanism {
         }
     }
 
-    /// A meter for one command.
+    /// Returns a meter for one command.
     pub(super) fn meter(&self, limits: &Limits) -> Result<Meter, SandboxError> {
         self.accounting().record();
         match self {
@@ -142,17 +139,17 @@ impl Mechanism {
 pub(super) enum Meter {
     Cgroup(Cgroup),
     PerTask(Tasks),
-    /// Resident memory of the processes, without any claim to be complete.
+    /// Resident memory of the processes, which may be incomplete.
     Resident,
 }
 
 impl Meter {
-    /// Returns `true` if the command must wait until [`Meter::join`] was called.
+    /// Returns `true` if the command must wait until [`Meter::join`] is called.
     pub(super) fn must_join(&self) -> bool {
         matches!(self, Self::Cgroup(_))
     }
 
-    /// Adds a process, before it starts others.
+    /// Adds a process before it starts others.
     pub(super) fn join(&self, pid: u32) -> std::io::Result<()> {
         match self {
             Self::Cgroup(cgroup) => cgroup.join(pid),
@@ -162,7 +159,7 @@ impl Meter {
 
     /// Returns `true` if the descendants of `root` have exceeded the limit.
     ///
-    /// `is_ready` is whether the sandbox is set up, so that its files are files of the command.
+    /// `is_ready` is `true` if the sandbox is set up, so its files are those of the command.
     pub(super) fn is_exceeded(&mut self, root: u32, is_ready: bool, limits: &Limits) -> bool {
         let limit = limits.memory_bytes();
         match self {
@@ -172,7 +169,7 @@ impl Meter {
         }
     }
 
-    /// Returns `true` if the limit was exceeded although the command has terminated.
+    /// Returns `true` if the limit was exceeded, even though the command has terminated.
     pub(super) fn was_exceeded(&self) -> bool {
         matches!(self, Self::Cgroup(cgroup) if cgroup.is_exceeded())
     }

@@ -1,8 +1,7 @@
-//! The memory of a sandbox without a cgroup: the memory of its processes, files and sockets in `/proc`.
+//! The memory of a sandbox without a cgroup: that of its processes, files and sockets in `/proc`.
 //!
-//! A process is counted whatever became of its first thread, since `/proc/PID/status` of a process
-//! whose first thread has exited shows no memory. Memory that no file of `/proc` shows is refused by
-//! the filters of [`seccomp`](super::super::seccomp).
+//! A process is counted even after its main thread exits, when `/proc/PID/status` no longer shows its memory. The
+//! filters of [`seccomp`](super::super::seccomp) refuse memory that no file in `/proc` shows.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -10,27 +9,27 @@ use std::time::{Duration, Instant};
 
 use crate::process_tree;
 
-/// Memory of the kernel for a file, directory, link or symbolic link of a tmpfs, in bytes: an inode
-/// and a directory entry with a long name.
+/// Kernel memory for a file, directory, link or symbolic link in a tmpfs, in bytes: an inode and a directory entry with
+/// a long name.
 const INODE_BYTES: u64 = 1536;
 
-/// Memory of the kernel for a socket with empty buffers, in bytes.
+/// Kernel memory for a socket with empty buffers, in bytes.
 const SOCKET_BYTES: u64 = 4096;
 
-/// The datagrams that a Unix socket can queue (`net.unix.max_dgram_qlen`, 10 in a new network
-/// namespace), and some more that are under way.
+/// The number of datagrams that a Unix socket can queue (`net.unix.max_dgram_qlen`, 10 in a new network namespace),
+/// plus some in transit.
 const QUEUED_DATAGRAMS: u64 = 14;
 
 /// The writable file systems of a sandbox.
 const FILE_SYSTEMS: [&str; 3] = ["box", "tmp", "dev/shm"];
 
-/// A check may take this part of a processor.
+/// Checks may take up to one part in this many of a processor.
 const LARGEST_SHARE: u32 = 10;
 
-/// Accounts the memory of one sandbox.
+/// Accounts for the memory of one sandbox.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    /// When the next check may start, so that checks of many processes do not take all time.
+    /// When the next check may start, to keep checks of many processes from taking all the time.
     next: Option<Instant>,
 }
 
@@ -60,7 +59,7 @@ impl Tasks {
     }
 }
 
-/// Resident memory of all descendants of `root` that is not backed by a file on disk, in bytes.
+/// Returns the resident memory of all descendants of `root` that is not backed by a file on disk, in bytes.
 pub(super) fn resident(root: u32) -> u64 {
     let resident = |pid| sum_of(&status(pid), &["RssAnon:", "RssShmem:"]);
     process_tree::descendants(root)
@@ -69,8 +68,8 @@ pub(super) fn resident(root: u32) -> u64 {
         .sum()
 }
 
-/// Memory of one process without its files, in bytes. `is_exact`: a page that several processes
-/// share is divided among them, which the kernel computes page by page.
+/// Returns the memory of one process without its files, in bytes. With `is_exact`, a page shared by several processes
+/// is divided among them, which the kernel computes page by page.
 fn memory(pid: u32, is_exact: bool) -> u64 {
     let status = status(pid);
     let others = sum_of(&status, &["VmPTE:", "VmSwap:", "HugetlbPages:"]);
@@ -84,7 +83,7 @@ fn memory(pid: u32, is_exact: bool) -> u64 {
     others + share.flatten().unwrap_or(resident)
 }
 
-/// `/proc/PID/status` of a thread that still has memory.
+/// Returns `/proc/PID/status` of a thread that still has memory.
 fn status(pid: u32) -> String {
     let of = |path: String| {
         fs::read_to_string(path)
@@ -97,7 +96,7 @@ fn status(pid: u32) -> String {
         .unwrap_or_default()
 }
 
-/// The sum of the lines with these names, in bytes. The file has kibibytes.
+/// Returns the sum of the lines with these names, in bytes. The file has kibibytes.
 fn sum_of(file: &str, names: &[&str]) -> u64 {
     let kib = |line: &str| {
         let value = names.iter().find_map(|name| line.strip_prefix(name))?;
@@ -109,7 +108,7 @@ fn sum_of(file: &str, names: &[&str]) -> u64 {
         .saturating_mul(1024)
 }
 
-/// Memory of the kernel for files and sockets of the sandbox of this process, in bytes.
+/// Returns the kernel memory for files and sockets of this process's sandbox, in bytes.
 fn kernel_memory(pid: u32) -> u64 {
     let files = |name: &&str| {
         rustix::fs::statvfs(format!("/proc/{pid}/root/{name}")).map_or(0, |it| {
@@ -128,7 +127,7 @@ fn kernel_memory(pid: u32) -> u64 {
         + netlink_sockets(&net("netlink"))
 }
 
-/// The size of a socket's buffer unless it is changed, in bytes.
+/// Returns the default size of a socket's buffer, in bytes.
 fn default_buffer() -> u64 {
     static SIZE: OnceLock<u64> = OnceLock::new();
     *SIZE.get_or_init(|| {
@@ -137,12 +136,11 @@ fn default_buffer() -> u64 {
     })
 }
 
-/// The most that the Unix sockets of `/proc/net/unix` can buffer, in bytes. The file lists all
-/// sockets, also sockets that no process has open since they were sent or not accepted yet, but not
-/// their buffers.
+/// Returns the maximum that the Unix sockets in `/proc/net/unix` can buffer, in bytes. The file lists all sockets but
+/// not their buffers. It includes sockets that no process has open because they are being sent or are not yet accepted.
 fn unix_sockets(table: &str, buffer: u64) -> u64 {
     let most = |line: &str| match line.split_whitespace().nth(4) {
-        // Datagrams of many senders may wait at one socket.
+        // Datagrams from many senders may wait at one socket.
         Some("0002") => SOCKET_BYTES + buffer * QUEUED_DATAGRAMS,
         // A buffer may overflow by one message.
         _ => SOCKET_BYTES + buffer * 3 / 2,
@@ -150,8 +148,8 @@ fn unix_sockets(table: &str, buffer: u64) -> u64 {
     table.lines().skip(1).map(most).sum()
 }
 
-/// The memory of the sockets of `/proc/net/tcp` or `udp`, in bytes: the queued
-/// bytes, and again as much for the buffers around them.
+/// Returns the memory of the sockets in `/proc/net/tcp` or `udp`, in bytes: the queued bytes, and the same again for
+/// the buffers around them.
 fn internet_sockets(table: &str) -> u64 {
     let queued = |line: &str| {
         let (sent, received) = line.split_whitespace().nth(4)?.split_once(':')?;
@@ -165,7 +163,7 @@ fn internet_sockets(table: &str) -> u64 {
         .sum()
 }
 
-/// The memory of the sockets of `/proc/net/netlink`, in bytes.
+/// Returns the memory of the sockets in `/proc/net/netlink`, in bytes.
 fn netlink_sockets(table: &str) -> u64 {
     let bytes = |line: &str| {
         let mut columns = line

@@ -21,7 +21,7 @@ pub(super) struct Context<'a> {
     pub(super) ident: &'a Ident,
     pub(super) runtime: TokenStream,
     pub(super) private: TokenStream,
-    /// The path of the items of the runtime crate that only composites use.
+    /// The path to the items of the runtime crate that only composites use.
     pub(super) compiled: TokenStream,
     /// The distinct components, in the order of the expression.
     pub(super) leaves: Vec<&'a Component>,
@@ -106,10 +106,12 @@ fn has_tree(expression: &Expression) -> bool {
         || parts_of(expression).any(|part| has_tree(&part.expression))
 }
 
-/// The paths of a composite for which its cost is exact. One with more has the cost of the components of all paths together.
+/// The maximum number of paths for which a composite's cost is exact. With more, the cost is that of the components of
+/// all paths together.
 const MAX_PATHS: usize = 1 << 10;
 
-/// Returns the components that are evaluated on each path through an expression: one path for each end of a decision tree.
+/// Returns the components that are evaluated on each path through an expression: one path for each leaf of a decision
+/// tree.
 fn paths(expression: &Expression, leaves: &[&Component]) -> Vec<BTreeSet<usize>> {
     match expression {
         Expression::Component(component) => vec![BTreeSet::from([index(leaves, component)])],

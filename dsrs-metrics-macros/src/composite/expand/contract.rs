@@ -19,7 +19,7 @@ pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     quote!(#statics #inherent #metric)
 }
 
-/// The plan, the components, and how components are lent to the plan.
+/// Emits the plan, the components, and how components are lent to the plan.
 fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let Context {
         span,
@@ -93,7 +93,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// A call of each component for its key, its requirements, its files or its cost.
+/// Returns a call of each component for its key, requirements, files or cost.
 fn of_components(cx: &Context<'_>, method_name: &str) -> Vec<TokenStream> {
     let call = |(index, leaf): (usize, &&Component)| {
         let (alias, method) = (cx.alias(index), Ident::new(method_name, leaf.span));
@@ -106,7 +106,7 @@ fn of_components(cx: &Context<'_>, method_name: &str) -> Vec<TokenStream> {
     cx.leaves.iter().enumerate().map(call).collect()
 }
 
-/// The composite's own key, and the keys, requirements and files of its components.
+/// Emits the composite's own key, and the keys, requirements and files of its components.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let key = match cx.paths {
@@ -133,7 +133,7 @@ pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// A component as it is configured.
+/// Returns a component as configured.
 fn value(cx: &Context<'_>, index: usize) -> TokenStream {
     let runtime = &cx.runtime;
     let (alias, leaf) = (cx.alias(index), cx.leaves[index]);
@@ -180,7 +180,8 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             /// Scores one pair of rows.
             ///
             /// # Errors
-            /// A component without a score, a row that a gate rejected, or a score out of range.
+            /// Returns an error if a component has no score, if a gate rejected the row, or if the score is out of
+            /// range.
             #vis fn score<GoldRow, PredRow>(&self, gold: &GoldRow, pred: &PredRow) -> #result
             where
                 GoldRow: ::core::marker::Sync,
@@ -195,7 +196,8 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             /// Scores one pair of rows.
             ///
             /// # Errors
-            /// A component without a score, a row that a gate rejected, or a score out of range.
+            /// Returns an error if a component has no score, if a gate rejected the row, or if the score is out of
+            /// range.
             #vis async fn evaluate<GoldRow, PredRow>(&self, gold: &GoldRow, pred: &PredRow) -> #result
             where
                 GoldRow: ::core::marker::Sync,
@@ -209,7 +211,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// The spec as a constant, derived by the compiler.
+/// Emits the spec as a constant, derived by the compiler.
 fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let Context {
         span,

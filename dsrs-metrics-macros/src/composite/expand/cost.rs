@@ -1,11 +1,13 @@
-//! The largest cost of a composite on one row: of all components, or of the dearest path through a decision tree.
+//! The maximum cost of a composite on one row: that of all components, or of the most expensive path through a decision
+//! tree.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
 use super::context::Context;
 
-/// Emits the largest cost of one row by the declarations: of all components, or of the dearest path through a decision tree.
+/// Emits the declared maximum cost of one row: that of all components, or of the most expensive path through a decision
+/// tree.
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, compiled, .. } = cx;
     let Some(paths) = &cx.paths else {
@@ -27,7 +29,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits the sum of the components' own costs, or of those on the dearest path through a decision tree.
+/// Emits the sum of the components' own costs, or of those on the most expensive path through a decision tree.
 pub(super) fn of_values(cx: &Context<'_>, costs: &[TokenStream]) -> TokenStream {
     let Context { span, compiled, .. } = cx;
     match cx.paths {

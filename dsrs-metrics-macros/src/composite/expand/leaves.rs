@@ -43,8 +43,8 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the tables and the spec of a component as configured. An argument may name the field
-/// that it reads; it is then a string literal.
+/// Returns the tables and spec of a component as configured. An argument may name the field that it reads; it is then a
+/// string literal.
 fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
     let Context {
         span,
@@ -84,7 +84,7 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
     )
 }
 
-/// Returns the constant that is derived from a component.
+/// Returns the constant derived from a component.
 pub(super) fn derived(cx: &Context<'_>, index: usize) -> Ident {
     format_ident!("__LEAF{index}", span = cx.span)
 }

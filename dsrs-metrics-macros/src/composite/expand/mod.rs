@@ -29,8 +29,8 @@ pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, root: &Expression) -> 
     quote!(#item #hidden)
 }
 
-/// The expansion after an error: the struct, a stub, so that one error is one message, and the
-/// rules checked in constants, so that all errors are reported together.
+/// Expands after an error to the struct, a stub, and the rules checked in constants. One error gives one message, and
+/// all errors are reported together.
 pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors) -> TokenStream {
     let errors = errors.finish();
     if !matches!(item.item.fields, syn::Fields::Unit) {

@@ -1,5 +1,5 @@
-//! Emits for each part of the expression the constant that the compiler derives for it, and the
-//! rules for it. A violated rule is a constant whose evaluation fails at the token in question.
+//! For each part of the expression, emits the constant that the compiler derives for it, and its rules. A violated rule
+//! is a constant whose evaluation fails at the offending token.
 
 mod decision;
 
@@ -24,7 +24,7 @@ pub(super) struct Tree {
     pub(super) items: TokenStream,
     /// The constant for the whole expression.
     pub(super) derived: Ident,
-    /// The expression as a value for the run time.
+    /// The expression as a runtime value.
     pub(super) shape: TokenStream,
 }
 
@@ -79,7 +79,7 @@ impl Writer<'_> {
         name
     }
 
-    /// Emits a number as a constant, so that rustc reports an error in it once.
+    /// Emits a number as a constant, so rustc reports an error in it once.
     fn number(&mut self, expr: &Expr) -> Ident {
         let (start, _) = ends(expr);
         let name = self.constant(start);
@@ -103,7 +103,7 @@ impl Writer<'_> {
         );
     }
 
-    /// Requires that an argument that names a field is a string literal.
+    /// Requires an argument that names a field to be a string literal.
     fn fields_are_known(&mut self) {
         for (index, leaf) in self.cx.leaves.iter().enumerate() {
             for (key, value) in leaf.args.iter().filter(|(_, value)| text(value).is_none()) {
@@ -115,7 +115,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Requires that an argument is a parameter where it could also be a setting of a judge, which the rules do not see.
+    /// Requires an argument to be a parameter if it could also be a setting of a judge, which the rules do not see.
     fn settings_are_params(&mut self) {
         for (index, leaf) in self.cx.leaves.iter().enumerate() {
             for (key, _) in &leaf.args {
@@ -173,7 +173,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Requires that a component has a range. A combination has one, since its components have one.
+    /// Requires a component to have a range. A combination has one, because its components do.
     fn has_range(&mut self, within: &str, part: &Expression, derived: &Ident) {
         if let Expression::Component(Component { text, span, .. }) = part {
             let args = quote_spanned!(self.cx.span=> #within, #text, &#derived);
@@ -195,7 +195,7 @@ impl Writer<'_> {
         nodes
     }
 
-    /// Requires that the components of one combinator are different metrics with different names.
+    /// Requires the components of one combinator to be different metrics with different names.
     fn names_differ(&mut self, parts: &[Part]) {
         let components = parts.iter().filter_map(|part| match &part.expression {
             Expression::Component(component) => Some(component),
@@ -256,7 +256,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Adjusts the constant of a combinator, if parts may be skipped.
+    /// Adjusts a combinator's constant, if parts may be skipped.
     fn unless_skipped(&self, derived: TokenStream, parts: &[Ident]) -> TokenStream {
         match &self.cx.attrs.on_missing {
             Some(word) if word == "skip" => {
@@ -402,7 +402,7 @@ impl Writer<'_> {
         (self.derive(&mean), shapes)
     }
 
-    /// Emits the rules that compare the declared settings with the derived ones.
+    /// Emits the rules that compare declared settings with derived ones.
     fn settings(&mut self, derived: &Ident) {
         let Context {
             attrs,
@@ -421,7 +421,7 @@ impl Writer<'_> {
             let args = quote_spanned!(*span=> #msats, __COST);
             self.rule((budget.span(), budget.span()), "is_within_budget", &args);
         }
-        // Errors that are visible in the tokens are already reported.
+        // Errors visible in the tokens are already reported.
         let is_verdict = is_verdict(self.cx.root);
         if let Some(threshold) = attrs.threshold.as_ref().filter(|it| may_be_a_number(it)) {
             let number = self.number(threshold);

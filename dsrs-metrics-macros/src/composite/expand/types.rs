@@ -1,5 +1,5 @@
-//! The trait impls that are derived from the components' types: whether the composite has a
-//! verdict, whether it is async, and its row types.
+//! The trait impls derived from the components' types: if the composite has a verdict, if it is async, and its row
+//! types.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
@@ -96,7 +96,7 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
     verdict_of(cx, cx.root)
 }
 
-/// Returns the verdict type of an expression. A gate with one truth has the verdict of that truth.
+/// Returns the verdict type of an expression. A gate with one truth has that truth's verdict.
 fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     let Context { span, private, .. } = cx;
     match expression {
@@ -119,8 +119,8 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-/// The rows that all components accept: type parameters for the rows of the first two, the
-/// first three and so on, and the bounds that define them.
+/// The rows that all components accept: type parameters for the rows of the first two, the first three and so on, with
+/// the bounds that define them.
 struct Joined {
     joined: [TokenStream; 2],
     last: Ident,
@@ -146,8 +146,8 @@ fn rows(cx: &Context<'_>, half: &str) -> Joined {
     }
 }
 
-/// Emits an unused function, in which rustc reports a component with other rows than those before
-/// it, or a row without a field that a component reads.
+/// Emits an unused function, in which rustc reports a component whose rows differ from those before it, or a row that
+/// lacks a field a component reads.
 pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     let Context {
         span,
@@ -177,7 +177,7 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
             let rows = #runtime::Rows::any();
             #(#joined)*
             #(#suited)*
-            // After an error there may be no component.
+            // After an error, there may be no component.
             let _ = rows;
         }
     }

@@ -1,5 +1,5 @@
-//! The rules of `#[judge]` that can be checked on tokens. Rules of every metric are checked after
-//! lowering; rules that need types are checked by rustc.
+//! The rules of `#[judge]` that can be checked on tokens. Rules for all metrics are checked after lowering; rustc
+//! checks rules that need types.
 
 mod panel;
 mod scoring;
@@ -215,7 +215,7 @@ fn is_number(ty: &Type) -> bool {
     is_integer(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Returns `true` if the spelling of a type determines the type.
+/// Returns `true` if a type's spelling determines the type.
 fn is_known(ty: &Type) -> bool {
     is_list(ty)
         || is_number(ty)

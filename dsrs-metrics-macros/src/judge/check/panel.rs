@@ -1,4 +1,4 @@
-//! The rules of the settings of models: sampling, and panels of several judges.
+//! The rules for model settings: sampling, and panels of several judges.
 
 use std::fmt::Display;
 

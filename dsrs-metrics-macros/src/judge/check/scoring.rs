@@ -1,4 +1,4 @@
-//! The rules of `scoring = ..`: how the answers of a model become a score.
+//! The rules for `scoring = ..`: how a model's answers become a score.
 
 use syn::Expr;
 
@@ -11,7 +11,7 @@ use crate::shared::tokens::as_written;
 use crate::shared::types::{is_integer, last_segment_is, option_of};
 use crate::shared::values::{bounds, literal};
 
-/// The maximum number of draws. Each is a call for each row.
+/// The maximum number of draws. Each is a call per row.
 const MAX_DRAWS: u32 = 100;
 
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
@@ -90,7 +90,7 @@ fn check_weighed(judge: &Judge, Scoring { word, .. }: &Scoring, errors: &mut Err
     check_labels(output, errors);
 }
 
-/// Checks that every integer begins with a digit of its own.
+/// Checks that every integer begins with a different digit.
 fn check_digits(output: &Output, errors: &mut Errors) {
     let Some(range) = &output.attr.range else {
         errors.at(&output.field.ty, format!("`scoring = logprobs` needs an output with few values, found `{}` without a range; write `#[output(range = 0..=9)]`", as_written(&output.field.ty)));

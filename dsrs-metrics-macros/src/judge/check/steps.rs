@@ -1,4 +1,4 @@
-//! The rules of steps, and of outputs with an item for each item of a list.
+//! The rules for steps, and for outputs with an item for each item of a list.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
@@ -68,7 +68,7 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
     }
 }
 
-/// Checks the names in `from(..)` of the call at `index`.
+/// Checks the names in the `from(..)` of the call at `index`.
 fn check_names(judge: &Judge, index: usize, names: &[Ident], errors: &mut Errors) {
     for (at, read) in names.iter().enumerate() {
         if names[..at].contains(read) {
@@ -79,7 +79,7 @@ fn check_names(judge: &Judge, index: usize, names: &[Ident], errors: &mut Errors
     }
 }
 
-/// Checks `from(..)` of the last call.
+/// Checks the `from(..)` of the last call.
 fn check_last(judge: &Judge, errors: &mut Errors) {
     let Some(From { span, names }) = &judge.attrs.from else {
         return;
@@ -181,7 +181,8 @@ fn check_read(judge: &Judge, index: usize, read: &Ident, errors: &mut Errors) {
     }
 }
 
-/// Checks `each` and `empty` of the output of a step, or of an output of the last call if `index` is the number of steps.
+/// Checks `each` and `empty` for the output of a step; or for an output of the last call, if `index` is the number of
+/// steps.
 fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
     let attr = &output.attr;
     let Some(list) = &attr.each else {
@@ -199,7 +200,7 @@ fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors)
     }
 }
 
-/// Checks what a row is without this list.
+/// Checks the score of a row without this list.
 fn check_empty(judge: &Judge, list: &Ident, empty: &Expr, errors: &mut Errors) {
     let found = as_written(empty);
     if text(empty).is_some_and(|text| text.value() == "abstain") {
@@ -230,7 +231,7 @@ fn is_same(one: &Expr, other: &Expr) -> bool {
     }
 }
 
-/// Returns `true` if an expression is a name in lower case, which is not a constant.
+/// Returns `true` if an expression is a lower-case name, and so not a constant.
 fn is_word(written: &str) -> bool {
     is_ident(written)
         && written.starts_with(|first: char| first.is_ascii_lowercase())
@@ -251,7 +252,7 @@ fn check_item(list: &Ident, output: &Output, errors: &mut Errors) {
     errors.at(ty, format!("expected a list, since `each` has one item for each item of `{list}`, found `{found}`; write `{instead}`"));
 }
 
-/// Checks the list whose items the items of an output name by number.
+/// Checks the list to whose items the items of an output refer by number.
 fn check_cites(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
     let Some(list) = &output.attr.cites else {
         return;
@@ -277,7 +278,7 @@ fn check_list(
         .map(|input| &input.field)
         .or(step.map(|step| &step.field));
     let unread = |from: &From| !from.names.is_empty() && !from.names.contains(list);
-    // A misspelt name is reported by itself.
+    // A misspelt name is reported separately.
     let is_known = |from: &From| {
         let readable = readable(judge, index);
         from.names
@@ -325,7 +326,7 @@ fn check_list(
     }
 }
 
-/// Checks that the costs of the steps are part of the cost of the judge.
+/// Checks that the judge's cost includes the costs of its steps.
 fn check_costs(judge: &Judge, errors: &mut Errors) {
     let mut sum = 0_u64;
     for cost in judge

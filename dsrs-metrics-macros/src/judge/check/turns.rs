@@ -1,4 +1,4 @@
-//! The rules of judges that score the turns of a conversation.
+//! The rules for judges that score the turns of a conversation.
 
 use syn::Ident;
 

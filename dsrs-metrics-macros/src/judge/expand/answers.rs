@@ -33,8 +33,8 @@ pub(super) fn answers(cx: &Context<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the output of a judge that has one, besides its reasoning and its feedback. A judge of turns has an answer for each
-/// turn, and a judge that draws several answers has these; neither has one for the row.
+/// Returns the output of a judge that has only one besides its reasoning and feedback. `None` for a judge of turns,
+/// which has an answer for each turn, and for one that draws several answers: neither has a single answer for the row.
 fn only_output<'a>(cx: &Context<'a>) -> Option<&'a Output> {
     let judge = cx.judge;
     let explains = |output: &&Output| {

@@ -34,8 +34,8 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     quote!(#item #input #output #metric)
 }
 
-/// Returns the struct as written, without warnings that it is never constructed. If the metric has its name, it is in a
-/// scope of its own, so that its types and derives are still checked.
+/// Returns the struct as written, without warnings that it is never constructed. If the metric has its name, the struct
+/// is in a separate scope, so its types and derives are still checked.
 fn item(judge: &Judge, metric: &syn::Ident) -> TokenStream {
     let item = &judge.item;
     let item = quote_spanned! {judge.span()=>
@@ -52,7 +52,7 @@ fn item(judge: &Judge, metric: &syn::Ident) -> TokenStream {
     }
 }
 
-/// Emits constructors of the metric for the signature, with a bound that does not hold: rustc reports the metric's name.
+/// Emits constructors of the metric for the signature, with an unsatisfiable bound: rustc reports the metric's name.
 fn not_the_metric(cx: &Context<'_>) -> TokenStream {
     let Context {
         judge,

@@ -18,8 +18,8 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
     } = cx;
     let ident = &metric.names.ident;
     let read = Lifetime::new("'read", *span);
-    // With a lifetime of its own, a bound that does not hold is not an error of the judge. Plain types need no bound, and
-    // each bound costs compile time.
+    // With a separate lifetime, an unmet bound is not an error of the judge. Plain types need no bound, and each bound
+    // costs compile time.
     let types = cx
         .shown()
         .map(|input| &input.field.ty)
@@ -97,7 +97,7 @@ fn read_input(cx: &Context<'_>, input: &Input) -> TokenStream {
     } else {
         written
     };
-    // In the form of the metric's default, so that rustc reports a wrong type once.
+    // In the form of the metric's default, so rustc reports a wrong type once.
     let default = match value.is_empty() {
         true => quote_spanned!(*span=> ::core::default::Default::default),
         false => quote_spanned!(*span=> || { let default: #ty = #value; default }),

@@ -1,4 +1,4 @@
-//! The settings in `#[judge(..)]`, as calls of the builder of the signature.
+//! The settings in `#[judge(..)]`, as calls on the builder of the signature.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -143,7 +143,7 @@ fn panel(cx: &Context<'_>) -> TokenStream {
     calls
 }
 
-/// Returns a model of `models([..])`, with the user's span.
+/// Returns a model in `models([..])`, with the user's span.
 fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
     let (start, _) = ends(model);
     let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
@@ -159,8 +159,8 @@ fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
     }
 }
 
-/// Returns the call of a runtime function with the user's tokens as its argument. The call has
-/// their span, so that rustc reports a type error there.
+/// Returns the call of a runtime function with the user's tokens as its argument. The call has their span, so rustc
+/// reports a type error there.
 pub(super) fn at(
     cx: &Context<'_>,
     written: &impl ToTokens,

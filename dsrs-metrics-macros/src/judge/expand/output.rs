@@ -27,7 +27,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     let vis = &judge.item.vis;
     let reasoning = adds_reasoning(cx).then(|| {
         quote_spanned! {*span=>
-            /// The reasoning of the judge before its answer.
+            /// The judge's reasoning before its answer.
             #vis reasoning: #private::string::String,
         }
     });
@@ -46,14 +46,14 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns `true` if a type may be one of the user, which may lack the derives of `#[judge_output]`.
+/// Returns `true` if a type may be the user's own, which may lack the derives of `#[judge_output]`.
 pub(super) fn is_users(ty: &Type) -> bool {
     let names = ["bool", "f32", "f64", "String", "Preference"];
     !is_integer(ty) && !names.iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Returns a function of `OutputType`, through which rustc reports once that a type is not an output, and no further error.
-/// All tokens have the span of the type.
+/// Returns a function of `OutputType`, through which rustc reports once that a type is not an output, without follow-up
+/// errors. All tokens have the span of the type.
 pub(super) fn of_output(cx: &Context<'_>, ty: &Type, function: &str) -> TokenStream {
     let (start, end) = ends(ty);
     let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
@@ -123,8 +123,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits the `JudgeOutput` impl. It reads every field, so that all errors of a reply are reported
-/// together.
+/// Emits the `JudgeOutput` impl. It reads every field, to report all errors of a reply together.
 pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
     let Context {
         judge,

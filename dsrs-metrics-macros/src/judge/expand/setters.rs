@@ -7,7 +7,7 @@ use super::context::Context;
 use crate::judge::lower::PANEL;
 use crate::shared::function::expand;
 
-/// A setter: its name, its argument, its call on the panel, and its documentation.
+/// A setter: its name, argument, documentation and call on the panel.
 struct Setter {
     name: &'static str,
     argument: TokenStream,
@@ -67,7 +67,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
             #offline
             #(#settings)*
 
-            /// Returns the instruction that is set, or the doc comment of the signature.
+            /// Returns the instruction that is set, or the signature's doc comment.
             #[must_use]
             #vis fn instruction(&self) -> &::core::primitive::str {
                 self.#panel.instruction_of(<Self as #runtime::judge::Judge>::signature())
@@ -92,7 +92,7 @@ fn method(cx: &Context<'_>, panel: &Ident, name: &str, setter: Setter) -> TokenS
         ..
     } = setter;
     let name = format_ident!("{name}", span = span);
-    // The borrow checker does less for a new value than for one that is assigned to.
+    // The borrow checker does less work for a new value than for one that is assigned to.
     let others = (!cx.metric.has_only_a_panel()).then(|| quote_spanned!(span=> ..self));
     quote_spanned! {span=>
         #[doc = #doc]
@@ -122,7 +122,7 @@ fn offline(cx: &Context<'_>) -> Setter {
     }
 }
 
-/// The setters for threshold, strictness, cost and prompt, each with its name on a judge that is already built.
+/// Returns the setters for threshold, strictness, cost and prompt, each with its name on a judge that is already built.
 fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
     let span = cx.span;
     let threshold = Setter {
@@ -185,7 +185,7 @@ fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
     ]
 }
 
-/// The setters of the settings for the builder. A parameter of the same name replaces one.
+/// Returns the setters of the settings for the builder, except those that a parameter with the same name replaces.
 fn settings_of_builder(cx: &Context<'_>) -> impl Iterator<Item = Setter> {
     let settings = settings(cx).into_iter().map(|(_, setting)| setting);
     settings.filter(|setting| !cx.judge.has_param(setting.name))

@@ -158,7 +158,7 @@ fn signature(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the places of fields among the inputs and steps.
+/// Returns the positions of fields among the inputs and steps.
 pub(super) fn places(cx: &Context<'_>, from: &From) -> Vec<Literal> {
     let place = |name| {
         let fields = cx.shown().map(|input| &input.field.ident);
@@ -194,7 +194,7 @@ fn step(cx: &Context<'_>, step: &Output) -> TokenStream {
     }
 }
 
-/// Emits how the output of a step is read from its reply.
+/// Emits how a step's output is read from its reply.
 fn reads_step(cx: &Context<'_>) -> Option<TokenStream> {
     let Context {
         judge,
@@ -331,7 +331,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
             let argument = quote_spanned!(ends(ty).1=> (#name));
             quote_spanned!(*span=> let #name = #into_itself #argument;)
         });
-    // An error of rustc at the name of the list, if the items have no such field.
+    // rustc reports an error at the name of the list if the items have no such field.
     let cites = judge.answered().filter_map(|output| {
         let (name, list) = (&output.field.ident, output.attr.cites.as_ref()?);
         let numbers = quote_spanned!(list.span()=> #private::vec::Vec<::core::primitive::u32>);

@@ -1,4 +1,4 @@
-//! Binds each parameter: by its attribute, or by its name and type.
+//! Binds each parameter, by its attribute or by its name and type.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;
@@ -48,7 +48,7 @@ impl Binding {
         }
     }
 
-    /// Binds `#[param(flatten)] settings: &Settings`, whose default is the default of the struct.
+    /// Binds `#[param(flatten)] settings: &Settings`, whose default is the struct's default.
     fn group(
         default: Option<DefaultValue>,
         into: Option<Span>,
@@ -224,7 +224,7 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
     }
 }
 
-/// Returns `true` if a type can be a field and not a row: a string, a list, a number, a JSON value.
+/// Returns `true` if a type can be a field but not a row: a string, a list, a number or a JSON value.
 fn is_field_type(ty: &Type) -> bool {
     const NAMES: [&str; 17] = [
         "str", "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8",
@@ -295,7 +295,7 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
     Binding::Nothing
 }
 
-/// Returns the side whose row type this is: a dynamic row, or the type in `gold = T` or `pred = T`.
+/// Returns the side that this row type belongs to: a dynamic row, or the type in `gold = T` or `pred = T`.
 fn side_of(row: &Type, attrs: &Settings) -> Option<Side> {
     let written = as_written(row);
     Side::BOTH
@@ -306,7 +306,8 @@ fn side_of(row: &Type, attrs: &Settings) -> Option<Side> {
         })
 }
 
-/// Checks a `missing` that has no value to use: of an `Option`, or of a field whose name is configurable.
+/// Checks for a `missing` that has no value to use, because it is on an `Option` or on a field with a configurable
+/// name.
 fn check_missing(missing: &DefaultValue, is_named: bool, errors: &mut Errors) {
     if is_named {
         errors.at_span(missing.span, "`missing` is not supported with `named_by`; write `#[metric(missing = 0.0)]` for the score of a prediction without the field");

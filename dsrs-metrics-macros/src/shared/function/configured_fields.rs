@@ -1,5 +1,5 @@
-//! Fields whose name is configurable: `#[pred(named_by = field)] text: &str` with `#[param(default
-//! = "answer")] field: &str`. The default of the parameter is the default name.
+//! Fields with a configurable name: `#[pred(named_by = field)] text: &str` with
+//! `#[param(default = "answer")] field: &str`. The parameter's default is the default name.
 
 use proc_macro2::Ident;
 use syn::{FnArg, Pat, Signature, parse_quote_spanned};
@@ -12,7 +12,7 @@ use crate::shared::tokens::as_written;
 use crate::shared::types::{Form, is_string};
 use crate::shared::values::text;
 
-/// Sets the name of each such field to the default of its parameter.
+/// Sets the name of each such field to its parameter's default.
 pub(super) fn resolve(params: &mut [Param], attrs: &Settings, errors: &mut Errors) {
     for index in 0..params.len() {
         let Binding::Field(side, field) = &params[index].binding else {

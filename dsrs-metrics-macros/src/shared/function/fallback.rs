@@ -1,5 +1,5 @@
-//! The expansion after an error: the function as written and a stub of the metric, so that uses of
-//! the metric still resolve and one error is one message.
+//! The expansion after an error: the function as written and a stub of the metric. Uses of the metric still resolve, so
+//! one error gives one message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
     quote!(#definition #stubs #errors)
 }
 
-/// Returns the name of the struct, or a free name if the name itself is the error.
+/// Returns the name of the struct, or an unused name if the name itself is the error.
 fn stub_ident(model: &Model) -> Ident {
     let ident = &model.names.ident;
     if shadows_prelude(ident) || *ident == model.function.sig.ident {

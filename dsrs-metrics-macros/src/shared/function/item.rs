@@ -1,4 +1,4 @@
-//! The function that a metric is made of, as written.
+//! The function that a metric is made from, as written.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
@@ -11,7 +11,7 @@ use crate::shared::errors::Errors;
 use crate::shared::item_kind::item_kind;
 use crate::shared::tokens::find;
 
-/// The function as written. The body is not parsed; rustc reports errors in it.
+/// The function as written. Its body is not parsed; rustc reports errors in it.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -24,7 +24,7 @@ impl Function {
         Self::parse_for("metric", item, errors)
     }
 
-    /// Parses the function of the attribute of this name.
+    /// Parses the function for the attribute with this name.
     pub(crate) fn parse_for(
         attribute: &str,
         item: TokenStream,

@@ -1,4 +1,4 @@
-//! The model of a metric function: its parameters with their bindings, its rows, its names.
+//! The model of a metric function: its parameters with their bindings, its rows and its names.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -17,7 +17,7 @@ use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::types::ungrouped;
 
-/// A metric function, parsed as far as its errors allow.
+/// A metric function, parsed as completely as its errors allow.
 pub(crate) struct Model {
     pub(crate) function: Function,
     pub(crate) attrs: Settings,
@@ -26,10 +26,9 @@ pub(crate) struct Model {
     pub(crate) rows: Rows,
     /// The generics of the function without its lifetimes, which rustc infers at the call.
     pub(crate) generics: Generics,
-    /// The defaults that a judge sets for its panel, with the index of each among the panel's
-    /// parameters.
+    /// The defaults that a judge sets for its panel, each with its index among the panel's parameters.
     pub(crate) panel: Vec<(usize, String)>,
-    /// The judge that is evaluated in place of the function, if the metric is a judge.
+    /// The judge that is evaluated instead of the function, if the metric is a judge.
     pub(crate) judged: Option<Judged>,
     /// The fingerprint of the code that computes the score.
     pub(crate) code: u64,
@@ -54,7 +53,7 @@ pub(crate) struct Names {
     pub(crate) runtime: TokenStream,
     /// The metric's name in a composite.
     pub(crate) component: String,
-    /// The documentation line that links to the function or the signature.
+    /// The documentation line that links to the function or signature.
     pub(crate) origin: String,
 }
 

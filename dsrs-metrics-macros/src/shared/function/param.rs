@@ -17,7 +17,7 @@ pub(crate) struct Param {
 }
 
 impl Param {
-    /// Returns `true` if the parameter reads a field of this side that a row must have.
+    /// Returns `true` if the parameter reads a field that a row must have on this side.
     pub(crate) fn is_required(&self, of: Side) -> bool {
         match &self.binding {
             Binding::Field(side, field) => {
@@ -35,9 +35,9 @@ pub(crate) struct FieldParam {
     pub(crate) renamed: bool,
     /// The `#[param]` whose value is the name of the field; `name` is its default.
     pub(crate) named_by: Option<Ident>,
-    /// The value of a field that the row does not have.
+    /// The value to use if the row lacks the field.
     pub(crate) default: Option<DefaultValue>,
-    /// `true` if a row without the field is counted: `default` is the value of `missing`.
+    /// `true` if rows without the field are counted. Then `default` is the value of `missing`.
     pub(crate) is_counted: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
     /// `true` if its setter accepts every type that converts into its type.
     pub(crate) into: bool,
-    /// `true` if it is a struct of parameters: each field of the struct is a parameter of the metric.
+    /// `true` if it is a struct of parameters, each of whose fields is a parameter of the metric.
     pub(crate) is_group: bool,
 }
 
@@ -68,6 +68,6 @@ pub(crate) enum Binding {
     PredTrace,
     /// `#[param] x: T`.
     Config(Config),
-    /// None; the error is reported.
+    /// No binding; the error is already reported.
     Nothing,
 }

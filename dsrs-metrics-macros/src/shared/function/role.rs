@@ -58,14 +58,14 @@ pub(crate) struct RoleAttr {
     pub(crate) missing: Option<DefaultValue>,
 }
 
-/// `default` or `default = expr`; the same of `missing`.
+/// `default` or `default = expr`; likewise for `missing`.
 pub(crate) struct DefaultValue {
     pub(crate) span: Span,
     pub(crate) expr: Option<Expr>,
 }
 
 impl RoleAttr {
-    /// Removes the role attributes from the attributes of a parameter and parses them.
+    /// Removes the role attributes from a parameter's attributes and parses them.
     pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
         let mut taken: Option<Self> = None;
         attrs.retain(|attr| {
@@ -211,7 +211,8 @@ impl RoleAttr {
         Ok(())
     }
 
-    /// Returns the word before `=` and the key that is meant by it. A word alone is rather the name of a field.
+    /// Returns the word before `=` and the key that was probably meant. A word alone is more likely the name of a
+    /// field.
     fn misspelt(&self, found: &str) -> Option<(String, &'static str)> {
         let (word, _) = found.split_once('=').unwrap_or((found, ""));
         let is_alone = word.len() == found.len();

@@ -12,9 +12,9 @@ use crate::shared::types::{in_lifetime, last_segment_is, ungrouped};
 pub(crate) enum Row {
     /// Any type that has the fields.
     Any,
-    /// `Example` or `Prediction`.
+    /// A dynamic row: `Example` or `Prediction`.
     Dynamic,
-    /// A type of the user.
+    /// One of the user's types.
     Typed(Box<Type>),
 }
 

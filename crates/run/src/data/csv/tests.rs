@@ -1,4 +1,4 @@
-//! Rows with the columns that are read, compared with whole rows of the same text.
+//! Rows decoded from the columns that are read, compared with whole rows from the same text.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use crate::contract::{Pair, Side};
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 
-/// The rows up to the first error.
+/// Returns the rows up to the first error.
 fn read(reader: &DataReader, bytes: &[u8]) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Csv, Cursor::new(bytes.to_owned()));
     rows.map(|row| row.map_err(|error| error.without_advice()))
@@ -31,7 +31,7 @@ fn whole(mappings: &[&str]) -> DataReader {
     mappings.fold(DataReader::new(), DataReader::with_mapping)
 }
 
-/// What a run reads of a row.
+/// Returns what a run reads of a row.
 fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
     let Pair {
         id,
@@ -55,7 +55,7 @@ fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
     )
 }
 
-/// A row may be invalid only in a column that nothing reads. The whole file has no row after it.
+/// A row may be invalid only in a column that nothing reads.
 fn assert_same(mappings: &[&str], bytes: &[u8]) {
     for attributes in [false, true] {
         let whole = read(&whole(mappings), bytes);
@@ -193,7 +193,7 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
     (header, prop::collection::vec(row, 0..5), ends).prop_map(|(header, rows, end)| {
         let columns = header.split(',').count();
         let rows = rows.into_iter().map(|row| {
-            // As many cells as columns, where no cell has a comma.
+            // As many cells as columns, and no cell with a comma.
             let mut cells: Vec<_> = row
                 .split(|byte| *byte == b',')
                 .map(<[u8]>::to_vec)

@@ -1,4 +1,4 @@
-//! Rows that are decoded in part, compared with whole rows of the same text.
+//! Rows that are decoded in part, compared with whole rows from the same text.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use crate::contract::{Pair, Side};
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 
-/// The rows up to the first error, in the same way for a file of any size.
+/// Returns the rows up to the first error.
 fn read(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
     rows.map(|row| row.map_err(|error| error.without_advice()))
@@ -29,8 +29,7 @@ fn reader(mappings: &[&str]) -> DataReader {
     mappings.fold(DataReader::new(), DataReader::with_mapping)
 }
 
-/// Compares whole rows with their selected fields. A row may be invalid only in a field that nothing reads. The whole file
-/// has no row after it.
+/// Compares whole rows with their selected fields. A row may be invalid only in a field that nothing reads.
 fn assert_same(mappings: &[&str], text: &str) {
     let whole = read(&reader(mappings), text);
     let selected = read(&reader(mappings).with_selection(selection()), text);

@@ -16,7 +16,7 @@ use crate::json::numbers::inexact_number;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 
-/// The maximum number of days between a date and 1970. `Field` panics when it formats a date of more than 262,000 years.
+/// The maximum number of days between a date and 1970. `Field` panics when it formats a date beyond 262,000 years.
 const MAX_DAYS: u64 = 260_000 * 365;
 
 /// Converts a cell, and adds its size in bytes.
@@ -43,7 +43,7 @@ pub(super) fn value(
         DataType::Float16 => float(column.as_primitive::<Float16Type>().value(row).into())?,
         DataType::Float32 => {
             let value = column.as_primitive::<Float32Type>().value(row);
-            // The shortest decimal number: 0.1 is not 0.10000000149.
+            // The shortest decimal number: 0.1, not 0.10000000149.
             float(value.to_string().parse().unwrap_or(f64::NAN))?
         }
         DataType::Float64 => float(column.as_primitive::<Float64Type>().value(row))?,
@@ -106,7 +106,7 @@ fn map(column: &ArrayRef, row: usize, size: &mut usize) -> Result<Value, &'stati
     Ok(Value::Object(object))
 }
 
-/// A date or time as a string. A point in time has an offset if its column is in UTC.
+/// Returns a date or time as a string. A point in time has an offset if its column is in UTC.
 fn time(column: &ArrayRef, row: usize) -> Result<String, &'static str> {
     const DAY: u64 = 86_400;
     let (time, days, nanos) = match column.data_type() {
@@ -155,7 +155,7 @@ fn time(column: &ArrayRef, row: usize) -> Result<String, &'static str> {
     Ok(format!("{local}{nanos}{offset}"))
 }
 
-/// The value of a column of JSON, which a result file has for lists.
+/// Parses a cell of a JSON column, which result files have for lists.
 pub(super) fn json(text: &str) -> Result<Value, &'static str> {
     if is_too_large(text, MAX_VALUES) {
         return Err("more JSON values than the limit for one row");

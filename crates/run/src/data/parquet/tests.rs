@@ -15,17 +15,17 @@ use crate::contract::{Pair, Side};
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 
-/// A column: its values, with the definition and repetition levels, which most columns do not need.
+/// A column: its values with definition and repetition levels, which most columns do not need.
 enum Column {
     Text(Vec<Option<&'static str>>),
     Long(Vec<i64>),
-    /// This number of nulls in the list of one row.
+    /// This many nulls in the list of one row.
     Nulls(usize),
-    /// Values of strings with their repetition levels.
+    /// String values with their repetition levels.
     Keys(Vec<&'static str>, Vec<i16>),
 }
 
-/// A file of one row group, in which `pred.list` is a column of JSON.
+/// A file with one row group, in which `pred.list` is a JSON column.
 fn file(schema: &str, columns: Vec<Column>) -> Vec<u8> {
     let schema = parse_message_type(&format!("message rows {{ {schema} }}")).unwrap();
     let json = KeyValue::new(
@@ -84,7 +84,7 @@ fn file(schema: &str, columns: Vec<Column>) -> Vec<u8> {
     file.into_inner().unwrap()
 }
 
-/// The selection of a run that reads `gold.answer` and `pred.answer`.
+/// The selection for a run that reads `gold.answer` and `pred.answer`.
 fn answers() -> FieldSelection {
     let mut selection = FieldSelection::default();
     selection.add_field(Side::Gold, "answer", true);
@@ -98,7 +98,7 @@ fn read(reader: &DataReader, format: Format, bytes: &[u8]) -> Result<Vec<Pair>, 
         .map_err(|error| error.to_string())
 }
 
-/// The error of a file, which is the same whether all columns are read or only some.
+/// Returns the error of a file, and checks that it is the same with all columns and with only some.
 fn error(format: Format, bytes: &[u8]) -> String {
     let whole = read(&DataReader::new(), format, bytes).unwrap_err();
     let selected = DataReader::new().with_selection(answers());
@@ -167,7 +167,7 @@ fn the_fields_of_a_side_are_in_one_place_in_every_format() {
         error(Format::Json, array.as_bytes()),
         format!("rows:2: {twice}")
     );
-    // A key with a dot beside the other side only is an attribute.
+    // A key with a dot next to only the other side is an attribute.
     let row = br#"{"gold": {"answer": "a"}, "pred.answer": "b"}"#;
     assert_eq!(
         read(&DataReader::new(), Format::Jsonl, row).unwrap()[0]
@@ -175,7 +175,7 @@ fn the_fields_of_a_side_are_in_one_place_in_every_format() {
             .len(),
         1
     );
-    // A result file, in which some predictions have fields and others are numbers.
+    // A result file in which some predictions have fields and others are numbers.
     let results =
         b"id,pred,pred.answer,em,em.outcome,em.cost_msats\n1,,a,1,scored,0\n2,3,,1,scored,0\n";
     assert_eq!(
@@ -258,7 +258,7 @@ fn columns_that_nothing_reads_are_not_decoded() {
     );
 }
 
-/// The references of a result file to its manifest are read without its other columns.
+/// A result file's manifest references are read without its other columns.
 #[test]
 fn the_strings_of_a_column_are_read_alone() {
     let schema = "optional binary manifest (UTF8); \
@@ -355,7 +355,7 @@ fn a_row_that_lacks_a_required_field_has_all_fields() {
     );
     let whole = read(&DataReader::new(), Format::Parquet, &bytes).unwrap();
     assert_eq!(rows[1..], whole[1..]);
-    // With a mapping, the column that it names is the required one.
+    // With a mapping, the column that it names is required.
     let mapped = DataReader::new().with_mapping("pred.answer=pred.reply".parse().unwrap());
     let rows = read(&mapped.with_selection(answers()), Format::Parquet, &bytes).unwrap();
     assert_eq!(rows[1].pred.get("answer"), Some(&json!("r2")));

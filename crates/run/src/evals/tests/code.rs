@@ -1,4 +1,4 @@
-//! Evals whose baseline has scores by other code of a metric.
+//! Evals whose baseline has scores from different code of a metric.
 
 use super::{NEW, Package, Update, message, no_worse, rows, wrong_on};
 use crate::contract::{Example, Metric, Prediction};
@@ -54,7 +54,7 @@ fn eval(
     eval.gate(GATE, no_worse())
 }
 
-/// The message of an eval with a gate that fails, which shows the other gates.
+/// Returns the message of an eval with a failing gate, which makes it show the other gates.
 fn shown(eval: Eval) -> String {
     let eval = eval.gate("latency <= 0", Condition::latency(0.0));
     message(|| eval.run(wrong_on(&[0, 3, 6])))
@@ -87,7 +87,7 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
         "{other}"
     );
 
-    // A gate on the run alone says nothing.
+    // A gate on the run alone adds no note.
     let alone = gate_line(&other);
     assert_eq!(
         other.matches("the code of").count(),
@@ -129,7 +129,7 @@ fn the_old_predictions_are_scored_again() {
             !message.contains("the code of") && !message.contains("not compared"),
             "{message}"
         );
-        // All scores by the new code are the same in both.
+        // All scores from the new code are the same in both.
         assert!(gate_line(&message).contains("no row changed"), "{message}");
     }
     let after = std::fs::read(package.path("evals/capitals.baseline.jsonl")).unwrap();

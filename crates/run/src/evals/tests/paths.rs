@@ -1,4 +1,4 @@
-//! Pipes instead of files, and links that lead out of the package.
+//! Pipes instead of files, and links that lead outside the package.
 
 use super::*;
 
@@ -99,7 +99,7 @@ fn a_baseline_outside_the_package_is_refused_although_it_is_missing() {
 #[test]
 fn a_target_folder_that_cannot_be_written_is_named() {
     let package = Package::new("readonly");
-    // Root may write everywhere, but not below a file.
+    // Root may write anywhere, but not below a file.
     package.write("target", "");
     let eval = package
         .eval(NEW)

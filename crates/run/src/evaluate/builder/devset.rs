@@ -12,12 +12,14 @@ use crate::evaluate::row::MetricEntry;
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     setters! {
-        /// Sets which fields of a row the program receives, for rows that do not declare their own with
-        /// [`with_inputs`](Example::with_inputs). The others are labels, which only the metrics read. Without either, a run
-        /// of a program is an error: it would receive the expected answer.
+        /// Sets which fields the program receives from rows that do not declare their own with
+        /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
+        /// inputs one way or the other: without them, running a program is an error, because it would receive the
+        /// expected answer.
         ///
-        /// An input that no row of the devset has is an error too, with the most similar name. The program is not called on a
-        /// row that lacks an input: the row fails. Declare an optional input with `with_inputs` on the rows that have it.
+        /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
+        /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
+        /// the rows that have it.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -44,10 +46,11 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
         pub fn inputs(fields: impl IntoIterator<Item = impl Into<String>>)
             => inputs = Some(fields.into_iter().map(Into::into).collect());
 
-        /// Reads the rows that a program is run on from a file: JSONL, JSON, CSV or Parquet (with these features), by its
-        /// extension. A row is `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id is the
-        /// row's id in the run, so that two runs can be compared; the id of a row without one is its number. The whole file is
-        /// read at once; [`build`](Self::build) returns the error of a file that cannot be read, with its line.
+        /// Reads the rows that a program is run on from a file. The extension selects the format: JSONL, JSON, CSV or
+        /// Parquet, if its feature is enabled. A row is `{"id": .., "gold": {..}}`, or has the fields of the example at
+        /// its top level. Its id becomes its id in the run, so two runs can be compared; a row without one is
+        /// identified by its number. The whole file is read at once. If it cannot be read, [`build`](Self::build)
+        /// returns the error with the line.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -70,7 +73,7 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
 }
 
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
-    /// Sets the inputs of each row of the devset: the required ones, and those of the optional ones that the row has.
+    /// Sets the inputs of each devset row: the required ones, and the optional ones that the row has.
     pub(crate) fn inputs_of_rows(mut self, required: &[&str], optional: &[&str]) -> Self {
         self.devset = self.devset.map(|row| {
             let has = |name: &&&str| row.get(name).is_some_and(|value| !value.is_null());
@@ -82,7 +85,7 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Reads the devset from a file as rows of a type of the user.
+    /// Reads the devset from a file as rows of your own type.
     pub(crate) fn typed_devset_file(mut self, path: &Path) -> Self
     where
         G: DeserializeOwned,
@@ -91,14 +94,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Keeps a sample of the rows of the devset, in their order. A row is in it by the hash of its id and the seed, so that
-    /// rows that are added to the devset replace few others.
+    /// Keeps a sample of the devset, in its order. The hash of a row's id and the seed decides whether it is included,
+    /// so adding rows replaces few others.
     pub(crate) fn sampled(mut self, rows: usize, seed: u64) -> Self {
         self.devset = self.devset.sampled(rows, seed);
         self
     }
 
-    /// Returns the name of a model of a provider that a metric calls.
+    /// Returns the name of a provider's model that a metric calls.
     pub(crate) fn remote_model(&self) -> Option<String> {
         let mut requirements = Vec::new();
         self.metrics
@@ -114,7 +117,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         remote.next().map(str::to_owned)
     }
 
-    /// Removes the metrics that call a model, and the devset. Returns the names of these metrics, too.
+    /// Removes the devset and the metrics that call a model. Also returns the names of these metrics.
     pub(crate) fn without_models(mut self) -> (Self, Vec<String>) {
         let (removed, kept) = self
             .metrics

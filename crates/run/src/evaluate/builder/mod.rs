@@ -24,15 +24,15 @@ use crate::evaluate::report::ProgressDisplay;
 use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, sharing};
 use crate::lm::Ledger;
 
-/// The largest absolute value of a failure score: any mean with it, times 100, is finite.
+/// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
 
-/// A builder of [`Evaluate`](crate::Evaluate), returned by [`Evaluate::builder`](crate::Evaluate::builder) and
+/// Builds an [`Evaluate`](crate::Evaluate). Returned by [`Evaluate::builder`](crate::Evaluate::builder) and
 /// [`Evaluate::typed`](crate::Evaluate::typed).
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
     metrics: Vec<MetricEntry<'static, G, P>>,
-    /// `true` if the metrics come from another evaluation. The first metric that is added replaces them.
+    /// `true` if the metrics come from another evaluation. The first one you add replaces them.
     pub(super) inherits_metrics: bool,
     pub(super) devset: Devset<G>,
     pub(super) row_id: Option<RowId<G>>,
@@ -71,8 +71,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         }
     }
 
-    /// Adds a metric; the first one determines the headline score. Metrics in a `Box` or an `Arc`, also as
-    /// `dyn Metric`, are metrics too.
+    /// Adds a metric. The first one determines the headline score. A metric in a `Box` or an `Arc`, even as
+    /// `dyn Metric`, is a metric too.
     pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.metrics([metric])
     }
@@ -105,16 +105,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the rows that a program is run on; they can be used by any number of runs. Before the first row is run, all
-    /// rows are checked for their [`inputs`](EvaluateBuilder::inputs).
+    /// Sets the rows that a program is run on. Any number of runs can use them. Before the first row is run, the
+    /// [`inputs`](EvaluateBuilder::inputs) of all rows are checked.
     pub fn devset(mut self, rows: impl DevsetRows<G>) -> Self {
         self.devset = Devset::list(rows.rows());
         self
     }
 
-    /// Sets the rows that a program is run on as a stream, which is read lazily and can be used by one run
-    /// only. A row is a `G`, or a `Result` of one whose first error ends the run. So does a row whose
-    /// [`inputs`](EvaluateBuilder::inputs) are not declared; a row that lacks an input fails.
+    /// Sets the rows that a program is run on as a stream, which is read lazily and can be used by one run only. A row
+    /// is a `G` or a `Result` of one; the first error ends the run. So does a row whose
+    /// [`inputs`](EvaluateBuilder::inputs) are not declared. A row that lacks an input fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,
@@ -125,19 +125,20 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the function that returns a row's id. By default the id is the id in the file, or the row's position from 0.
+        /// Sets the function that returns a row's id. By default, this is the id in the file, or the row's position
+        /// from 0.
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 
         /// Sets how many rows are evaluated concurrently; the default is 32. The limit is reached if there are
         /// enough rows, and never exceeded. Tasks are spawned on demand, so a high limit costs nothing in itself.
         ///
-        /// Given predictions whose metrics compute at once are evaluated by threads of their own: as many as the runtime has,
-        /// or one beside a runtime with one thread.
+        /// If predictions are given and all metrics compute immediately, separate threads evaluate the rows: as many as
+        /// the runtime has, or one extra thread for a single-threaded runtime.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
-        /// Shows the running score, failures, rate and remaining time on standard error: with `true` only if it
-        /// is a terminal, with [`ProgressDisplay::Always`] in any case.
+        /// Shows the running score, failures, rate and remaining time on standard error: with `true` only if it is a
+        /// terminal, with [`ProgressDisplay::Always`] always.
         pub fn display_progress(display: impl Into<ProgressDisplay>)
             => options.progress = display.into();
     }
@@ -149,49 +150,49 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Takes no more rows once this many rows have failed, in the program or in any metric (1 and 0 both
-        /// stop at the first). Rows in progress are finished; the result contains all finished rows and its
-        /// ending is [`Ending::MaxErrors`](crate::Ending::MaxErrors).
+        /// Stops taking rows once this many have failed, in the program or in any metric (1 and 0 both stop at the
+        /// first). Rows in progress are finished. The result contains all finished rows, and its ending is
+        /// [`Ending::MaxErrors`](crate::Ending::MaxErrors).
         pub fn max_errors(rows: u64) => options.max_errors = Some(rows);
 
-        /// Sets whether a row of a file ([`score_files`](crate::Evaluate::score_files)) that a metric cannot read, such as one without
-        /// a required field, ends the run with an error, as a row that is not JSON does. By default it is a failed row.
+        /// Sets whether a row that a metric cannot read ends the run with an error, like a row that is not JSON. A row
+        /// is unreadable if a required field is missing, for example. By default, such a row fails. Applies to rows of
+        /// files ([`score_files`](crate::Evaluate::score_files)).
         pub fn reject_unreadable_rows(reject: bool) => row_options.rejects_unreadable = reject;
 
         /// Sets the score that a failed row contributes to [`mean`](crate::MetricSummary::mean), from -1e300 to
         /// 1e300; the default is 0.
         pub fn failure_score(score: f64) => options.failure_score = score;
 
-        /// Records the backtrace of a panic in [`RowResult::traceback`](crate::RowResult::traceback) and in
-        /// result files. This installs a panic hook once, which calls the previous hook. Returned errors
-        /// include their causes in any case, as far as their `{:#}` format shows them.
+        /// Records the backtrace of a panic in [`RowResult::traceback`](crate::RowResult::traceback) and in result
+        /// files. This installs a panic hook once, which calls the previous hook. Returned errors always include their
+        /// causes if their `{:#}` format shows them.
         pub fn provide_traceback(provide: bool) => row_options.traceback = provide;
 
-        /// Sets the time limit of one row, for the program and the metrics together. A metric that has not
-        /// finished by then fails; a metric that has keeps its score. A synchronous metric cannot be
-        /// interrupted: it runs to its end, and if that is too late it fails and its score is discarded.
+        /// Sets the time limit for one row, including its program and metrics. Metrics that have not finished by then
+        /// fail; those that have keep their score. A synchronous metric cannot be interrupted: it runs to its end, and
+        /// if that is too late, it fails and its score is discarded.
         pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
-        /// Starts a second attempt at a call of a program or an asynchronous metric that has not finished after
-        /// `delay`; there is never a third. The first attempt to succeed wins and the other is cancelled; if one
-        /// fails, the other is awaited. Off by default. A cancelled call may have cost something that no score
-        /// reports.
+        /// Starts a second attempt at a program or asynchronous metric that has not finished after `delay`, and never a
+        /// third. The first attempt to succeed wins and the other is cancelled; if one fails, the other is awaited. Off
+        /// by default. A cancelled call may have cost something that no score reports.
         pub fn resubmit_stragglers(delay: Duration) => row_options.resubmit_after = Some(delay);
 
-        /// Sets whether the result contains all rows, which is the default. Without them a run needs the same
-        /// memory for any number of rows.
+        /// Sets whether the result contains all rows; the default is `true`. Without them, memory use does not depend
+        /// on the number of rows.
         pub fn keep_results(keep: bool) => options.keep_results = keep;
 
-        /// Takes no more rows once `signal` completes and finishes the rows in progress within the
-        /// [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
+        /// Stops taking rows once `signal` completes, and finishes the rows in progress within the [grace
+        /// period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
         pub fn stop_when(signal: impl Future<Output = ()> + Send + 'static)
             => options.stop_when = Some(signal.boxed().shared());
 
-        /// Sets how long the rows in progress may take after a stop was requested, by [`stop_when`](Self::stop_when) or by a
-        /// signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are cancelled, and
-        /// they are not in the result. A row that computes without awaiting anything cannot be cancelled: the run ends after
-        /// another second without it. Only if a program or another metric of the run waits, and the runtime has one thread,
-        /// such a row delays everything until it returns.
+        /// Sets how long the rows in progress may take after a stop is requested by [`stop_when`](Self::stop_when) or
+        /// by a signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are
+        /// cancelled, and the result does not contain them. A row that computes without awaiting anything cannot be
+        /// cancelled, so the run waits one more second and ends without it. It can delay the end only if the runtime
+        /// has one thread and a program or another metric of the run waits.
         ///
         /// ```
         /// use std::time::Duration;
@@ -221,11 +222,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         pub fn grace_period(rows_in_progress: Duration) => options.grace_period = rows_in_progress;
     }
 
-    /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C, SIGTERM or SIGHUP; a line on standard
-    /// error states that rows in progress are finished, and how long the [grace period](Self::grace_period) is. At its
-    /// end, or at the second signal, the rows in progress are abandoned, also those
-    /// that compute without awaiting anything. Finished rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
-    /// removes its temporary files. A SIGHUP that the process ignores, as under `nohup`, stays ignored.
+    /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C, SIGTERM or SIGHUP. A line on standard error says that
+    /// rows in progress are being finished, and how long the [grace period](Self::grace_period) is. When it ends, or at
+    /// the second signal, the rows in progress are abandoned, even if they compute without awaiting anything. Finished
+    /// rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
+    /// removes its temporary files. If the process ignores SIGHUP, as under `nohup`, the signal stays ignored.
     #[cfg(feature = "ctrl-c")]
     pub fn stop_on_ctrl_c(mut self) -> Self {
         self.options.stop_on_ctrl_c = true;
@@ -233,18 +234,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the name of the program in the [manifest](crate::results::Manifest), such as `baseline`. It has at most 1,000 bytes, without
-        /// control characters.
+        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. It may have at most
+        /// 1,000 bytes and no control characters.
         pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
 
-        /// Sets the ledger of the language models of the metrics, whose totals at the end of the run are in the
-        /// [manifest](crate::results::Manifest). A model records its calls there if it was built with the same
-        /// ledger.
+        /// Sets the ledger of the metrics' language models. The [manifest](crate::results::Manifest) has its totals at
+        /// the end of the run. A model records its calls there if it was built with the same ledger.
         pub fn ledger(ledger: Ledger) => options.ledger = Some(ledger);
     }
 
-    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or the version of a prompt. Neither name nor
-    /// value has control characters, or more than 1,000 bytes. A tag that is set twice is an error of
+    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or that of a prompt.
+    /// Name and value may each have at most 1,000 bytes and no control characters. Setting a tag twice is an error of
     /// [`build`](Self::build).
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options

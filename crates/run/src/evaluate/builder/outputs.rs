@@ -11,41 +11,44 @@ use crate::evaluate::report::{Format, pair_line, scored_line};
 #[cfg(feature = "report")]
 use crate::evaluate::summary::EvaluationResult;
 
-/// Methods that show or write whole rows. Result files are in input order. They appear under their names
-/// only at the end of the run, and contain the finished rows if it is stopped early. Whether they are
-/// writable is checked before any row is run.
+/// Methods that show or write whole rows. Result files are in input order. They appear under their names only at the
+/// end of the run; if it is stopped early, they contain the finished rows. The run checks that they are writable before
+/// any row is evaluated.
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     EvaluateBuilder<G, P>
 {
-    /// Writes the rows as CSV: `id`, `gold.FIELD` and `pred.FIELD` if a program was run, `latency_s`, `input_tokens`,
-    /// `output_tokens` and `cost_msats` if it returned them ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)),
-    /// `attributes.FIELD`, and for each metric `NAME` (its value), `NAME.outcome`, `NAME.passed`,
-    /// `NAME.confidence`, `NAME.details`, `NAME.feedback`, `NAME.cost_msats`, and `NAME.error`,
-    /// `NAME.parts` and `NAME.metadata` if any row has them. Lists and objects are JSON.
+    /// Writes the rows as CSV. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run; `latency_s`,
+    /// `input_tokens`, `output_tokens` and `cost_msats` if it returned them
+    /// ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)); and `attributes.FIELD`. Each metric has `NAME` (its
+    /// value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`, `NAME.cost_msats`,
+    /// and `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and objects are JSON.
     #[cfg(feature = "csv")]
     pub fn save_as_csv(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Csv, path.into())
     }
 
-    /// Writes the rows as Parquet, with the columns of [`save_as_csv`](Self::save_as_csv), which pandas, polars and DuckDB
-    /// read as they are: numbers, booleans and strings have their type, lists and objects are JSON. A column of values of several types is JSON.
+    /// Writes the rows as Parquet, with the columns of [`save_as_csv`](Self::save_as_csv). pandas, polars and DuckDB
+    /// can read it directly: numbers, booleans and strings keep their types, and lists and objects are JSON. A column
+    /// with values of several types is JSON.
     #[cfg(feature = "parquet")]
     pub fn save_as_parquet(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Parquet, path.into())
     }
 
     setters! {
-        /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
-        /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
-        /// header; also after apostrophes, so that the escape is lossless. The default is `true`, since rows come from
-        /// models and data sets. Readers of result files remove the apostrophe
-        /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`, strings are written
-        /// unchanged, for programs that do not know the escape; read back, a string such as `'=1` loses its apostrophe.
+        /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading apostrophe;
+        /// the default is `true`, because rows come from models and data sets. These are strings in cells and in the
+        /// header that begin with `=`, `+`, `-`, `@`, a tab or a line break, with or without apostrophes before it, so
+        /// the escape is lossless. Readers of result files remove the apostrophe
+        /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`,
+        /// strings are written unchanged, for programs that do not know the escape; when read back, a string such as
+        /// `'=1` loses its apostrophe.
         #[cfg(feature = "csv")]
         pub fn escape_formulas(escape: bool) => options.escape_formulas = escape;
 
-        /// Sets whether result files contain gold row and prediction also if the predictions were given
-        /// ([`score`](crate::Evaluate::score)) and are in a file already. By default only the predictions of a program are written.
+        /// Sets whether result files contain gold row and prediction even if the predictions were given
+        /// ([`score`](crate::Evaluate::score)) and already exist in a file. By default, only the predictions of a
+        /// program are written.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -66,20 +69,18 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         pub fn save_rows(save: bool) => options.save_rows = save;
     }
 
-    /// Writes the rows as one JSON array of the objects of
-    /// [`save_as_jsonl`](Self::save_as_jsonl).
+    /// Writes the rows as one JSON array of the objects that [`save_as_jsonl`](Self::save_as_jsonl) writes.
     pub fn save_as_json(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Json, path.into())
     }
 
     /// Writes the rows as JSON Lines, one object per line:
-    /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0,
-    /// "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// After the scores come `gold_hash` and `pred_hash`, by which `compare` and `agree` find other rows, and `"positional": true` if the row has no id.
-    /// `gold` and `pred` are present if a program was run or [`save_rows`](Self::save_rows) is set, `latency_s`, `input_tokens`, `output_tokens` and `cost_msats`
-    /// after them if it returned them, `attributes` and `traceback` if the row has any,
-    /// and `error`, `parts` and `metadata` of a score if it has any. `details` explains the score, unless `feedback`
-    /// does.
+    /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
+    /// After the scores come `gold_hash` and `pred_hash`, by which `compare` and `agree` find other rows, and
+    /// `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
+    /// [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow if
+    /// the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
+    /// are present if there are any. `details` explains the score, unless `feedback` does.
     pub fn save_as_jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }
@@ -91,8 +92,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self
     }
 
-    /// Prints rows as a table on standard output at the end of the run: the first rows if a number is given, all
-    /// rows with `true` (or `None`), no table with `false`.
+    /// Prints rows as a table on standard output at the end of the run. A number prints the first rows, `true` (or
+    /// `None`) all rows, and `false` no table.
     #[cfg(feature = "report")]
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
@@ -102,7 +103,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     }
 }
 
-/// Implemented by no type, so that rustc reports the missing feature at the call.
+/// Implemented by no type, so rustc reports the missing feature at the call.
 #[cfg(not(feature = "report"))]
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(

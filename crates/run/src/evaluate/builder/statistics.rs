@@ -8,8 +8,8 @@ use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::value_at;
 
 impl EvaluateBuilder<Example, Prediction> {
-    /// Sets the field whose value is the group of a row: `gold.FIELD`, `pred.FIELD`, or an attribute of the row; dots
-    /// lead into objects. See [`group_by`](Self::group_by).
+    /// Sets the field that defines a row's group: `gold.FIELD`, `pred.FIELD`, or an attribute; dots lead into objects.
+    /// See [`group_by`](Self::group_by).
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -40,11 +40,11 @@ impl EvaluateBuilder<Example, Prediction> {
 
 /// Methods for repeats, standard errors and intervals.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets the group of each row, such as the document that a question is about, so that the intervals take into
-    /// account that the rows of a group are alike. `None` makes the row a group of its own.
+    /// Sets the group of each row, such as the document that a question is about. The intervals then account for the
+    /// similarity of rows within a group. `None` makes the row a group of its own.
     ///
-    /// The standard errors are cluster-robust, see [`Clusters`](crate::stats::Clusters), which needs about 50 bytes for each group and
-    /// metric, beside its name.
+    /// The standard errors are cluster-robust; see [`Clusters`](crate::stats::Clusters). Each group takes about 50
+    /// bytes per metric, plus its name.
     pub fn group_by(
         mut self,
         group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
@@ -54,7 +54,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// As [`group_by`](Self::group_by), with the name of the field for the manifest.
+    /// Like [`group_by`](Self::group_by), with the name of the field for the manifest.
     pub(crate) fn named_group(
         self,
         field: &str,
@@ -66,12 +66,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after another. For programs and judges whose replies vary.
+        /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after
+        /// another. Use it for programs and judges whose replies vary.
         ///
-        /// The score of a row is the mean over its repeats, in which a failed repeat counts as the failure score, and the
-        /// mean, the standard error and the interval of a metric are over rows. [`RepeatSummary`](crate::RepeatSummary) has
-        /// pass@k, pass^k, the consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the
-        /// current repeat. The timeout applies to each repeat.
+        /// The score of a row is the mean over its repeats, with a failed repeat as the failure score. A metric's mean,
+        /// standard error and interval are over rows. [`RepeatSummary`](crate::RepeatSummary) has pass@k, pass^k, the
+        /// consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the current repeat.
+        /// The timeout applies to each repeat.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -96,8 +97,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// ```
         pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
 
-        /// Computes intervals by a BCa bootstrap of this many samples of the rows, instead of Wilson's and Student's t; see
-        /// [`Bootstrap::mean`](crate::stats::Bootstrap::mean). It needs 24 bytes for each row and metric.
+        /// Computes intervals by a BCa bootstrap with this many samples of the rows, instead of Wilson's and Student's
+        /// t; see [`Bootstrap::mean`](crate::stats::Bootstrap::mean). It takes 24 bytes per row and metric.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -115,8 +116,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// ```
         pub fn bootstrap(samples: u32) => options.bootstrap = Some(samples);
 
-        /// Sets the seed of all random numbers of a run, which the bootstrap needs; the default is 0. The same rows and seed
-        /// give the same result at any concurrency.
+        /// Sets the seed of the random numbers that the bootstrap needs; the default is 0. The same rows and seed give
+        /// the same result at any concurrency.
         pub fn seed(seed: u64) => options.seed = seed;
     }
 }

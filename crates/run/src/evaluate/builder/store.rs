@@ -19,18 +19,18 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Keeps the results that cost something in the [`Store`](crate::lm::Store) of a folder: the outputs of the program, the replies of
-    /// the models of judges, and the evaluations of metrics that declare a cost. The same run again takes them from
-    /// there, also after it was interrupted or killed, and pays for what changed: a row, a metric, a prompt, a model. All
-    /// other results are computed again. The result is that of a run with an empty store.
+    /// Keeps every result that costs something in the [`Store`](crate::lm::Store) of a folder: program outputs, replies
+    /// of judges' models, and evaluations by metrics that declare a cost. Run again, even after an interruption or a
+    /// kill, and you pay only for what changed: a row, a metric, a prompt, a model. Everything else is computed again.
+    /// The result is the same as with an empty store.
     ///
-    /// A record is written before the row goes on. Calls that were in progress when the process died are made again, and so are
-    /// those that failed at no cost. Several processes may use one store. A [`Scorer`](crate::Scorer)'s budget covers what a
-    /// killed run paid.
+    /// A record is written before the row goes on. Calls that were in progress when the process died are made again, as
+    /// are those that failed at no cost. Several processes may share a store. A [`Scorer`](crate::Scorer)'s budget
+    /// includes what a killed run paid.
     ///
-    /// The output of a program depends on its inputs and on its [version](Self::program_version). Without a version, nothing is known
-    /// about the files, variables and settings that the program reads, so its outputs are kept until the run has ended: one that was
-    /// interrupted or killed continues, if the executable and its arguments are the same.
+    /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, the files,
+    /// variables and settings that the program reads are unknown, so its outputs are kept only until the run ends. An
+    /// interrupted or killed run continues if the executable and its arguments are the same.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -66,15 +66,15 @@ where
 
 /// Settings of a store. They have no effect without one.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Names the version of the program, on which its outputs in a store depend, and which the manifest has. With it, the next run
-    /// takes the outputs of this one.
+    /// Names the version of the program. Stored outputs depend on it, and the manifest records it. With a version, the
+    /// next run reuses the outputs of this one.
     pub fn program_version(mut self, version: impl Into<String>) -> Self {
         let version = version.into();
         self.options.program_version = Some(version.clone());
         self.described("program version", version)
     }
 
-    /// If `refresh` is true, pays again for results that the store has, and replaces them.
+    /// Pays again for stored results and replaces them, if `refresh` is true.
     pub fn refresh(mut self, refresh: bool) -> Self {
         self.options.refresh = refresh;
         self

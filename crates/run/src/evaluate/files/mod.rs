@@ -1,4 +1,4 @@
-//! The files that a run writes: temporary files, and files that appear under their names when they are complete.
+//! The files that a run writes: temporary files, and files that appear under their names once complete.
 
 mod output_file;
 #[cfg(all(unix, feature = "ctrl-c"))]

@@ -1,4 +1,4 @@
-//! A file that appears under its name when it is complete.
+//! A file that appears under its name once it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
 use crate::named_files::WriteLock;
 
-/// A file to be written. Until it is complete, its content is in a hidden file beside it, which then replaces it: a
-/// process that is killed, or a full disk, leaves the old file as it was. Nobody else can write the file in the meantime. If the
-/// path is a symbolic link, the file that it leads to is replaced. A pipe or device is written directly.
+/// A file to be written. Its content first goes to a hidden file beside it, which then replaces it, so a killed process
+/// or a full disk leaves the old file intact. Nobody else can write the file in the meantime. If the path is a symbolic
+/// link, its target is replaced. Pipes and devices are written directly.
 pub struct OutputFile {
     place: Place,
 }
 
 enum Place {
-    /// A file in the same folder as the path, symbolic links resolved, which is renamed to it.
+    /// A file in the same folder as the path, with symbolic links resolved. It is renamed to the path.
     Renamed {
         path: PathBuf,
         file: TemporaryFile,
@@ -26,11 +26,11 @@ enum Place {
 }
 
 impl OutputFile {
-    /// Creates the hidden file, so that a target that cannot be written is found before there is anything to write. Removes
-    /// the hidden files of killed processes.
+    /// Creates the hidden file, so you notice an unwritable target before there is anything to write. Removes the
+    /// hidden files of killed processes.
     ///
     /// # Errors
-    /// An error if the file cannot be written, or if another process or thread is writing it.
+    /// Returns an error if the file cannot be written, or if another process or thread is writing it.
     #[doc(hidden)]
     pub fn create(path: &Path) -> io::Result<Self> {
         #[cfg(all(unix, feature = "ctrl-c"))]
@@ -43,7 +43,7 @@ impl OutputFile {
                     "it is a directory",
                 ));
             }
-            // Opening the file checks that it is writable; nothing is changed yet.
+            // Opening the file checks that it is writable, and changes nothing yet.
             let file = File::options().append(true).open(path)?;
             if !kind.is_file() {
                 return Ok(Self {
@@ -55,7 +55,7 @@ impl OutputFile {
         let lock = WriteLock::of(&path)?;
         let file = TemporaryFile::beside(&path, Access::Default)?;
         if let Some(existing) = existing {
-            // Set before anything is written, since other users may not be allowed to read it.
+            // Set before anything is written, because other users may not be allowed to read it.
             file.file().set_permissions(existing.permissions())?;
         }
         Ok(Self {
@@ -67,7 +67,7 @@ impl OutputFile {
         })
     }
 
-    /// Writes the file, and gives it its name.
+    /// Writes the file and gives it its name.
     #[doc(hidden)]
     pub fn write(
         &self,
@@ -77,7 +77,7 @@ impl OutputFile {
         self.publish(None)
     }
 
-    /// Writes the content, and leaves the old file as it is. A pipe or device is written directly.
+    /// Writes the content without touching the old file. A pipe or device is written directly.
     pub(crate) fn fill(
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -89,11 +89,11 @@ impl OutputFile {
         let mut out = BufWriter::with_capacity(1 << 16, file.try_clone()?);
         write(&mut out)?;
         out.flush()?;
-        // Synced before the rename, so that a crash leaves either the old file or the complete new one.
+        // Synced before the rename, so a crash leaves either the old file or the complete new one.
         if is_renamed { file.sync_all() } else { Ok(()) }
     }
 
-    /// Gives the filled file its name, or another file in the same folder.
+    /// Gives the filled file its name, or publishes `other` instead, a file in the same folder.
     pub(crate) fn publish(&self, other: Option<&TemporaryFile>) -> io::Result<()> {
         match &self.place {
             Place::Renamed { path, file, .. } => fs::rename(&other.unwrap_or(file).path, path),
@@ -101,7 +101,8 @@ impl OutputFile {
         }
     }
 
-    /// Prepares a complete file in the same folder to be published. Returns `false` for a pipe or device, which is not replaced.
+    /// Prepares a complete file in the same folder for publishing. Returns `false` for a pipe or device, which is never
+    /// replaced.
     pub(crate) fn accepts(&self, other: &TemporaryFile) -> io::Result<bool> {
         let Place::Renamed { file, .. } = &self.place else {
             return Ok(false);
@@ -113,7 +114,7 @@ impl OutputFile {
         Ok(true)
     }
 
-    /// Gives the filled file a name in the same folder until it is published.
+    /// Gives the filled file a temporary name in the same folder until it is published.
     pub(crate) fn stage(&mut self, name: PathBuf) -> io::Result<()> {
         match &mut self.place {
             Place::Renamed { file, .. } => file.rename(name),
@@ -121,14 +122,14 @@ impl OutputFile {
         }
     }
 
-    /// Keeps the staged file, which could not be published.
+    /// Keeps the staged file when it could not be published.
     pub(crate) fn keep_staged(&mut self) {
         if let Place::Renamed { file, .. } = &mut self.place {
             file.keep_name();
         }
     }
 
-    /// Gives the file the permissions of another one, which is not written yet.
+    /// Gives the file the permissions of another one that is not yet written.
     pub(crate) fn set_permissions_of(&self, other: &Self) -> io::Result<()> {
         match (&self.place, &other.place) {
             (Place::Renamed { file, .. }, Place::Renamed { file: other, .. }) => file
@@ -138,12 +139,12 @@ impl OutputFile {
         }
     }
 
-    /// Returns `true` if the file replaces another one. A pipe or device is written directly.
+    /// Returns `true` if the file replaces another one. Pipes and devices are written directly.
     pub(crate) fn is_renamed(&self) -> bool {
         matches!(self.place, Place::Renamed { .. })
     }
 
-    /// Returns the file beside which temporary files are created.
+    /// Returns the file next to which temporary files are created.
     pub(crate) fn beside(&self) -> PathBuf {
         match &self.place {
             Place::Renamed { path, .. } => path.clone(),
@@ -151,7 +152,7 @@ impl OutputFile {
         }
     }
 
-    /// Replaces the hidden file, for tests that let it fail.
+    /// Replaces the hidden file, for tests that make it fail.
     #[cfg(all(test, target_os = "linux"))]
     pub(crate) fn replace_file(&mut self, other: File) {
         if let Place::Renamed { file, .. } = &mut self.place {
@@ -160,10 +161,10 @@ impl OutputFile {
     }
 }
 
-/// The largest number of symbolic links to follow; more are treated as a cycle, as by the kernel.
+/// The maximum number of symbolic links to follow; more count as a cycle, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Returns the canonical path, with symbolic links followed, also if the file does not exist yet.
+/// Returns the canonical path with symbolic links followed, even if the file does not exist yet.
 pub fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {

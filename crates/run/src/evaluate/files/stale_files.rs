@@ -1,5 +1,5 @@
-//! Temporary files of killed runs. A run locks its temporary files until it ends. The next run that writes the same output
-//! file removes the temporary files that are no longer locked.
+//! Temporary files of killed runs. A run keeps its temporary files locked until it ends. The next run that writes the
+//! same output file removes those that are no longer locked.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -10,14 +10,13 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::process::{Pid, test_kill_process};
 
-/// Locks a temporary file until it is closed. Where the file system has no locks, process ids alone
-/// protect it.
+/// Locks a temporary file until it is closed. If the file system has no locks, only process ids protect it.
 pub(crate) fn lock(file: &File) {
     let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
 }
 
-/// Removes the temporary files beside `target` whose process is dead and that are not locked. This
-/// is a best effort: a file that cannot be removed does no harm.
+/// Removes unlocked temporary files beside `target` whose process is dead. This is best effort: a file that cannot be
+/// removed does no harm.
 pub(crate) fn remove(target: &Path) {
     let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
         return;
@@ -36,7 +35,7 @@ pub(crate) fn remove(target: &Path) {
     }
 }
 
-/// The process in the name `.TARGET.PROCESS-NUMBER.tmp` of a temporary file.
+/// Returns the process in the name `.TARGET.PROCESS-NUMBER.tmp` of a temporary file.
 fn process(file: &OsStr, target: &OsStr) -> Option<i32> {
     let rest = file
         .as_bytes()
@@ -55,10 +54,10 @@ fn is_other_live_process(process: i32) -> bool {
 }
 
 fn remove_unlocked(path: &Path) -> io::Result<()> {
-    // Another user may replace a file in `/tmp` by a link or a pipe.
+    // In `/tmp`, another user may replace the file with a link or a pipe.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::empty())?;
-    // A process of another container has an id of its own, but locks are seen by all.
+    // Process ids are local to a container, but locks are visible to all.
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     fs::remove_file(path)
 }

@@ -1,4 +1,4 @@
-//! Temporary files: hidden files in the folder of an output file, which are removed when they are no longer used.
+//! Temporary files: hidden files in the folder of an output file, removed once they are unused.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ pub(crate) struct TemporaryFile {
 /// Who may read a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The users that the process's umask allows.
+    /// Everyone whom the process's umask allows.
     Default,
     Owner,
 }
@@ -33,14 +33,14 @@ impl Access {
     }
 }
 
-/// Returns the target of temporary files that belong to no output file: a name in the folder for temporary files.
+/// Returns the target for temporary files that belong to no output file: a name in the system's temporary folder.
 pub(crate) fn in_temporary_folder() -> PathBuf {
     std::env::temp_dir().join("dsrs-metrics")
 }
 
 impl TemporaryFile {
-    /// Creates the file under an unused name: process ids repeat in containers, so a killed process may
-    /// have left a file of the same name.
+    /// Creates the file under an unused name. Process ids repeat in containers, so a killed process may have left a
+    /// file of the same name.
     pub(crate) fn beside(target: &Path, access: Access) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -58,13 +58,13 @@ impl TemporaryFile {
                         path,
                         is_kept: false,
                     };
-                    // Before it was locked, another run may have removed it.
+                    // Another run may have removed it before it was locked.
                     if fs::exists(&temporary.path)? {
                         return Ok(temporary);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // The folder does not exist, so no other name would help.
+                // The folder does not exist, so another name would not help.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
                 Err(error) => {
                     let reason = format!("temporary file `{}`: {error}", path.display());
@@ -74,15 +74,15 @@ impl TemporaryFile {
         }
     }
 
-    /// Creates a file that only this process uses. On Unix it has no name, so that nothing is left behind
-    /// even if the process is killed.
+    /// Creates a file that only this process uses. On Unix it has no name, so nothing is left behind even if the
+    /// process is killed.
     pub(crate) fn anonymous_beside(target: &Path) -> io::Result<Self> {
         let mut temporary = Self::beside(target, Access::Owner)?;
         temporary.is_kept = cfg!(unix) && fs::remove_file(&temporary.path).is_ok();
         Ok(temporary)
     }
 
-    /// The file.
+    /// Returns the open file.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
@@ -99,7 +99,7 @@ impl TemporaryFile {
         self.is_kept = true;
     }
 
-    /// Keeps the file, under a name that later runs do not remove, and returns its path.
+    /// Keeps the file under a name that later runs do not remove, and returns its path.
     pub(crate) fn keep(&mut self) -> &Path {
         self.is_kept = true;
         let name = self.path.file_name().and_then(|name| name.to_str());
@@ -134,7 +134,7 @@ impl Write for TemporaryFile {
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if !self.is_kept {
-            // A renamed file no longer exists, and a failure to remove another cannot be handled.
+            // A renamed file is already gone from this path, and a failure to remove another cannot be handled.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -1,4 +1,4 @@
-//! Rows in chunks: threads decode chunks side by side, and rows are delivered in input order.
+//! Rows in chunks: threads decode chunks in parallel, and rows are delivered in input order.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -17,10 +17,10 @@ pub(crate) type Chunks<'a, G, P> = Box<dyn Iterator<Item = Chunk<'a, G, P>> + Se
 
 /// Chunks of rows, shared by the threads.
 pub(crate) struct ChunkedRows<'a, G, P> {
-    /// The chunks, with the number of those that were taken.
+    /// The chunks, and how many of them were taken.
     chunks: Mutex<(Chunks<'a, G, P>, u64)>,
     pub(crate) decoded: Mutex<Numbering<Decoded<G, P>>>,
-    /// Notified when a chunk was delivered.
+    /// Notified when a chunk is delivered.
     delivered: Condvar,
 }
 
@@ -45,7 +45,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         }
     }
 
-    /// Returns the next row, or `None` if all are taken.
+    /// Returns the next row, or `None` if none are left.
     pub(crate) fn take(&self) -> Option<NextRow<G, P>> {
         loop {
             if let Some(row) = lock(&self.decoded).rows.ready.pop_front() {
@@ -57,8 +57,9 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         }
     }
 
-    /// Moves up to this number of rows to the rows of a thread. If no row is ready, decodes a chunk and moves all of its rows:
-    /// a thread that frees the memory of another one waits for it. Returns the error of a row, after the rows before it.
+    /// Moves up to this many rows into a thread's own rows. If none is ready, decodes a chunk and moves all of its
+    /// rows, because a thread that frees another thread's memory waits for it. Returns a row's error after the rows
+    /// before it.
     pub(crate) fn take_several(
         &self,
         number: usize,
@@ -68,7 +69,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             let mut decoded = lock(&self.decoded);
             let ready = &mut decoded.rows.ready;
             if !ready.is_empty() {
-                // Locked while the source is locked: a thread that finds the source empty must find these rows.
+                // Taken while the source is locked: a thread that finds the source empty must see these rows.
                 let mut own = lock(own);
                 for row in ready.drain(..number.min(ready.len())) {
                     own.push_back(row?);
@@ -82,7 +83,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         }
     }
 
-    /// Decodes and delivers a chunk, to the rows of a thread if they are given, or waits until another thread does. Returns
+    /// Decodes and delivers a chunk, to a thread's own rows if given, or waits until another thread does. Returns
     /// `false` after the last row.
     fn decode(&self, own: Option<&OwnRows<G, P>>) -> bool {
         if lock(&self.decoded).rows.has_failed {
@@ -103,7 +104,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             let rows = panic::catch(false, chunk);
             rows.unwrap_or_else(|panic| vec![Err(input_panicked(panic))])
         });
-        // The chunks before this one, or all.
+        // The chunks before this one, or all of them.
         let is_waiting = |decoded: &mut Numbering<Decoded<G, P>>| {
             let Decoded { ready, chunks, .. } = &decoded.rows;
             *chunks < number && (rows.is_some() || ready.is_empty())
@@ -188,7 +189,7 @@ mod tests {
             let decode = move || {
                 match number {
                     0 => {
-                        // Decoded after the second one.
+                        // Decoded after the second chunk.
                         barrier.wait();
                         std::thread::sleep(Duration::from_millis(20));
                     }
@@ -225,7 +226,7 @@ mod tests {
             ten_rows(0)
         }) as Chunk<'static, u64, u64>]);
         std::thread::scope(|scope| {
-            // Takes one row at most, and does not come back for the others.
+            // Takes at most one row and does not come back for the rest.
             let other = scope.spawn(|| usize::from(rows.take().is_some()));
             barrier.wait();
             let here = pulled(&rows).len();

@@ -31,8 +31,8 @@ impl<G: DevsetRow<I::Item>, I: IntoIterator> DevsetRows<G> for I {
     }
 }
 
-/// A row type with the type `R` of the items of a list of rows, which is the same type. A bound on the item would have no
-/// message of its own; this trait has one impl, so that the item of an empty list is inferred.
+/// The row type `R` of a list, which is the same type as `Self`. A bound on the item would have no message of its own.
+/// Because this trait has a single impl, the item type of an empty list can be inferred.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the rows of this devset are of type `{Self}`, found `{R}`",
@@ -56,7 +56,7 @@ type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
 /// The rows that a program is run on.
 pub(crate) enum Devset<G> {
     None,
-    /// The rows, and the file that they were read from.
+    /// The rows and the files that they were read from.
     List(Listed<G>, Arc<[DataFile]>),
     Stream(Arc<Mutex<Option<GoldStream<G>>>>),
     /// A file that cannot be read.
@@ -87,7 +87,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         Self::Stream(Arc::new(Mutex::new(Some(rows))))
     }
 
-    /// Checks the rows that are known before a run: their number and ids.
+    /// Checks what is known before a run: the number of rows and their ids.
     pub(crate) fn check(&self, row_id: Option<&RowId<G>>) -> Result<(), EvaluateError> {
         let rows = match self {
             Self::None | Self::Stream(_) => return Ok(()),
@@ -115,7 +115,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         Ok(())
     }
 
-    /// Returns the rows for one run. The inputs of a list are checked here, the inputs of a stream as its rows are read.
+    /// Returns the rows for one run. The inputs of a list are checked here, those of a stream as it is read.
     pub(crate) fn source<P: Send + 'static>(
         &self,
         row_id: Option<RowId<G>>,
@@ -161,7 +161,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         keys.truncate(count);
         let mut positions: Vec<usize> = keys.into_iter().map(|(_, position)| position).collect();
         positions.sort_unstable();
-        // The position in the whole devset is the id of a row without one.
+        // A row without an id is identified by its position in the whole devset.
         let row = |position: usize| {
             let mut row = rows[position].clone();
             row.details.get_or_insert_with(|| {
@@ -191,7 +191,7 @@ impl Devset<Example> {
         Self::List(Arc::new(rows.iter().map(row).collect()), files)
     }
 
-    /// Reads each row of a list as a row of another type.
+    /// Converts each row of a list to another type.
     pub(crate) fn typed<G: DeserializeOwned>(self) -> Devset<G> {
         let (rows, files) = match self {
             Self::List(rows, files) => (rows, files),
@@ -256,7 +256,7 @@ fn listed(row: Pair) -> ListedRow<Example> {
     }
 }
 
-/// Checks that the inputs of a row are declared, by the row or by the run. Rows are numbered from 1.
+/// Checks that the row or the run declares inputs. Rows are numbered from 1.
 pub(crate) fn check_row<G: 'static>(
     row: u64,
     gold: &G,
@@ -266,13 +266,13 @@ pub(crate) fn check_row<G: 'static>(
     declared.map_err(|error| EvaluateError::Inputs { row, error })
 }
 
-/// Checks a list of rows before the first one is run: each row declares its inputs, and each input is a field of at least
-/// one of the rows that declare it.
+/// Checks a list before its first row is run: each row declares its inputs, and each input is a field of at least one
+/// row that declares it.
 pub(crate) fn check_rows<'a, G: 'static>(
     rows: impl Iterator<Item = &'a G>,
     of_run: Option<&[String]>,
 ) -> Result<(), EvaluateError> {
-    // Each input, with the first row that declares it, until a row has it.
+    // Each input with the first row that declares it, until a row has it.
     let mut unknown: IndexMap<&str, Option<&Example>> = IndexMap::new();
     for (row, example) in (1..).zip(rows.map_while(as_example)) {
         let names = example.input_names(of_run);

@@ -1,8 +1,8 @@
 //! The rows of a run before they are evaluated.
 //!
-//! `source.rs` returns the rows of a list, a stream or of chunks (`chunks.rs`) to the threads or tasks of a
-//! run; `numbering.rs` gives each its number, and finds duplicate ids. `devset.rs` has the rows that a
-//! program is run on, and checks their inputs. `stop.rs` says how far a run is stopped.
+//! `source.rs` hands out rows of a list, a stream or chunks (`chunks.rs`) to a run's threads or tasks. `numbering.rs`
+//! numbers them and finds duplicate ids. `devset.rs` has the rows that a program is run on and checks their inputs.
+//! `stop.rs` says how far a run is stopped.
 
 mod chunks;
 mod devset;

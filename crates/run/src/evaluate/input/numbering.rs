@@ -1,4 +1,4 @@
-//! Rows are numbered in the order in which they are read, and their ids are checked.
+//! Numbers rows in the order in which they are read, and checks their ids.
 
 use std::collections::hash_map::{Entry, RandomState};
 use std::collections::{HashMap, VecDeque};
@@ -14,19 +14,19 @@ use crate::evaluate::error::EvaluateError;
 /// A row and its position, from 0.
 pub(crate) type Numbered<G, P> = (u64, Input<G, P>);
 
-/// The next row, or the position of the row that ends the run, with the error.
+/// The next row; or the position of the row that ends the run, with its error.
 pub(crate) type NextRow<G, P> = Result<Numbered<G, P>, (u64, EvaluateError)>;
 
-/// Rows that a thread has taken and not yet evaluated. Others may take them once the source has no more, so that no row
-/// waits for a thread that is blocked.
+/// Rows that a thread has taken but not yet evaluated. Once the source is empty, other threads may take them, so no row
+/// waits for a blocked thread.
 pub(crate) type OwnRows<G, P> = Mutex<VecDeque<Numbered<G, P>>>;
 
-/// Rows in the order in which they are read, with the number and ids of the rows before.
+/// Rows in reading order, with the count and ids of those read before.
 pub(crate) struct Numbering<S> {
     pub(crate) rows: S,
     next: u64,
     seen: SeenIds,
-    /// `true` if a row so far had no id of its own.
+    /// `true` if any row so far had no id of its own.
     has_positional: bool,
 }
 
@@ -63,7 +63,7 @@ impl<S> Numbering<S> {
     }
 }
 
-/// Returns `true` if a row so far had no id of its own.
+/// Returns `true` if any row so far had no id of its own.
 pub(crate) fn has_positional<S>(rows: &Mutex<Numbering<S>>) -> bool {
     match rows.try_lock() {
         Ok(rows) => rows.has_positional,
@@ -78,11 +78,11 @@ pub(crate) fn input_panicked(panic: Panic) -> EvaluateError {
     }
 }
 
-/// The bits of a [`Place`] that contain the line.
+/// How many bits of a [`Place`] hold the line.
 const LINE_BITS: u32 = 40;
 
-/// Detects duplicate ids by 128 bits of two keyed hashes: two of 10^9 different ids collide once in 10^20 runs. An id takes 30
-/// to 60 bytes.
+/// Detects duplicate ids by two keyed hashes, 128 bits in all. With 10^9 different ids, one run in 10^20 has a
+/// collision. An id takes 30 to 60 bytes.
 #[derive(Default)]
 pub(super) struct SeenIds {
     hashers: (RandomState, foldhash::quality::RandomState),
@@ -91,14 +91,14 @@ pub(super) struct SeenIds {
     files: Vec<Arc<Path>>,
 }
 
-/// The number of a file and the line in it, from 1; or file 0 and the number of the row.
+/// The number of a file and a line in it, from 1; or file 0 and a row number.
 type Place = u64;
 
 impl SeenIds {
     /// Adds the id of a row.
     ///
     /// # Errors
-    /// Another row has the same id.
+    /// Returns an error if another row has the same id.
     pub(super) fn insert(
         &mut self,
         id: &str,
@@ -119,7 +119,7 @@ impl SeenIds {
     }
 
     fn place(&mut self, origin: &Origin) -> Place {
-        // Rows of a file follow each other.
+        // The rows of a file are consecutive.
         if self
             .files
             .last()
@@ -148,7 +148,7 @@ impl SeenIds {
 mod tests {
     use super::*;
 
-    /// The error of rows with these ids.
+    /// Returns the error for rows with these ids.
     fn error(ids: &[&str]) -> Option<String> {
         let mut seen = SeenIds::default();
         let mut rows = ids.iter().zip(0..);

@@ -1,6 +1,6 @@
-//! The source of rows, which the threads or the tasks of a run share.
+//! The source of rows, shared by the threads or tasks of a run.
 //!
-//! A row is in `source_row.rs`, its number in `numbering.rs`.
+//! `source_row.rs` defines a row, and `numbering.rs` numbers it.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -29,10 +29,10 @@ pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, Evalua
 /// The rows of a devset that is a list.
 pub(crate) type Listed<G> = Arc<Vec<ListedRow<G>>>;
 
-/// The largest number of rows to allocate space for in advance, since a size hint may be wrong.
+/// The maximum number of rows to preallocate for, because a size hint may be wrong.
 pub(crate) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
 
-/// If reading rows takes this time, a thread takes no more of them at once: the rows that it has do not wait for others.
+/// If reading takes this long, a thread stops taking rows, so those it has do not wait for more.
 const LONG: Duration = Duration::from_micros(100);
 
 /// Returns the id of a row of a devset.
@@ -40,13 +40,13 @@ pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
 enum Rows<'a, G, P> {
     List(Listed<G>, AtomicUsize),
-    /// `None` once the stream has ended or panicked, since it must not be polled again. The flag is whether the stream is never
-    /// pending.
+    /// `None` once the stream has ended or panicked, because it must not be polled again. The flag is `true` if the
+    /// stream is never pending.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, bool),
     Chunks(ChunkedRows<'a, G, P>),
 }
 
-/// The files that the rows of a run are from.
+/// Which files the rows of a run come from.
 #[derive(Default)]
 pub(crate) enum SourceData {
     /// The rows are not from files, or the files are unknown.
@@ -58,13 +58,13 @@ pub(crate) enum SourceData {
     Reading(DataFiles),
 }
 
-/// The rows of a run. The first error, in the order of the input, ends it.
+/// The rows of a run. The first error in input order ends it.
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
     data: SourceData,
     error: Mutex<Option<EvaluateError>>,
-    /// The position of the row that the error is about: no row from there on is evaluated.
+    /// The position of the row with the error: that row and later ones are not evaluated.
     error_at: AtomicU64,
 }
 
@@ -73,12 +73,12 @@ impl<'a, G, P> Source<'a, G, P> {
         Self::new(Rows::List(rows, AtomicUsize::new(0)), row_id)
     }
 
-    /// Sets the files that the rows are from.
+    /// Sets the files that the rows come from.
     pub(crate) fn with_data(self, data: SourceData) -> Self {
         Self { data, ..self }
     }
 
-    /// Returns the files that the rows are from. `is_complete` is whether the run took all rows.
+    /// Returns the files that the rows come from. `is_complete` is `true` if the run took all rows.
     pub(crate) fn data(&self, is_complete: bool) -> Vec<DataFile> {
         match &self.data {
             SourceData::Memory => Vec::new(),
@@ -117,7 +117,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    /// Returns the lower and upper bound of the number of rows, as [`Iterator::size_hint`].
+    /// Returns the lower and upper bound of the number of rows, like [`Iterator::size_hint`].
     pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.rows {
             Rows::List(rows, _) => (rows.len(), Some(rows.len())),
@@ -133,8 +133,8 @@ impl<'a, G, P> Source<'a, G, P> {
         lock(&self.error).clone()
     }
 
-    /// Ends the run with an error about the row at this position, unless it has one about an earlier row. Rows before it
-    /// may still be evaluated, since they may have an error too.
+    /// Ends the run with an error about the row at this position, unless an earlier row has one. Earlier rows may still
+    /// be evaluated, because they may have errors too.
     pub(crate) fn fail(&self, at: u64, error: EvaluateError) {
         let mut first = lock(&self.error);
         if first.is_none() || at < self.error_at.load(Ordering::SeqCst) {
@@ -147,12 +147,12 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error_at() < u64::MAX
     }
 
-    /// Returns the position of the row that ends the run, if there is one.
+    /// Returns the position of the row that ends the run, if any.
     pub(crate) fn error_at(&self) -> u64 {
         self.error_at.load(Ordering::SeqCst)
     }
 
-    /// Returns `true` if a row that was read has no id of its own.
+    /// Returns `true` if any row read so far has no id of its own.
     pub(crate) fn has_positional(&self) -> bool {
         match &self.rows {
             Rows::List(rows, _) => {
@@ -163,7 +163,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    /// Returns the next row, or `None` if no rows are left. Waits for a row of a stream.
+    /// Returns the next row, or `None` if none are left. Waits for rows of a stream.
     pub(crate) async fn next(&self, stop: &Stop) -> Option<Numbered<G, P>> {
         let Rows::Stream(rows, false) = &self.rows else {
             return self.take(stop);
@@ -175,7 +175,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    /// Returns the next row without waiting; `None` also if the source is a stream.
+    /// Returns the next row without waiting; `None` if there is none or if the source is a stream.
     pub(crate) fn take(&self, stop: &Stop) -> Option<Numbered<G, P>> {
         if stop.is_set() || self.failed() {
             return None;
@@ -195,13 +195,13 @@ impl<'a, G, P> Source<'a, G, P> {
         self.unless_error(row?)
     }
 
-    /// Moves up to this number of rows to the rows of a thread, and blocks the thread until a row is read. Returns whether
-    /// the thread has rows. It gets none at the end of the source, and none from a list.
+    /// Moves up to this many rows into a thread's own rows, blocking until one is read. Returns `true` if the thread
+    /// got rows. It gets none from a list or at the end of the source.
     pub(crate) fn take_several(&self, number: usize, stop: &Stop, own: &OwnRows<G, P>) -> bool {
         if stop.is_set() || self.failed() {
             return false;
         }
-        // Added while the source is locked: a thread that finds the source empty must find these rows.
+        // Added while the source is locked: a thread that finds the source empty must see these rows.
         match &self.rows {
             Rows::List(..) => {}
             Rows::Chunks(rows) => {
@@ -215,7 +215,8 @@ impl<'a, G, P> Source<'a, G, P> {
                 let mut has_rows = false;
                 let mut take = |context: &mut Context<'_>| {
                     for taken in 0..number {
-                        // After the first row and each 16 others, since reading the clock takes as long as many a row.
+                        // After the first row and every 16th, because reading the clock takes as long as processing a
+                        // short row.
                         let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
                         if is_slow || stop.is_set() {
                             break;
@@ -245,7 +246,7 @@ impl<'a, G, P> Source<'a, G, P> {
 
     fn take_listed(&self, rows: &[ListedRow<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        // The ids of a list were checked by the builder.
+        // The builder already checked the ids of a list.
         let row = self.with_id(Input::ToPredict(rows.get(index)?.clone()));
         Some((index as u64, row))
     }
@@ -284,7 +285,7 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 }
 
-/// Reads rows on a separate thread, a few of them ahead, since reading a pipe may block.
+/// Reads rows on a separate thread, a few ahead, because reading a pipe may block.
 pub(crate) fn read_on_thread(
     rows: impl Iterator<Item = Result<Box<Pair>, EvaluateError>> + Send + 'static,
 ) -> Result<Source<'static, Example, Prediction>, EvaluateError> {

@@ -6,7 +6,7 @@ use crate::contract::{Fields, Origin, Pair};
 
 /// A row before it is evaluated.
 pub(crate) enum Input<G, P> {
-    /// A row with its prediction. Boxed, since a row passes through several queues.
+    /// A row with its prediction. Boxed, because a row passes through several queues.
     Predicted(Box<Pair<G, P>>),
     /// A row without a prediction, on which the program is run.
     ToPredict(ListedRow<G>),
@@ -17,15 +17,15 @@ pub(crate) enum Input<G, P> {
 /// An example without a prediction, which a list may share.
 pub(crate) struct ListedRow<G> {
     pub(crate) gold: Arc<G>,
-    /// `None` if the row's position is its id.
+    /// `None` if the row is identified by its position.
     pub(crate) details: Option<Box<RowDetails>>,
 }
 
-/// The id of a row. A row of a file also has other fields and a place.
+/// The id of a row, and for a row of a file its other fields and its location.
 #[derive(Clone, Default)]
 pub(crate) struct RowDetails {
     pub(crate) id: String,
-    /// `true` if the id is the position of a row without one.
+    /// `true` if the row has no id and this is its position.
     pub(crate) is_positional: bool,
     pub(crate) attributes: Fields,
     pub(crate) origin: Option<Origin>,
@@ -89,7 +89,7 @@ impl<G> ListedRow<G> {
         self.details.as_ref()?.origin.as_ref()
     }
 
-    /// Returns the row with the id that a function returns for its example.
+    /// Returns the row with an id computed from its example.
     pub(crate) fn with_id(mut self, id: impl FnOnce(&G) -> String) -> Self {
         let details = self.details.get_or_insert_default();
         (details.id, details.is_positional) = (id(&self.gold), false);

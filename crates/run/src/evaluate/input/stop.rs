@@ -1,23 +1,23 @@
-//! How far a run is stopped, which all threads and tasks share.
+//! How far a run is stopped; shared by all threads and tasks.
 
 use tokio::sync::watch;
 
-/// How far a run is stopped. It never becomes less.
+/// How far a run is stopped. The level never decreases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     #[default]
     Running,
-    /// Rows in progress are finished, and no other row is taken.
+    /// Rows in progress are finished, but no more are taken.
     Stopped,
-    /// As `Stopped`, from outside of the run.
+    /// Like `Stopped`, but requested from outside the run.
     Requested,
     /// The rows in progress are abandoned.
     Abandoned,
-    /// The run ends without abandoned rows that cannot be cancelled.
+    /// The run ends without waiting for abandoned rows that cannot be cancelled.
     GivenUp,
 }
 
-/// The stop of a run.
+/// Stops a run.
 #[derive(Default)]
 pub(crate) struct Stop(watch::Sender<Level>);
 
@@ -35,11 +35,11 @@ impl Stop {
     }
 
     async fn reached(&self, level: Level) {
-        // There is a sender as long as the stop exists.
+        // The sender lives as long as the stop.
         let _ = self.0.subscribe().wait_for(|it| *it >= level).await;
     }
 
-    /// Takes no more rows. Rows in progress are finished.
+    /// Stops taking rows. Rows in progress are finished.
     pub(crate) fn set(&self) {
         self.raise(Level::Stopped);
     }
@@ -53,7 +53,7 @@ impl Stop {
         self.reached(Level::Stopped).await;
     }
 
-    /// As [`set`](Self::set), on the user's request.
+    /// Like [`set`](Self::set), but requested by the user.
     pub(crate) fn request(&self) {
         self.raise(Level::Requested);
     }
@@ -62,7 +62,7 @@ impl Stop {
         self.is_at(Level::Requested)
     }
 
-    /// Waits until a stop was requested.
+    /// Waits until a stop is requested.
     pub(crate) async fn requested(&self) {
         self.reached(Level::Requested).await;
     }
@@ -76,12 +76,12 @@ impl Stop {
         self.is_at(Level::Abandoned)
     }
 
-    /// Waits until the rows in progress are to be abandoned.
+    /// Waits until the rows in progress are abandoned.
     pub(crate) async fn abandoned(&self) {
         self.reached(Level::Abandoned).await;
     }
 
-    /// Ends the run without abandoned rows that cannot be cancelled.
+    /// Ends the run without waiting for abandoned rows that cannot be cancelled.
     pub(crate) fn give_up(&self) {
         self.raise(Level::GivenUp);
     }
@@ -92,7 +92,7 @@ impl Stop {
         self.is_at(Level::GivenUp)
     }
 
-    /// Waits until the run is to end without the rows that cannot be cancelled.
+    /// Waits until the run gives up on rows that cannot be cancelled.
     pub(crate) async fn given_up(&self) {
         self.reached(Level::GivenUp).await;
     }

@@ -15,10 +15,10 @@ use crate::json::equality;
 use crate::lm::CallTotals;
 use crate::messages::{escape, hash};
 
-/// The version of the format of result files, manifests and outputs in JSON, which `docs/schema` describes.
+/// The format version of result files, manifests and JSON output, as described in `docs/schema`.
 pub(crate) const FORMAT: u32 = 1;
 
-/// The key `format` of an output in JSON: the version.
+/// The key `format` of JSON output: the version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FormatVersion;
 
@@ -28,8 +28,8 @@ impl Serialize for FormatVersion {
     }
 }
 
-/// The manifest of a run: what was measured, by which metrics, on which data. It is written beside each result file, as
-/// `FILE.manifest.json`, and part of the result in memory.
+/// The manifest of a run: what it measured, with which metrics, on which data. It is written beside each result file as
+/// `FILE.manifest.json`, and is part of the result in memory.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -51,10 +51,10 @@ impl Serialize for FormatVersion {
 pub struct Manifest {
     /// The version of the format, 1.
     pub format: u32,
-    /// What was measured. It is the same for the same inputs.
+    /// What the run measured. The same inputs give the same value.
     pub run: RunManifest,
-    /// The process that measured it, which differs from run to run. `None` if the manifest is from the metadata of a Parquet
-    /// file.
+    /// The process that made the run, which differs every time. `None` if the manifest comes from the metadata of a
+    /// Parquet file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessManifest>,
     /// The result file that the manifest describes; `None` in memory.
@@ -66,39 +66,41 @@ pub struct Manifest {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunManifest {
-    /// The name of the program, as the caller set it.
+    /// The name that you gave the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The tags of the program, as the caller set them.
+    /// The tags that you gave the program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
     /// The identities of the metrics, in their order.
     pub metrics: IndexMap<String, MetricIdentity>,
-    /// The models that replied to the judges of each metric, as in [`MetricSummary::judged_by`](crate::MetricSummary::judged_by).
-    /// A metric without a reported model has no entry.
+    /// The models that answered for each metric's judges, as in
+    /// [`MetricSummary::judged_by`](crate::MetricSummary::judged_by). A metric whose models are not reported has no
+    /// entry.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by: IndexMap<String, Vec<JudgedBy>>,
-    /// The number of replies to each metric from models that [`judged_by`](Self::judged_by) does not name, if there are any.
+    /// For each metric, the number of replies from models that [`judged_by`](Self::judged_by) does not name, if any.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by_others: IndexMap<String, u64>,
-    /// The files that the rows were read from. Empty if the rows were in memory.
+    /// The files that the rows came from; empty if the rows were in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataFile>,
     /// The number of finished rows.
     pub rows: u64,
-    /// `true` if rows have no id of their own: their ids are their positions, so rows of another run are paired by position.
+    /// `true` if rows have no ids of their own. Their ids are their positions, so they are paired with another run's
+    /// rows by position.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub positional_ids: bool,
     /// The number of rows in which the program or a metric failed.
     pub failed_rows: u64,
     /// Why the run ended: `complete`, `max_errors`, `stopped` or `output_failed`.
     pub ending: String,
-    /// How often each row was evaluated, if that was set.
+    /// How often each row was evaluated, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
-    /// The score that a failed row counts as in a mean.
+    /// The score that a failed row contributes to a mean.
     pub failure_score: f64,
-    /// The fields that the program received of rows that do not declare their own.
+    /// The fields that the program receives from rows that do not declare their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_inputs: Option<Vec<String>>,
     /// The field whose value is the group of a row.
@@ -108,12 +110,12 @@ pub struct RunManifest {
     /// `scorer.aggregation`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// The number of samples of the bootstrap, if intervals are computed by it.
+    /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
     /// The seed of the bootstrap.
     pub seed: u64,
-    /// The library that measured.
+    /// The library that made the measurement.
     pub library: Library,
 }
 
@@ -133,14 +135,14 @@ pub struct Library {
 pub struct ProcessManifest {
     /// When the run started, in UTC, such as `2026-11-26T08:00:00Z`.
     pub started: String,
-    /// The duration of the run, in seconds.
+    /// How long the run took, in seconds.
     pub duration_s: f64,
-    /// The commit of the working folder, if it is in a git repository. Only if the run writes a result file.
+    /// The commit of the working folder, if it is in a git repository. Only recorded if the run writes a result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
-    /// The XXH3 hash of the executable, 128 bits in hexadecimal digits. Only if the run writes a result file. `None` if it cannot be
-    /// read, or is built without optimizations.
-    /// A metric may call functions that the [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of its code does not cover.
+    /// The XXH3 hash of the executable, as 128 bits in hexadecimal. It also covers functions that a metric calls and
+    /// the [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of its code does not. Only recorded if the run
+    /// writes a result file; `None` if the executable cannot be read or is built without optimizations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// Tokens and cost of the program and the metrics.
@@ -153,7 +155,7 @@ pub struct ProcessManifest {
 pub struct RunCosts {
     /// The cost of the metrics, in millisatoshis.
     pub metrics_cost_msats: u64,
-    /// The cost of the program, in millisatoshis; `None` if it returned none, or if the cost of any row is unknown.
+    /// The program's cost in millisatoshis; `None` if it reported none, or if the cost of any row is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_cost_msats: Option<u64>,
     /// The tokens in the prompts of the program.
@@ -162,8 +164,8 @@ pub struct RunCosts {
     /// The tokens in the replies to the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
-    /// The calls of language models, with their tokens and cost, if the run has a
-    /// [ledger](crate::EvaluateBuilder::ledger). Calls of probes, and of rows that were abandoned, are among them.
+    /// The calls of language models with their tokens and cost, if the run has a
+    /// [ledger](crate::EvaluateBuilder::ledger). Includes the calls of probes and of abandoned rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_models: Option<CallTotals>,
 }
@@ -175,10 +177,10 @@ pub struct GitCommit {
     /// The hash of the commit; `None` if the repository cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// `true` if files that the commit contains were changed since.
+    /// `true` if committed files have been modified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_changed: Option<bool>,
-    /// Why the repository, or its changes, cannot be read.
+    /// Why the repository or its changes cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -187,14 +189,14 @@ pub struct GitCommit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DescribedFile {
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// The XXH3 hash of its content, 128 bits in hexadecimal digits. It detects accidental changes. It does not protect against
-    /// deliberate ones, which can change the manifest as well.
+    /// The XXH3 hash of its content, as 128 bits in hexadecimal. It detects accidental changes, but no deliberate ones:
+    /// anyone who changes the file can change the manifest too.
     pub xxh3: String,
 }
 
-/// This version, with the features of this build.
+/// The version and the features of this build.
 impl Default for Library {
     fn default() -> Self {
         let features = [
@@ -221,8 +223,9 @@ impl RunManifest {
     }
 }
 
-/// The settings of a run apart from its metrics, in one line: `baseline; prompt = v2; 8 rows of rows.jsonl (SHA-256 0123456789ab..);
-/// seed 0; dsrs-metrics 0.1.0`. Names are escaped and shortened as in messages.
+/// The settings of a run except its metrics, on one line:
+/// `baseline; prompt = v2; 8 rows of rows.jsonl (SHA-256 0123456789ab..); seed 0; dsrs-metrics 0.1.0`. Names are
+/// escaped and shortened as in messages.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -282,7 +285,7 @@ pub(crate) struct Embedded<R = Value> {
 
 #[cfg(feature = "parquet")]
 impl Embedded<&RunManifest> {
-    /// Returns the value in the metadata of a file.
+    /// Returns the value for the metadata of a file.
     pub(crate) fn to_text(run: &RunManifest) -> String {
         let embedded = Embedded {
             reference: run.reference(),
@@ -309,12 +312,12 @@ pub(super) fn reference(run: &Value) -> String {
     format!("{FORMAT}-{}", &canonical_hash(run)[..32])
 }
 
-/// Returns the hash of a JSON value, which does not depend on the order of its keys.
+/// Returns the hash of a JSON value, regardless of the order of its keys.
 pub(crate) fn canonical_hash(value: &Value) -> String {
     hash::sha256(equality::sorted(value).to_string().as_bytes())
 }
 
-/// What follows the name of a result file in the name of its manifest.
+/// The suffix that turns the name of a result file into the name of its manifest.
 pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
 
 /// Returns the path of the manifest of a result file: `FILE.manifest.json`.
@@ -332,21 +335,21 @@ pub fn manifest_path(file: impl AsRef<Path>) -> PathBuf {
     path.into()
 }
 
-/// The description of a program, which the caller sets.
+/// The caller's description of a program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunDescription {
     pub(crate) label: Option<String>,
-    /// In the order of the calls, since a tag that is set twice is an error.
+    /// In call order, because setting a tag twice is an error.
     pub(crate) tags: Vec<(String, String)>,
     /// The settings of a scorer.
     pub(crate) settings: BTreeMap<String, String>,
 }
 
-/// The longest label, name or value of a tag, in bytes.
+/// The maximum length of a label, or of a tag's name or value, in bytes.
 const MAX_LENGTH: usize = 1_000;
 
 impl RunDescription {
-    /// Returns a string of another program as a label, or the name or value of a tag: without control characters, and cut off.
+    /// Turns another program's string into a valid label or tag: removes control characters and truncates it.
     pub(crate) fn valid_text(text: &str) -> Option<String> {
         let printable = |found: char| if found.is_control() { ' ' } else { found };
         let mut text: String = text.chars().map(printable).collect();

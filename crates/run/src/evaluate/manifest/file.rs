@@ -1,12 +1,12 @@
-//! The manifest as a file beside a result file: writing it, reading it, and noticing that one of the two was changed,
-//! exchanged or lost.
+//! The manifest as a file beside a result file: writing it, reading it, and noticing when one of the two was changed,
+//! swapped or lost.
 //!
-//! The last row of a result file contains the reference of the manifest, which is a hash of what was measured. The manifest
-//! contains the hash of the result file, and a checksum of itself.
+//! The last row of a result file contains a reference to the manifest: a hash of what was measured. The manifest
+//! contains the hash of the result file and its own checksum.
 //!
-//! Two files cannot be replaced at once. The new manifest is therefore written under its staged name before the result file is
-//! replaced, and then renamed. In between, the manifest under the final name describes the old result file, and readers use the staged
-//! one, if it describes the file.
+//! Two files cannot be replaced at once. So the new manifest is written under its staged name before the result file is
+//! replaced, and then renamed. In between, the manifest under the final name describes the old result file, and readers
+//! use the staged one if it describes the file.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -25,16 +25,16 @@ use crate::evaluate::files::real_path;
 use crate::messages::escape;
 use crate::named_files::open_regular;
 
-/// The key in the last row of a result file whose value is the reference of the manifest.
+/// The key in the last row of a result file that holds the reference to the manifest.
 pub(crate) const REFERENCE_KEY: &str = "manifest";
 
 /// Why a run without a reference has no manifest.
 pub(crate) const NO_MANIFEST: &str = "it has no manifest";
 
-/// The key of the checksum, which is the hash of all other keys.
+/// The key of the checksum: the hash of all other keys.
 const CHECKSUM: &str = "checksum";
 
-/// The largest manifest that is read, in bytes.
+/// The maximum size of a manifest that is read, in bytes.
 const MAX_LENGTH: u64 = 64 << 20;
 
 /// Why a manifest, or a result file with one, cannot be used.
@@ -59,26 +59,25 @@ fn later_version(file: &Path, found: &dyn Display) -> ManifestError {
 }
 
 impl Manifest {
-    /// Returns the content of the file beside a result file.
+    /// Returns the text of the manifest file.
     pub(crate) fn to_file(&self, file: DescribedFile) -> String {
         let manifest = Self {
             file: Some(file),
             ..self.clone()
         };
         let checksum = canonical_hash(&serde_json::to_value(&manifest).unwrap_or_default());
-        // The order of metrics is kept, which a `Value` may sort.
+        // Keeps the order of the metrics, which a `Value` may sort.
         let mut text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
-        // The last line is the brace.
+        // The last line is the closing brace.
         text.truncate(text.len().saturating_sub("\n}".len()));
         text + &format!(",\n  \"{CHECKSUM}\": \"{checksum}\"\n}}\n")
     }
 }
 
-/// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows
-/// contain.
+/// Returns the manifest of a result file, or why it has none. `references` are the manifest references in its rows.
 ///
 /// # Errors
-/// [`ManifestError`] if the manifest cannot be read, was changed, or does not belong to the file.
+/// Returns a [`ManifestError`] if the manifest cannot be read, was changed, or does not belong to the file.
 pub(crate) fn find(
     file: &Path,
     references: &[String],
@@ -99,7 +98,7 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the path of the manifest while the result file is being replaced.
+/// Returns the path of the manifest while its result file is being replaced.
 pub(crate) fn staged_path(file: &Path) -> PathBuf {
     let path = real_path(&manifest_path(file));
     let mut name = std::ffi::OsString::from(".");
@@ -108,8 +107,8 @@ pub(crate) fn staged_path(file: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Finishes the replacement of a result file and its manifest during which a process was killed: publishes the staged manifest if it
-/// describes the file, and else removes it.
+/// Finishes the replacement of a result file if the process was killed during it: publishes the staged manifest if it
+/// describes the file, and removes it if not.
 pub(crate) fn finish_replacement(file: &Path) -> io::Result<()> {
     let staged = staged_path(file);
     match find_at(&staged, file, &[]) {
@@ -180,7 +179,7 @@ fn missing(path: &Path, references: &[String]) -> String {
     }
 }
 
-/// Returns an error if a later version wrote the file with this reference.
+/// Returns an error if a later version of this library wrote the file with this reference.
 pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError> {
     let version = reference
         .split_once('-')
@@ -191,7 +190,7 @@ pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError
     }
 }
 
-/// Returns an error if a later version wrote the result file, by its manifest. The rows of a later version may be invalid.
+/// Returns an error if the manifest says that a later version wrote the result file, whose rows may be invalid here.
 pub(crate) fn check_version_of(file: &Path) -> Result<(), ManifestError> {
     #[derive(Deserialize)]
     struct Version {
@@ -219,7 +218,8 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Parses and checks a manifest. Returns its reference, too: of the text, which may have keys that this version does not know.
+/// Parses and checks a manifest. Also returns the reference to its text, which may have keys that this version does not
+/// know.
 fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
     let unreadable = |reason: &dyn Display| unreadable(path, reason);
     let mut value: Value = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
@@ -243,7 +243,7 @@ fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
     Ok((manifest, reference))
 }
 
-/// Returns the manifest that a Parquet file contains: what was measured, without the process.
+/// Returns the manifest embedded in a Parquet file: what was measured, without the process.
 fn of_embedded(text: &str) -> Result<Box<Manifest>, String> {
     let embedded: Embedded = serde_json::from_str(text)
         .map_err(|error| format!("the manifest in its metadata cannot be read: {error}"))?;
@@ -259,7 +259,7 @@ fn described_file(file: &Path) -> io::Result<DescribedFile> {
     Ok(hashing.described())
 }
 
-/// A writer that hashes what is written.
+/// A writer that hashes everything it writes.
 pub(crate) struct Hashing<W> {
     out: W,
     hash: XxHash3_128,

@@ -1,4 +1,4 @@
-//! The commit of the working folder, which the program `git` prints.
+//! The commit of the working folder, as printed by `git`.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -9,18 +9,18 @@ use std::time::Duration;
 use super::content::GitCommit;
 use crate::evaluate::lock::lock;
 
-/// The commit of the working folder, as git printed it to the first run of this process that writes files. A program that
-/// runs was built from these files, or from earlier ones.
+/// The commit of the working folder, as git printed it for the first run in this process that writes files. A running
+/// program was built from these files or from earlier ones.
 static COMMIT: OnceLock<Option<GitCommit>> = OnceLock::new();
 
-/// How long the end of a run waits for git.
+/// How long a finished run waits for git.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The commit of the working folder. A thread runs git while the run evaluates rows.
 pub(crate) struct Commit(Mutex<Receiver<()>>);
 
 impl Commit {
-    /// Starts git. A run without git, or outside of a repository, has no commit.
+    /// Starts git. Without git, or outside a repository, there is no commit.
     pub(crate) fn start() -> Self {
         let (sender, receiver) = mpsc::sync_channel(1);
         if COMMIT.get().is_none() {
@@ -77,7 +77,7 @@ fn commit() -> Option<GitCommit> {
     })
 }
 
-/// Returns `true` if the working folder, or a folder around it, has a git folder.
+/// Returns `true` if the working folder or one of its parents has a git folder.
 fn is_in_repository() -> bool {
     let folder = std::env::current_dir().unwrap_or_default();
     folder
@@ -99,7 +99,7 @@ impl GitError {
     }
 }
 
-/// Runs git and returns the first line of its output, without hooks and file system monitor.
+/// Runs git without hooks or a file system monitor, and returns the first line of its output.
 fn git(arguments: &[&str]) -> Result<String, GitError> {
     let output = Command::new("git")
         .args([

@@ -1,4 +1,4 @@
-//! The models that replied to the judges of a run, as their providers reported them.
+//! The models that answered for the judges of a run, as their providers reported them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::escape;
 
-/// The number of replies to one judge in a run that came from one reported model. The guide page `judges` has an example.
+/// How many replies to one judge came from one reported model. The guide page `judges` has an example.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgedBy {
@@ -15,10 +15,11 @@ pub struct JudgedBy {
     pub judge: String,
     /// The model that the provider reported; empty if it reported only a fingerprint.
     pub model: String,
-    /// The fingerprint that the provider reported, see [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
+    /// The fingerprint that the provider reported; see
+    /// [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The number of replies, including replies from the store, and those that the judge could not read.
+    /// The number of replies, including stored ones and those that the judge could not parse.
     pub replies: u64,
 }
 
@@ -34,8 +35,8 @@ pub struct JudgeReplies<'a> {
 }
 
 impl<'a> JudgeReplies<'a> {
-    /// Returns the replies to each judge of a metric, in the order of the judges. An unknown model or fingerprint is not
-    /// another one.
+    /// Returns the replies to each judge of a metric, in the order of the judges. An unknown model or fingerprint does
+    /// not count as a different one.
     pub fn of_each(metric: &'a [JudgedBy]) -> impl Iterator<Item = Self> {
         metric
             .chunk_by(|one, other| one.judge == other.judge)
@@ -88,7 +89,7 @@ impl fmt::Display for JudgeReplies<'_> {
 #[derive(Default)]
 pub struct ReportedNames<'a>(BTreeMap<&'a str, u64>);
 
-/// The largest number of names in a message.
+/// The maximum number of names in a message.
 const SHOWN: usize = 5;
 
 impl<'a> ReportedNames<'a> {

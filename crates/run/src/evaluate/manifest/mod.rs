@@ -1,7 +1,8 @@
 //! The manifest of a run: what was measured, by which metrics and judges, on which data.
 //!
-//! `content.rs` has the content, `judged_by.rs` the models that replied to judges, `started.rs` the manifest of a run in progress,
-//! `file.rs` the file beside a result file, `git.rs` reads the commit from git, and `program.rs` hashes the program.
+//! `content.rs` has the content, `judged_by.rs` the models that answered for judges, `started.rs` the manifest of a run
+//! in progress, and `file.rs` the file beside a result file. `git.rs` reads the commit, and `program.rs` hashes the
+//! program.
 
 mod content;
 mod file;

@@ -1,4 +1,4 @@
-//! The hash of the program that runs.
+//! The hash of the running program.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -6,28 +6,28 @@ use std::sync::{Once, OnceLock};
 
 use super::file::Hashing;
 
-/// The hash of the program of this process, once the first run that writes files has computed it.
+/// The hash of this process's program, once the first run that writes files has computed it.
 static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
 
-/// The largest program that is hashed, in bytes.
+/// The maximum size of a program that is hashed, in bytes.
 const MAX_LENGTH: u64 = 1 << 30;
 
-/// Without optimizations, hashing 100 MB takes two seconds, for which no run waits.
+/// Without optimizations, hashing 100 MB takes two seconds, which is too long to wait.
 const IS_FAST: bool = !cfg!(debug_assertions);
 
-/// Starts to hash the program, in a thread, while the run evaluates rows.
+/// Starts a thread that hashes the program while the run evaluates rows.
 pub(super) fn start() {
     static START: Once = Once::new();
     if IS_FAST {
         START.call_once(|| {
             let thread = std::thread::Builder::new().name("dsrs-program".to_owned());
-            // Without a thread, the end of the run hashes it.
+            // Without a thread, the program is hashed at the end of the run.
             let _ = thread.spawn(hash);
         });
     }
 }
 
-/// Returns the XXH3 hash of the executable of this process, 128 bits in hexadecimal digits. `None` if it cannot be read, is too
+/// Returns the XXH3 hash of this process's executable, as 128 bits in hexadecimal. `None` if it cannot be read, is too
 /// large, or is built without optimizations.
 pub(crate) fn hash() -> Option<String> {
     if IS_FAST {

@@ -7,17 +7,17 @@ use super::git::Commit;
 use super::program;
 use crate::lm::Ledger;
 
-/// The manifest of a run in progress: the values that are available before its first row.
+/// The manifest of a run in progress: the values available before its first row.
 pub(crate) struct StartedManifest {
     pub(crate) run: RunManifest,
     started: SystemTime,
-    /// Only if the run writes files.
+    /// Set only if the run writes files.
     commit: Option<Commit>,
     ledger: Option<Ledger>,
 }
 
 impl StartedManifest {
-    /// `run` has everything but the results. `has_files` is whether the run writes files.
+    /// `run` has everything but the results; `has_files` is `true` if the run writes files.
     pub(crate) fn new(run: RunManifest, has_files: bool, ledger: Option<Ledger>) -> Self {
         if has_files {
             program::start();

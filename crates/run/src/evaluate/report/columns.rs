@@ -1,12 +1,11 @@
-//! The columns of a result row, for CSV and Parquet: `id`; `gold.FIELD` and `pred.FIELD` if the run made predictions;
-//! `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if the program returned them;
-//! `attributes.FIELD` for each attribute; for each metric `NAME` (the value), then
-//! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
-//! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`; `repeats`; `manifest`, which only
-//! the last row has.
+//! The columns of a result row for CSV and Parquet. `id` comes first, then `gold.FIELD` and `pred.FIELD` if the run
+//! made predictions, and `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if the program returned them.
+//! Each attribute is `attributes.FIELD`. Each metric has `NAME` (the value), `NAME.outcome`, `NAME.passed`,
+//! `NAME.confidence`, `NAME.details`, `NAME.feedback` and `NAME.cost_msats`, and keys that only some rows have, such as
+//! `NAME.error` and `NAME.parts`. `repeats` and `manifest`, which only the last row has, come last.
 //!
-//! If rows have many different fields, such as keys that are ids, a column for each would make a file of rows times fields. Then
-//! `gold`, `pred` or `attributes` is one column of JSON objects.
+//! If rows have many different fields, for example because their keys are ids, one column each would make the file
+//! huge. Then `gold`, `pred` or `attributes` is a single column of JSON objects.
 //!
 //! The columns are known only after the last row, so the lines are read twice, in chunks on all threads.
 
@@ -20,13 +19,13 @@ use serde_json::{Map, Value};
 
 use super::spool::{Chunk, SpoolReader};
 
-/// The bytes of a chunk whose columns are collected, or that is written as text.
+/// The size of a chunk of lines, in bytes.
 pub(super) const CHUNK: u64 = 1 << 20;
 
-/// Fields with up to this number of columns are not packed.
+/// Fields with at most this many columns are never packed.
 const MAX_SPARSE_COLUMNS: usize = 1_000;
 
-/// Fields with more columns are packed if fewer than one in this number of cells has a value.
+/// Fields with more columns are packed if fewer than one in this many cells has a value.
 const MAX_SPARSENESS: u64 = 16;
 
 /// The type of the values of a column.
@@ -54,7 +53,7 @@ impl Kind {
         }
     }
 
-    /// Returns the type of a column with values of both.
+    /// Returns the type of a column that has values of both types.
     fn with(self, other: Self) -> Self {
         match (self, other) {
             (kind, Self::Null) | (Self::Null, kind) => kind,
@@ -67,7 +66,7 @@ impl Kind {
 
 type Fields<'l> = IndexMap<String, &'l RawValue>;
 
-/// The columns of fixed names, and of fields after a dot, in the order of a file. The scores have no name.
+/// The order of columns: fixed names, and prefixes of fields. The scores have no name.
 const ORDER: [&str; 17] = [
     "id",
     "gold",
@@ -117,10 +116,10 @@ impl Group<String> {
     }
 }
 
-/// Something for each column, by its group and its field.
+/// One value per column, by group and field.
 type ByColumn<T> = IndexMap<Group<String>, IndexMap<String, T>>;
 
-/// Calls a function with each cell of a line: its group, its field and its value as JSON.
+/// Calls a function with the group, field and JSON value of each cell in a line.
 fn each_cell<'l>(
     line: &'l str,
     mut each: impl FnMut(Group<&str>, &str, &'l str),
@@ -158,7 +157,7 @@ fn each_of_score<'l>(
     each: &mut impl FnMut(Group<&str>, &str, &'l str),
 ) {
     let is_score = true;
-    // The value comes first, also where a row has none.
+    // The value comes first, even if a row has none.
     let value = score.get("value").map_or("null", |it| it.get());
     each(Group { is_score, name }, "value", value);
     for (key, value) in score.iter().filter(|(key, _)| *key != "value") {
@@ -260,7 +259,7 @@ impl Columns {
 pub(super) struct Layout {
     pub(super) columns: IndexMap<String, Kind>,
     places: ByColumn<usize>,
-    /// The groups whose fields are in one column of JSON objects, and that column.
+    /// The groups whose fields share one column of JSON objects, with that column.
     packed: IndexMap<String, usize>,
 }
 
@@ -276,8 +275,8 @@ impl Layout {
         Ok(columns.finish())
     }
 
-    /// Calls a function with the values of each line, in the order of the columns; `None` is a cell without a value. Of two cells
-    /// in one column, the later one counts.
+    /// Calls a function with the values of each line, in column order; `None` is an empty cell. If two cells belong to
+    /// one column, the later one counts.
     pub(super) fn each_row<'c>(
         &self,
         text: &'c str,
@@ -306,7 +305,7 @@ impl Layout {
     }
 }
 
-/// Returns the text of a string of JSON; `None` of any other value.
+/// Returns the text of a JSON string; `None` for any other value.
 pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
     let text = value.strip_prefix('"')?.strip_suffix('"')?;
     let parsed = || serde_json::from_str(value).map_or(text.into(), Cow::Owned);
@@ -317,7 +316,8 @@ pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Returns a value as a [`Value`] is written, which may sort the keys of an object. An integer of many digits is a float then.
+/// Returns a value in the form that [`Value`] writes, which may sort the keys of an object and turns a very long
+/// integer into a float.
 pub(super) fn json(value: &str) -> Cow<'_, str> {
     let is_nested = value.starts_with(['[', '{']);
     let is_long_integer = value.len() > 18 && !value.contains(['.', 'e', '"']);
@@ -331,7 +331,7 @@ pub(super) fn json(value: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// The columns and values of a line.
+    /// Returns the columns and values of a line.
     fn cells(line: &str) -> io::Result<Vec<(String, String)>> {
         let mut cells = Vec::new();
         each_cell(line, |Group { is_score, name }, field, value| {

@@ -1,7 +1,7 @@
 //! Results as CSV, with the columns of `columns.rs`.
 //!
-//! Null is an empty cell, a string is written as it is, everything else is JSON. Unless the user wants raw strings, one that
-//! a spreadsheet would evaluate as a formula gets a leading apostrophe.
+//! Null is an empty cell, a string is written unchanged, and everything else is JSON. A string that a spreadsheet would
+//! evaluate as a formula gets a leading apostrophe, unless the user wants raw strings.
 
 use std::io::{self, Write};
 
@@ -55,7 +55,7 @@ pub(super) fn export(
     lines.map_chunks(is_full, format, |rows| out.write_all(&rows))
 }
 
-/// Appends a field as [`csv::Writer`] writes it in a row of several fields. With that writer, a file takes a fifth longer.
+/// Appends a field exactly as [`csv::Writer`] does in a row of several fields. That writer takes a fifth longer.
 fn push_field(row: &mut Vec<u8>, field: &str) {
     // Without an early return, the loop is vectorized.
     let is_quoted = |found, byte| found | matches!(byte, b',' | b'"' | b'\r' | b'\n');

@@ -1,4 +1,4 @@
-//! One row of a result as a line of JSON, the format in which rows are stored on disk and exported.
+//! One result row as a line of JSON, the format in which rows are stored on disk and exported.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -8,8 +8,8 @@ use crate::contract::{CorpusCounts, Fields, Outcome, ProgramRun, Scored};
 use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 
-/// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
-/// keys, is still written, so that no paid score is lost.
+/// Appends a row, without a line break. A row that cannot be serialized, such as a map with numeric keys, is still
+/// written, so no paid score is lost.
 pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 
 /// `{"id": .., "scores": {..}}`, for rows that are not written to files or that cannot be serialized
@@ -26,7 +26,8 @@ pub(crate) fn scored_line<G: Serialize, P: Serialize>(
     Line::of(row, metrics).with_hashes(row).write(line);
 }
 
-/// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`, with latency, tokens and cost of the program's run
+/// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`, plus latency, tokens and
+/// cost of the program's run
 pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],
@@ -40,14 +41,14 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     pair.write(line);
 }
 
-/// A value as JSON, or a note why that cannot be written.
+/// Returns a value as JSON, or a note that says why it cannot be written.
 fn raw(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value)
         .or_else(|error| to_raw_value(&not_json(&error)))
         .unwrap_or_default()
 }
 
-/// The keys of a line, in their order.
+/// The keys of a line, in order.
 #[derive(Serialize)]
 struct Line<'r> {
     id: &'r str,
@@ -121,7 +122,7 @@ impl<'r> Line<'r> {
         }
     }
 
-    /// Adds what identifies the row in another file, besides its id.
+    /// Adds the hashes that identify the row in another file, besides its id.
     fn with_hashes<G: Serialize, P: Serialize>(self, row: &RowResult<G, P>) -> Self {
         fn hash(side: &impl Serialize) -> Option<String> {
             let hash = row_hash(&serde_json::to_value(side).ok()?)?;

@@ -1,8 +1,8 @@
 //! Results as Parquet, with the columns of `columns.rs`.
 //!
-//! A column has the type of its values. Lists, objects, and columns of several types are JSON in strings: not every
-//! program reads the logical type JSON as text, so the metadata of the file names these columns. Cells without a value are
-//! null.
+//! Each column has the type of its values. Lists, objects and columns of mixed types are stored as JSON strings. Not
+//! every program reads the logical type JSON as text, so the file's metadata names these columns instead. Cells without
+//! a value are null.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ use super::spool::{Chunk, SpoolReader};
 use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
 use crate::evaluate::manifest::{Embedded, RunManifest};
 
-/// The maximum number of rows of a row group, and of bytes of their lines. Each thread has a row group in memory.
+/// The maximum number of rows in a row group, and of bytes in their lines. Each thread holds one row group in memory.
 const MAX_ROWS: usize = 10_000;
 const MAX_BYTES: u64 = 32 << 20;
 
@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-/// Writes the lines as Parquet. A row group is encoded by one thread, and added to the file in order.
+/// Writes the lines as Parquet. One thread encodes each row group; the groups are added to the file in order.
 pub(super) fn export(
     lines: &mut SpoolReader<'_>,
     out: &mut (impl Write + Send),
@@ -154,7 +154,7 @@ fn columns_of(chunk: Chunk, layout: &Layout) -> io::Result<Vec<Column>> {
 }
 
 impl Cells {
-    /// Adds a value; a string that is part of the text of the row group is not copied. Returns whether the value has the type
+    /// Adds a value without copying it if it is part of the row group's text. Returns `true` if the value has the type
     /// of the column.
     fn push(&mut self, value: &str, text: &Bytes) -> bool {
         let array = |value: Cow<'_, str>| match value {
@@ -171,7 +171,7 @@ impl Cells {
     }
 }
 
-/// Adds a value, and returns whether there is one.
+/// Adds a value; returns `true` if there is one.
 fn add<T>(values: &mut Vec<T>, value: Option<T>) -> bool {
     let is_some = value.is_some();
     values.extend(value);

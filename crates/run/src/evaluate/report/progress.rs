@@ -1,5 +1,5 @@
-//! Progress on standard error while an evaluation runs. Each row costs the same, however many came
-//! before: the running score is passed in, and never recomputed from the rows.
+//! Progress on standard error while an evaluation runs. The running score is passed in and never recomputed, so each
+//! update costs the same.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ impl From<bool> for ProgressDisplay {
 
 pub(crate) struct Progress {
     shown: Shown,
-    /// When progress was last shown, or the start.
+    /// When progress was last shown, or when the run started.
     last: Instant,
     started: Instant,
     total: Option<u64>,
@@ -78,7 +78,7 @@ impl Progress {
         self.shown = Shown::Nothing;
     }
 
-    /// Removes the line, since the output is not on the terminal.
+    /// Removes the line when the output goes elsewhere.
     #[cfg(feature = "html")]
     pub(crate) fn clear(mut self) {
         #[cfg(feature = "report")]
@@ -184,7 +184,7 @@ mod tests {
             started: std::time::Instant::now(),
             total: None,
         };
-        // The last update lies an hour ahead, so no update is due.
+        // The last update lies an hour in the future, so no update is due.
         progress.last += std::time::Duration::from_secs(3600);
         let mut described = 0;
         for rows in 0..100_000 {

@@ -1,7 +1,7 @@
-//! The record of a row in result files. All formats are written from it, and all readers return it.
+//! The record of a row in result files. Every format is written from it, and every reader returns it.
 //!
-//! `line.rs` writes a record as JSON, and `columns.rs` splits it into the columns of CSV and Parquet. Serde reads it from JSON, and
-//! `results/parse.rs` from all formats. The report shows it.
+//! `line.rs` writes a record as JSON, and `columns.rs` splits it into columns for CSV and Parquet. Serde reads it from
+//! JSON, and `results/parse.rs` from every format. The report shows it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,13 +27,13 @@ use crate::json::unique_keys::{UniqueKeys, unique_entries};
 pub struct ResultRow {
     /// The row's id, unique within its file.
     pub id: String,
-    /// The row's position in the data that was scored (results in memory), or in the result file.
+    /// The row's position: in the scored data for results in memory, otherwise in the result file.
     #[serde(skip)]
     pub origin: Option<Origin>,
-    /// The gold row; `None` if the file does not contain gold rows. The fields of a CSV file are strings.
+    /// The gold row; `None` if the file has no gold rows. In a CSV file, its fields are strings.
     #[serde(default, deserialize_with = "any_value")]
     pub gold: Option<Value>,
-    /// The prediction; `None` if the file does not contain predictions, or the program failed.
+    /// The prediction; `None` if the file has no predictions, or if the program failed.
     #[serde(default, deserialize_with = "any_value")]
     pub pred: Option<Value>,
     /// All other fields of the scored row.
@@ -45,29 +45,30 @@ pub struct ResultRow {
     pub input_tokens: Option<u64>,
     /// The tokens in the replies to the program.
     pub output_tokens: Option<u64>,
-    /// The cost of the program, in millisatoshis, without the cost of the metrics.
+    /// The program's cost in millisatoshis, without the cost of the metrics.
     pub cost_msats: Option<u64>,
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
-    /// The hash of the gold row, the same in every format. `None` if there is no gold row, or in a file of an earlier version.
+    /// The hash of the gold row, the same in every format. `None` without a gold row, or in a file from an earlier
+    /// version.
     #[serde(default, deserialize_with = "hash")]
     pub(crate) gold_hash: Option<u64>,
-    /// The hash of the prediction. `None` if there is none, or in a file of an earlier version.
+    /// The hash of the prediction. `None` without a prediction, or in a file from an earlier version.
     #[serde(default, deserialize_with = "hash")]
     pub(crate) pred_hash: Option<u64>,
-    /// `true` if the row has no id of its own, and `id` is its position.
+    /// `true` if the row has no id of its own and `id` is its position.
     #[serde(default, rename = "positional")]
     pub is_positional: bool,
-    /// The reference of the manifest, which the last row of a file contains.
+    /// The reference to the manifest, which the last row of a file contains.
     #[doc(hidden)]
     pub manifest: Option<String>,
-    /// The result of each metric, in the order of the file.
+    /// The result of each metric, in file order.
     #[serde(deserialize_with = "unique_entries")]
     pub scores: IndexMap<String, ResultScore>,
-    /// The scores of repeats, from which the shares are computed when a row is read. Empty after that.
+    /// The scores of the repeats. Reading a row computes the shares from them and leaves this empty.
     #[serde(default)]
     pub(crate) repeats: Vec<RepeatScores>,
-    /// `true` if the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
+    /// `true` if the format has columns. There, an absent value is null, and all numbers of a column have one type.
     #[doc(hidden)]
     #[serde(skip)]
     pub is_flat: bool,
@@ -86,7 +87,7 @@ struct RepeatScore {
     passed: Option<bool>,
 }
 
-/// Reads a gold row or prediction of any type; none without fields.
+/// Reads a gold row or prediction of any type; `None` if it has no fields.
 fn any_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     let value = Option::<UniqueKeys>::deserialize(from)?.map(|UniqueKeys(value)| value);
     Ok(value.filter(|value| value.as_object().is_none_or(|fields| !fields.is_empty())))
@@ -98,28 +99,28 @@ fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     text.map(hash).transpose()
 }
 
-/// The result of one metric, or of one component of a composite, on one row.
+/// One row's result for one metric, or for one component of a composite.
 ///
-/// With serde, it has the form of a result file.
+/// Serializes as in a result file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResultScore {
-    /// That there is a score, or why there is none.
+    /// The outcome: a score, or why there is none.
     pub outcome: ResultOutcome,
-    /// The score; finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
+    /// The score, always finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
     pub value: Option<f64>,
     /// The verdict, if the metric has one.
     pub passed: Option<bool>,
     /// The metric's confidence in [0, 1].
     pub confidence: Option<f64>,
-    /// The explanation that the metric returned with the score.
+    /// The explanation that the metric gave for the score.
     pub details: Option<String>,
     /// The feedback for an optimizer.
     pub feedback: Option<String>,
     /// The cost of the call, in millisatoshis.
     #[serde(default)]
     pub cost_msats: u64,
-    /// The fields that the metric reads and the prediction lacks.
+    /// The fields that the metric reads and the prediction does not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The error of a failed row.
@@ -138,7 +139,7 @@ pub struct ResultScore {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub parts: IndexMap<String, f64>,
-    /// Values of any type that the metric returned, such as the reasoning of a judge.
+    /// Values of any type that the metric returned, such as a judge's reasoning.
     #[serde(
         default,
         deserialize_with = "unique_entries",
@@ -152,13 +153,14 @@ pub struct ResultScore {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub components: IndexMap<String, ResultScore>,
-    /// The contribution to the score of all rows, which only a metric has, and no component.
+    /// The contribution to the score of all rows. Only a metric has one, not a component.
     #[serde(skip)]
     pub(crate) corpus: Option<Counted>,
-    /// The same as a file contains it, from which `compare` computes the score again. Only of a score that is written.
+    /// The same contribution as written in a file, which lets `compare` compute the score again. Set only for scores
+    /// that are written.
     #[serde(rename = "corpus", skip_serializing_if = "Option::is_none")]
     pub(crate) written_corpus: Option<Value>,
-    /// `true` if the value is the mean of repeats that are all pass or fail. A baseline has it in place of the repeats.
+    /// `true` if the value is the mean of repeats that each pass or fail. A baseline has it instead of the repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
     /// `true` if the offline judge, not a model, rated the row for this metric or a component.
@@ -166,7 +168,7 @@ pub struct ResultScore {
     pub is_judged_offline: bool,
 }
 
-/// That a row has a score, or why it has none; the names of [`Outcome`](dsrs_metrics_core::Outcome).
+/// The outcome of a row: a score, or why it has none. The names are those of [`Outcome`](dsrs_metrics_core::Outcome).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -201,7 +203,7 @@ impl ResultOutcome {
         }
     }
 
-    /// Returns `true` if the metric or the program failed. The mean counts such a row as the failure score.
+    /// Returns `true` if the metric or the program failed. Such a row contributes the failure score to the mean.
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::MetricFailed | Self::ProgramFailed)
     }
@@ -228,10 +230,10 @@ impl fmt::Display for ResultOutcome {
 }
 
 impl ResultRow {
-    /// Reads a row as JSON that has only the keys of a row, each once.
+    /// Reads a row from JSON that has only the keys of a row, each at most once.
     ///
     /// # Errors
-    /// [`serde_json::Error`], also if a score is not valid.
+    /// Returns a [`serde_json::Error`] if the row or one of its scores is invalid.
     pub(crate) fn of_json(text: &str) -> serde_json::Result<Self> {
         let mut row: Self = serde_json::from_str(text)?;
         let invalid = |reason| serde_json::Error::custom(reason);
@@ -252,8 +254,8 @@ impl ResultRow {
         Ok(row)
     }
 
-    /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`, where a path may lead into objects and
-    /// lists. The cells of a CSV file are strings.
+    /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`. A path may lead into objects and lists.
+    /// Cells of a CSV file are strings.
     pub fn field(&self, field: &str) -> Option<&Value> {
         let side = match field.split_once('.') {
             Some(("gold", field)) => self.gold.as_ref().map(|gold| (gold, field)),
@@ -266,13 +268,13 @@ impl ResultRow {
         })
     }
 
-    /// The hash of the prediction; `None` in a file of an earlier version.
+    /// Returns the hash of the prediction; `None` in a file from an earlier version.
     #[doc(hidden)]
     pub fn pred_hash(&self) -> Option<u64> {
         self.pred_hash
     }
 
-    /// The position of the row, for an error.
+    /// Returns the position of the row, for error messages.
     #[doc(hidden)]
     pub fn at(&self) -> Origin {
         let unknown = || Origin {
@@ -282,7 +284,7 @@ impl ResultRow {
         self.origin.clone().unwrap_or_else(unknown)
     }
 
-    /// Creates the record of a row in memory. Contributions of any type are part of it, also of those that are not written.
+    /// Creates the record of a row in memory. It includes contributions of any type, even those that are never written.
     pub(crate) fn of<G: Serialize, P: Serialize>(
         row: &RowResult<G, P>,
         metrics: &[String],
@@ -327,7 +329,7 @@ impl ResultRow {
     }
 }
 
-/// A gold row or prediction, or a note why it is not JSON.
+/// Returns a gold row or prediction, or a note that says why it is not JSON.
 fn side(side: &impl Serialize) -> Option<Value> {
     let value = serde_json::to_value(side).unwrap_or_else(|error| not_json(&error).into());
     Some(value).filter(|value| !value.is_null())
@@ -338,8 +340,8 @@ pub(super) fn not_json(error: &serde_json::Error) -> String {
     format!("cannot be written as JSON: {error}")
 }
 
-/// Latency, tokens and cost that the program returned. A latency that the harness measured is not part of it, so that the same rows
-/// give the same file.
+/// The latency, tokens and cost that the program returned. Measured latencies are left out, so the same rows give the
+/// same file.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct RunRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -364,7 +366,7 @@ impl RunRecord {
 }
 
 impl ResultScore {
-    /// Returns the error, or else the details, or else the feedback.
+    /// Returns the error, the details or the feedback, whichever comes first.
     #[doc(hidden)]
     pub fn explanation(&self) -> Option<&str> {
         self.error
@@ -373,8 +375,8 @@ impl ResultScore {
             .or(self.feedback.as_deref())
     }
 
-    /// Returns the models that replied to the judges of the metric, or of its components, as
-    /// [`Scored::replied_by`] does. A file of an earlier version has none.
+    /// Returns the models that answered for the judges of the metric or its components, like [`Scored::replied_by`].
+    /// Empty for a file from an earlier version.
     ///
     /// ```
     /// use dsrs_metrics::results::Results;
@@ -446,7 +448,7 @@ impl ResultScore {
         (name.to_owned(), Self::of(outcome))
     }
 
-    /// Checks a score that was read: only the outcome `scored` has a value. `None` if it is not valid.
+    /// Checks a score that was read: only the outcome `scored` may have a value. Returns `None` if it is invalid.
     fn finish(&mut self) -> Option<()> {
         match self.outcome {
             ResultOutcome::Scored => self.value = Some(self.value?),
@@ -461,13 +463,13 @@ impl ResultScore {
         Some(())
     }
 
-    /// Returns `true` if the value is the verdict: 1 for pass and 0 for fail.
+    /// Returns `true` if the value is the verdict as a number: 1 for pass, 0 for fail.
     pub(crate) fn is_verdict(&self) -> bool {
         is_verdict(self.value, self.passed)
     }
 }
 
-/// The contribution of a row to a score of all rows.
+/// Returns a row's contribution to a score of all rows.
 fn contribution(outcome: &Outcome) -> Option<Counted> {
     match outcome {
         Outcome::Counted(counted) => Some(counted.contribution()),
@@ -479,7 +481,7 @@ fn is_verdict(value: Option<f64>, passed: Option<bool>) -> bool {
     passed.is_some_and(|passed| value == Some(f64::from(u8::from(passed))))
 }
 
-/// Returns `true` if every repeat with a score has pass or fail as its score, and one does. A repeat is value and verdict.
+/// Returns `true` if at least one repeat has a score and each score is pass or fail. A repeat is a value and a verdict.
 pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> bool {
     let scored = repeats.filter(|(value, _)| value.is_some());
     scored
@@ -488,7 +490,7 @@ pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bo
         .unwrap_or(false)
 }
 
-/// Returns `true` if the metadata of a score, or a component of it, contains the label of the offline judge.
+/// Returns `true` if the metadata of a score or one of its components has the label of the offline judge.
 pub(crate) fn is_judged_offline(
     metadata: &Map<String, Value>,
     components: &IndexMap<String, ResultScore>,

@@ -1,10 +1,9 @@
-//! Result files: rows are spooled to disk as they finish and exported in input order at the end.
+//! Result files: rows are spooled to disk as they finish, and exported in input order at the end.
 //!
-//! Rows finish nearly in input order, so the lines of the latest rows are sorted in memory before they are spooled. A spool
-//! whose lines are all in order becomes the file of JSON Lines itself.
+//! Rows finish nearly in input order, so the latest lines are sorted in memory before they are spooled. A spool whose
+//! lines are all in order becomes the JSON Lines file itself.
 //!
-//! The content of a line is in `line.rs`; `spool.rs` has its place in the spool, and reads it again. The columns of CSV are in
-//! `csv.rs`.
+//! `line.rs` has the content of a line, and `spool.rs` its place in the spool. The columns of CSV are in `csv.rs`.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -21,7 +20,7 @@ use crate::evaluate::manifest::{
 };
 use crate::named_files::require_regular;
 
-/// The maximum number of bytes of lines that are sorted in memory.
+/// The maximum size of the lines that are sorted in memory, in bytes.
 const MAX_LATEST: usize = 1 << 20;
 
 /// The format of a result file.
@@ -37,16 +36,16 @@ pub(crate) enum Format {
     JsonLines,
 }
 
-/// The files that an evaluation writes. They appear under their names only when they are complete, and a
-/// run that ends in an error leaves no file behind.
+/// The files that an evaluation writes. They appear under their names only once they are complete. A run that ends in
+/// an error leaves none behind.
 pub(crate) struct ResultFiles {
     targets: Vec<Target>,
-    /// The lines that are not spooled yet.
+    /// The lines that are not yet spooled.
     latest: Lines,
     /// The memory for the next lines.
     spare: Lines,
     spool: Hashing<BufWriter<TemporaryFile>>,
-    /// `true` if the spool may become the only file. Otherwise its hash is not computed.
+    /// `true` if the spool may become the only file. If not, its hash is not computed.
     is_spool_exported: bool,
     lines: LineIndex,
     end: u64,
@@ -59,7 +58,7 @@ pub(crate) struct ResultFiles {
 }
 
 impl ResultFiles {
-    /// Creates the temporary files, so that an unwritable target is an error before any row is run.
+    /// Creates the temporary files, so an unwritable target is an error before any row is evaluated.
     pub(crate) fn create(
         targets: &[(Format, PathBuf)],
         escape_formulas: bool,
@@ -88,7 +87,7 @@ impl ResultFiles {
         }))
     }
 
-    /// Spools the lines, and removes them from the list.
+    /// Spools the lines and removes them from the list.
     pub(crate) fn write(&mut self, lines: &mut Lines) -> Result<(), EvaluateError> {
         self.latest.append(lines);
         if self.latest.text.len() < MAX_LATEST {
@@ -100,11 +99,11 @@ impl ResultFiles {
         })
     }
 
-    /// Spools the earliest of the latest rows, until at most this number of bytes is left. The last row is kept, unless none
-    /// is, since the end of the run adds the reference of the manifest to it.
+    /// Spools the earliest rows in memory until at most this many bytes are left. Unless `kept` is 0, the last row
+    /// stays, because the reference to the manifest is added to it at the end.
     fn spool_latest(&mut self, kept: usize) -> io::Result<()> {
         let mut latest = std::mem::replace(&mut self.latest, std::mem::take(&mut self.spare));
-        // Each thread adds rows in order, so there are few sequences to merge.
+        // Each thread adds its rows in order, so there are few sequences to merge.
         latest.rows.sort_by_key(|(row, _)| *row);
         let mut left = latest.text.len();
         let candidates = latest.rows.len().saturating_sub(usize::from(kept > 0));
@@ -119,7 +118,7 @@ impl ResultFiles {
             let line = &latest.text[place.start..place.end - 1];
             self.latest.push(*row, |text| text.extend_from_slice(line));
         }
-        // The rows first, at once where they are adjacent: if the index cannot be written, they are kept.
+        // Writes the rows first, adjacent ones together: if the index cannot be written, the rows are still saved.
         for adjacent in spooled.chunk_by(|(_, a), (_, b)| a.end == b.start) {
             if let [(_, first), ..] = adjacent
                 && let [.., (_, last)] = adjacent
@@ -149,7 +148,8 @@ impl ResultFiles {
         }
     }
 
-    /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.
+    /// Writes all targets in input order, even if one of them fails. After a failure, the spool file is kept and the
+    /// error names it.
     pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
         self.latest
             .add_to_last(REFERENCE_KEY, &manifest.run.reference());
@@ -180,7 +180,7 @@ impl ResultFiles {
 
     /// Keeps the spool file and returns an error that names it.
     fn keep_spool(&mut self, path: PathBuf, error: &impl Display) -> EvaluateError {
-        // On a full disk there may be room for some of them.
+        // On a full disk there may still be room for some of them.
         let _ = self.spool_latest(0);
         let kept = self.spool.out().get_mut().keep();
         let kept = kept.display();
@@ -189,8 +189,8 @@ impl ResultFiles {
         EvaluateError::Output { path, reason }
     }
 
-    /// Replaces a target and its manifest. The old ones remain until the new ones are complete. The new manifest is first given
-    /// its staged name, under which readers find it between the two renames.
+    /// Replaces a target and its manifest. The old ones remain until the new ones are complete. The new manifest first
+    /// gets its staged name, where readers find it between the two renames.
     fn export_with_manifest(
         &mut self,
         target: &mut Target,
@@ -226,7 +226,7 @@ impl ResultFiles {
         })
     }
 
-    /// Writes the content of a target. Returns its description, and whether the spool is the file to publish.
+    /// Writes the content of a target. Returns its description, and `true` if the spool is the file to publish.
     fn fill(&mut self, target: &Target, manifest: &Manifest) -> io::Result<(DescribedFile, bool)> {
         self.spool_latest(0)?;
         self.spool.flush()?;
@@ -282,7 +282,7 @@ struct Target {
     format: Format,
     path: PathBuf,
     file: OutputFile,
-    /// `None` of a pipe or device.
+    /// `None` for a pipe or device.
     manifest: Option<OutputFile>,
     is_published: bool,
 }

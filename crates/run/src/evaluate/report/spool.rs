@@ -9,7 +9,7 @@ use crate::evaluate::files::TemporaryFile;
 #[cfg(feature = "csv")]
 use crate::in_order::in_order;
 
-/// The bytes of an entry: offset and length, both little-endian. The length of a row without a line is 0.
+/// The size of an entry in bytes: offset and length, both little-endian. A row without a line has length 0.
 const ENTRY: usize = 16;
 
 /// The place of a line in the spool file.
@@ -41,7 +41,7 @@ impl SpooledLine {
 
 /// An index of spooled lines by row.
 pub(super) struct LineIndex {
-    /// The file beside which the temporary file is created.
+    /// The file next to which the temporary file is created.
     beside: PathBuf,
     /// `None` until there is a line.
     file: Option<BufWriter<TemporaryFile>>,
@@ -72,7 +72,7 @@ impl LineIndex {
         };
         if row != self.next {
             self.is_sorted &= row > self.next;
-            // Rows that are left out have an entry of zeros.
+            // Skipped rows have an entry of zeros.
             let offset = row
                 .checked_mul(ENTRY as u64)
                 .ok_or(io::ErrorKind::FileTooLarge)?;
@@ -91,7 +91,7 @@ impl LineIndex {
             return Ok(());
         };
         file.flush()?;
-        // The next entry is not written where the last one was read.
+        // The next entry is written elsewhere than the last one was read.
         self.next = u64::MAX;
         let mut file = file.get_ref().file();
         let end = file.seek(SeekFrom::End(0))?;
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// The lines of an index into which these rows were inserted, twice.
+    /// Inserts these rows into an index and returns its lines, twice.
     fn lines(rows: &[u64]) -> Vec<SpooledLine> {
         let mut index = LineIndex::new(std::env::temp_dir().join("dsrs-line-index"));
         rows.iter()
@@ -175,7 +175,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Adds the line of a row, which a function appends.
+    /// Adds the line of a row; `write` appends it.
     pub(crate) fn push(&mut self, row: u64, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.text.len();
         write(&mut self.text);
@@ -183,7 +183,7 @@ impl Lines {
         self.rows.push((row, start..self.text.len()));
     }
 
-    /// Adds a key with a string to the object of the last row.
+    /// Adds a string under a key to the last row's object.
     pub(super) fn add_to_last(&mut self, key: &str, value: &str) {
         let last = self
             .rows
@@ -193,7 +193,7 @@ impl Lines {
         let Some((position, _)) = last else { return };
         let (row, place) = self.rows.swap_remove(position);
         let mut line = self.text[place].to_owned();
-        // Without the line break and the brace.
+        // Without the closing brace and the line break.
         line.truncate(line.len().saturating_sub(2));
         self.push(row, |text| {
             text.extend_from_slice(&line);
@@ -251,7 +251,7 @@ impl<'a> SpoolReader<'a> {
     }
 }
 
-/// Lines that follow each other.
+/// Consecutive lines.
 #[cfg(feature = "csv")]
 pub(super) struct Chunk {
     text: Vec<u8>,
@@ -261,7 +261,7 @@ pub(super) struct Chunk {
 
 #[cfg(feature = "csv")]
 impl Chunk {
-    /// Reads lines. Those that are adjacent in the file are read at once.
+    /// Reads lines; those adjacent in the file are read together.
     fn read(mut file: &File, places: &[SpooledLine]) -> io::Result<Self> {
         let to_usize = |bytes: u64| usize::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge);
         let bytes = to_usize(places.iter().map(|line| line.length + 1).sum())?;
@@ -293,8 +293,8 @@ impl Chunk {
 
 #[cfg(feature = "csv")]
 impl SpoolReader<'_> {
-    /// Calls `work` with chunks of the lines on all threads, and `each` with the results in the order of the lines. `is_full`
-    /// decides by the number of lines and their bytes where a chunk ends.
+    /// Calls `work` with chunks of lines on all threads, and `each` with the results in line order. `is_full` decides
+    /// where a chunk ends, given its number of lines and bytes.
     pub(super) fn map_chunks<R: Send>(
         &mut self,
         is_full: impl Fn(usize, u64) -> bool,

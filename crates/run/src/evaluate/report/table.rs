@@ -16,30 +16,30 @@ use crate::json::describe::text;
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 
-/// The width of a field, and the largest width of a score, borders included.
+/// The width of a field, and the maximum width of a score, including borders.
 const FIELD_WIDTH: usize = 18;
 const MAX_SCORE_WIDTH: usize = 18;
-/// The smallest width of a column, borders included.
+/// The minimum width of a column, including borders.
 const MIN_WIDTH: usize = 9;
 const DEFAULT_WIDTH: u16 = 100;
 
-/// The rows of a result as a table, one line each: id, the fields of gold row and prediction, and the
-/// outcome of each metric. It is as wide as the terminal, or 100 columns without one. Long values are
-/// truncated; fields that do not fit are omitted and counted. Fields that the first metric reads come
-/// first, then the first field (usually the question), then the rest.
+/// The rows of a result as a table, one line each: id, fields of gold row and prediction, and each metric's outcome.
+/// The table is as wide as the terminal, or 100 columns without one. Long values are truncated; fields that do not fit
+/// are left out and counted. Fields that the first metric reads come first, then the first field (usually the
+/// question), then the rest.
 pub struct ResultTable {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// The number of score columns, which are the last.
+    /// The number of score columns, which come last.
     scores: usize,
-    /// Field columns by relevance.
+    /// The field columns, most relevant first.
     ranked: Vec<usize>,
     omitted: u64,
     width: Option<u16>,
 }
 
 impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
-    /// Returns the first `rows` rows as a table; all stored rows if `None`.
+    /// Returns the first `rows` rows as a table, or all stored rows for `None`.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -138,7 +138,7 @@ fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
     }
 }
 
-/// Returns the field columns by relevance. Column 0 is the id.
+/// Returns the field columns, most relevant first. Column 0 is the id.
 fn ranked(fields: &IndexSet<&String>, reads: &[String]) -> Vec<usize> {
     let rank = |(position, name): (usize, &&String)| {
         let read = reads.iter().position(|read| read == *name);
@@ -185,20 +185,20 @@ impl ResultTable {
         std::iter::once(0).chain(fields).chain(shown).collect()
     }
 
-    /// Returns the width of a score column, borders included: the width of its heading, clamped.
+    /// Returns the width of a score column including borders: the width of its heading, clamped.
     fn score_width(&self, column: usize) -> usize {
         (self.columns[column].chars().count() + 3).clamp(MIN_WIDTH, MAX_SCORE_WIDTH)
     }
 }
 
-/// Returns the width of the terminal that standard output writes to, if it is one.
+/// Returns the width of the terminal if standard output is one.
 fn terminal_width() -> Option<u16> {
     console::Term::stdout()
         .size_checked()
         .map(|(_, columns)| columns)
 }
 
-/// Returns the text as one line, truncated to slightly more than the width.
+/// Returns the text on one line, truncated to slightly more than the width.
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
     let visible = |character: char| {

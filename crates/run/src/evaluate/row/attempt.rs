@@ -1,4 +1,4 @@
-//! One awaited call of user code: deadline, second attempt, panics, and why a program returned nothing.
+//! One awaited call of user code: its deadline, second attempt and panics, and why a program returned nothing.
 
 use std::pin::pin;
 
@@ -16,7 +16,7 @@ pub(super) enum Failure {
     TimedOut,
 }
 
-/// The prediction of a program with the record of its run, or the reason why it returned no prediction.
+/// A program's prediction with the record of its run, or why it returned none.
 pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
 
 /// Why a program returned no prediction.
@@ -31,7 +31,7 @@ pub(crate) struct ProgramFailure {
 }
 
 impl RowOptions {
-    /// Returns `true` if a call has a deadline or a second attempt.
+    /// Returns `true` if a call has a deadline or may get a second attempt.
     pub(super) fn has_limits(&self, deadline: Option<Instant>) -> bool {
         deadline.is_some() || self.resubmit_after.is_some()
     }
@@ -46,7 +46,7 @@ impl RowOptions {
         if !self.has_limits(deadline) {
             return self.once(&start, true).await;
         }
-        // Boxed, so that a call without limits takes less memory.
+        // Boxed, so calls without limits take less memory.
         let attempts = Box::pin(self.first_of_two(start, is_conclusive));
         match deadline {
             None => attempts.await,
@@ -64,14 +64,13 @@ impl RowOptions {
         start: &impl Fn(bool) -> F,
         is_first: bool,
     ) -> Attempt<F::Output> {
-        // The call is made within the future because it may panic before it returns one.
+        // Made inside the future, because the call may panic before it returns one.
         let called = panic::catch_async(self.traceback, async { start(is_first).await });
         called.await.map_err(Failure::Panicked)
     }
 
-    /// Starts a second attempt at a slow call, and never a third. The first conclusive result wins; the
-    /// other call is dropped, which cancels it. If one attempt fails or panics, the other is awaited. If
-    /// both fail, the failure of the first is returned.
+    /// Starts a second attempt at a slow call, and never a third. The first conclusive result wins, and the other call
+    /// is cancelled. If one attempt fails or panics, the other is awaited. If both fail, the first failure is returned.
     async fn first_of_two<T, E, F: Future<Output = Result<T, E>>>(
         &self,
         start: impl Fn(bool) -> F,

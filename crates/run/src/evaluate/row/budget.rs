@@ -1,6 +1,7 @@
-//! The budget: cost is reserved before a call, settled after it, and released if the call fails; and what a row or run spent.
+//! The budget: a call's cost is reserved before it, settled after it, and released if it fails. Also what a row or run
+//! spent.
 //!
-//! The maximum cost of a call is in `gate.rs`; which calls are made is decided in `rollouts.rs`.
+//! `gate.rs` knows the maximum cost of a call; `rollouts.rs` decides which calls are made.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,27 +11,27 @@ use tokio::sync::Notify;
 
 use crate::evaluate::lock::lock;
 
-/// The state of a scorer's budget, over all its clones. All amounts are in millisatoshis.
+/// The state of a scorer's budget, shared by all its clones. All amounts are in millisatoshis.
 ///
-/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared: then `overrun`
-/// is the excess, and no further call is started that the rest does not cover.
+/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared. Then `overrun` is the excess,
+/// and no call starts unless the rest covers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetReport {
-    /// The limit; `None` if there is none, in which case nothing is reserved.
+    /// The limit. Without one, nothing is reserved.
     pub limit: Option<u64>,
     /// The reported cost of calls, scored or failed.
     pub spent: u64,
     /// The amount reserved for calls in progress.
     pub reserved: u64,
-    /// The amount that was reserved, not spent, and released.
+    /// The amount that was reserved and released without being spent.
     pub returned: u64,
     /// The amount by which calls exceeded their reservations.
     pub overrun: u64,
 }
 
 impl BudgetReport {
-    /// Returns the amount that can still be reserved; `None` without a limit.
+    /// Returns the amount that can still be reserved; `None` if there is no limit.
     pub fn available(&self) -> Option<u64> {
         let taken = self.spent.saturating_add(self.reserved);
         self.limit.map(|limit| limit.saturating_sub(taken))
@@ -42,7 +43,7 @@ impl BudgetReport {
 pub(crate) struct Ledger {
     limit: Option<u64>,
     account: Mutex<BudgetReport>,
-    /// The spent amount that the store has.
+    /// The spent amount that is recorded in the store.
     kept: AtomicU64,
     /// Notified, one waiter at a time, when a reservation is released.
     freed: Notify,
@@ -50,7 +51,7 @@ pub(crate) struct Ledger {
 
 enum Attempt<'a> {
     Granted(Reservation<'a>),
-    /// The amount may become available when calls in progress settle.
+    /// The amount may become available as calls in progress settle.
     Wait,
     Denied,
 }
@@ -74,25 +75,25 @@ impl Ledger {
         *lock(&self.account)
     }
 
-    /// Adds the amount that earlier runs spent. `total` is the amount in the store, which includes the calls of this
-    /// ledger. These are counted already, and not added again.
+    /// Adds what earlier runs spent. `total` is the amount in the store; it includes this ledger's own calls, which are
+    /// already counted.
     pub(crate) fn add_kept(&self, total: u64) {
         let known = self.kept.fetch_max(total, Ordering::Relaxed);
         let mut account = lock(&self.account);
         account.spent = account.spent.saturating_add(total.saturating_sub(known));
     }
 
-    /// Counts a settled call that the store has.
+    /// Counts a settled call that is in the store.
     pub(crate) fn count_kept(&self, cost: u64) {
         self.kept.fetch_add(cost, Ordering::Relaxed);
     }
 
-    /// Reserves `msats`, all or nothing; `None` (an amount that overflows) is never covered. Waits while
-    /// calls in progress might release the missing amount, so that a row is skipped only because of what
-    /// was spent, and not because of what runs concurrently.
+    /// Reserves `msats`, all or nothing. `None`, an amount that overflows, is never covered. Waits while calls in
+    /// progress might release enough, so a row is skipped because of what was spent, not because of what runs
+    /// concurrently.
     ///
     /// # Errors
-    /// The limit, if the unspent amount is too small.
+    /// Returns the limit if too little is left.
     pub(crate) async fn reserve(&self, msats: Option<u64>) -> Result<Reservation<'_>, u64> {
         let Some(limit) = self.limit else {
             return Ok(self.empty());
@@ -111,10 +112,10 @@ impl Ledger {
         }
     }
 
-    /// Tries again whenever a call settles.
+    /// Retries whenever a call settles.
     async fn wait(&self, limit: u64, msats: u64) -> Attempt<'_> {
         loop {
-            // Registers before trying, so that no notification is missed in between.
+            // Registers before trying, so no notification is missed in between.
             let mut freed = std::pin::pin!(self.freed.notified());
             freed.as_mut().enable();
             match self.try_reserve(limit, msats) {
@@ -145,7 +146,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the reservation of a call without a cost or without a limit.
+    /// Returns the reservation for a call without a cost, or without a limit.
     fn empty(&self) -> Reservation<'_> {
         Reservation {
             ledger: self,
@@ -154,7 +155,7 @@ impl Ledger {
     }
 }
 
-/// A reserved amount; whatever is not settled is released on drop.
+/// A reserved amount. What is not settled is released on drop.
 #[derive(Debug)]
 pub(crate) struct Reservation<'a> {
     ledger: &'a Ledger,
@@ -215,15 +216,15 @@ impl Drop for Reservation<'_> {
 pub struct Spending {
     /// The number of calls of truth metrics.
     pub truth_calls: u64,
-    /// The number of calls not made because the proxies rejected the rollout.
+    /// The number of calls skipped because the proxies rejected the rollout.
     pub truth_calls_gated: u64,
-    /// The declared maximum cost of the calls not made.
+    /// The declared maximum cost of the skipped calls.
     pub saved_msats: u64,
     /// The reported cost of the calls of both tiers, scored or failed. A call that panicked reports none.
     pub spent_msats: u64,
     /// The amount reserved for calls; 0 without a budget.
     pub reserved_msats: u64,
-    /// The amount that was reserved, not spent, and released.
+    /// The amount that was reserved and released without being spent.
     pub returned_msats: u64,
     /// The amount by which calls exceeded their reservations; 0 without a budget.
     pub overrun_msats: u64,

@@ -36,14 +36,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
             (None, None) => self.evaluate(&mut row, program, (kept, 0)).await,
             (None, Some(repeats)) => {
-                // Boxed, so that a row that is evaluated once takes less memory.
+                // Boxed, so a row that is evaluated once takes less memory.
                 Box::pin(self.evaluate_repeatedly(&mut row, program, repeats, kept)).await;
             }
         }
         row
     }
 
-    /// Evaluates a row several times, one after another, and reduces the outcomes of each metric to one.
+    /// Evaluates a row several times in sequence, and reduces the outcomes of each metric to one.
     async fn evaluate_repeatedly<Kind>(
         &self,
         row: &mut RowResult<G, P>,
@@ -61,7 +61,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 .await;
             traceback = traceback.or(row.traceback.take());
             let pred = std::mem::replace(&mut row.pred, first);
-            // The run of a given prediction is the same in all repeats.
+            // A given prediction has the same run in all repeats.
             let run = row.run.take_if(|_| is_predicted);
             let outcomes = std::mem::take(&mut row.outcomes);
             row.push_repeat(pred, run, outcomes);
@@ -81,7 +81,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             return self.evaluate_once(row, program, None).await;
         };
         let kept = kept.repeat(repeat);
-        // Boxed, so that a row of a run without a store takes less memory.
+        // Boxed, so rows of a run without a store take less memory.
         Box::pin(kept.scope(self.evaluate_once(row, program, Some(&kept)))).await;
     }
 
@@ -110,7 +110,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     return;
                 }
             }
-            // Boxed, so that a row of metrics that share nothing takes less memory.
+            // Boxed, so rows whose metrics share nothing take less memory.
             let memo = self
                 .sharing
                 .as_ref()
@@ -129,7 +129,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 }
 
 impl<G: Sync, P: Sync> Plan<'_, G, P> {
-    /// Returns why a metric cannot read a row of a file, if that ends the run.
+    /// Returns why a metric cannot read a row of a file, if that must end the run.
     pub(crate) fn unreadable(
         &self,
         gold: &G,
@@ -138,7 +138,7 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
     ) -> Option<EvaluateError> {
         let at = at.filter(|_| self.options.rejects_unreadable)?;
         self.metrics.iter().find_map(|entry| {
-            // Reading a field may run code of the metric's author.
+            // Reading a field may run the metric author's code.
             let error = panic::catch(false, || read_error(entry.metric(), gold, pred));
             let panicked = |panic: panic::Panic| {
                 Some(MetricError::panicked(entry.name.clone(), panic.message))
@@ -161,7 +161,7 @@ fn read_error<G: Sync, P: Sync>(
     if metric.can_evaluate(gold, pred) {
         return None;
     }
-    // `can_evaluate` returns no reason. A call returns it before it awaits anything.
+    // `can_evaluate` gives no reason. A call does, before it awaits anything.
     let call = MetricCall::new(gold, pred);
     let error = metric
         .answer(call)

@@ -1,8 +1,8 @@
-//! The gate of a run with two tiers of metrics: the metrics of the second tier, which cost something, are evaluated where
-//! the outcomes of the first tier pass, and within a budget.
+//! The gate between two tiers of metrics. Metrics of the second tier cost something, so they run only where the first
+//! tier passes and the budget allows.
 //!
-//! The evaluation of a row is in `rollouts.rs`, reservations are in `budget.rs`. The budget of a model is
-//! another one, in `lm/layers/budget.rs`.
+//! `rollouts.rs` evaluates the row, and `budget.rs` reserves the cost. Models have a separate budget, in
+//! `lm/layers/budget.rs`.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + S
 
 /// The gate between two tiers of metrics, with their budget. All clones of an evaluation share it.
 pub(crate) struct Gate {
-    /// The number of metrics in the first tier, which are the first metrics of the run.
+    /// The number of metrics in the first tier, which come first in the run.
     pub(crate) proxies: usize,
     pub(crate) rejected_by: RejectedBy,
     ledger: Ledger,
@@ -26,7 +26,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Creates the gate of metrics with these declared costs, in millisatoshis.
+    /// Creates a gate for metrics with these declared costs, in millisatoshis.
     pub(crate) fn new(
         proxies: usize,
         rejected_by: RejectedBy,
@@ -46,15 +46,15 @@ impl Gate {
         self.ledger.report()
     }
 
-    /// Adds the cost of the calls that a store has, because the budget covers a run that was killed, too.
+    /// Adds the cost of stored calls, because the budget also covers a run that was killed.
     pub(crate) fn add_kept(&self, total: u64) {
         self.ledger.add_kept(total);
     }
 
-    /// Reserves the maximum cost of these calls, by the position of the metric: all or nothing.
+    /// Reserves the maximum cost of these calls, given by metric position: all or nothing.
     ///
     /// # Errors
-    /// The budget, if it does not cover them.
+    /// Returns the budget if it does not cover them.
     pub(crate) async fn reserve<'a>(
         &'a self,
         calls: Vec<usize>,
@@ -85,7 +85,7 @@ impl Gate {
         self.max_costs[metric].load(Ordering::Relaxed)
     }
 
-    /// Adds a call whose outcome the store has. It is not paid for again.
+    /// Adds a call whose outcome is stored. It is not paid for again.
     pub(crate) fn restore(&self, metric: usize, cost: u64, spending: &Mutex<Spending>) {
         let limited = self.ledger.report().limit.is_some();
         let reserved = if limited { self.max_cost(metric) } else { 0 };
@@ -94,7 +94,7 @@ impl Gate {
     }
 }
 
-/// The reservation of one call. Dropping it releases the reserved amount.
+/// The reservation for one call. Dropping it releases the reserved amount.
 pub(crate) struct Charge<'a> {
     gate: &'a Gate,
     metric: usize,
@@ -103,17 +103,17 @@ pub(crate) struct Charge<'a> {
     open: Option<OpenCall>,
 }
 
-/// A call that a store has as reserved. It counts as spent until its cost is known.
+/// A call that the store lists as reserved. It counts as spent until its cost is known.
 struct OpenCall {
     store: Store,
     number: i64,
 }
 
 impl Charge<'_> {
-    /// Records the reservation in a store under the name of the budget, before the call.
+    /// Records the reservation in the store, under the budget's name, before the call.
     ///
     /// # Errors
-    /// [`LmError`], if the store cannot be written.
+    /// Returns an [`LmError`] if the store cannot be written.
     pub(crate) fn record(&mut self, (store, budget): (&Store, &str)) -> Result<(), LmError> {
         if self.reservation.is_limited() {
             let number = store.reserve_msats(budget, self.reservation.msats())?;
@@ -137,7 +137,7 @@ impl Charge<'_> {
         gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
         let of_call = reservation.settle(cost);
         if let Some(OpenCall { store, number }) = open {
-            // If it fails, the call counts with the reserved amount.
+            // If this fails, the call counts with its reserved amount.
             let _ = store.settle_msats(number, cost);
             gate.ledger.count_kept(cost);
         }

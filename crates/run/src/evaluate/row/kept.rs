@@ -1,7 +1,8 @@
-//! What a run keeps in its store: outputs of its program, and evaluations of metrics that declare a cost and call no model.
+//! What a run keeps in its store: outputs of its program, and evaluations by metrics that declare a cost and call no
+//! model.
 //!
-//! The replies of models are kept where they are received, see `lm/recording.rs`. All other results are computed again. The
-//! outputs of a program without a version are kept until its run has ended.
+//! Model replies are kept where they are received; see `lm/recording.rs`. Everything else is computed again. Outputs of
+//! a program without a version are kept until its run ends.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -24,10 +25,10 @@ use crate::lm::recording::Scope;
 use crate::lm::{Hash, LmError, Store};
 use crate::messages::hash::hexadecimal;
 
-/// The version of keys and results, to be incremented with every change of either.
+/// The version of keys and results; increment it whenever either changes.
 const FORMAT: u32 = 1;
 
-/// The store of a run, as it is configured.
+/// The configured store of a run.
 pub(crate) struct StoreOptions<G, P> {
     pub(crate) dir: PathBuf,
     codec: Codec<G, P>,
@@ -59,7 +60,7 @@ impl<G, P> Clone for StoreOptions<G, P> {
     }
 }
 
-/// How the parts of a row become JSON. A part that does not is not kept.
+/// How the parts of a row become JSON. A part that cannot be converted is not kept.
 struct Codec<G, P> {
     inputs: fn(&G, Option<&[String]>) -> Option<Value>,
     content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
@@ -94,23 +95,24 @@ struct StoredPrediction {
 pub(crate) struct RunStore<G, P> {
     scope: Scope,
     codec: Codec<G, P>,
-    /// What the outputs of the program depend on, apart from its inputs; `None` if they are not kept.
+    /// What the program's outputs depend on besides its inputs; `None` if they are not kept.
     program: Option<Value>,
-    /// The run of a program without a version.
+    /// The unfinished run of a program without a version.
     open_run: Option<OpenRun>,
-    /// The metrics whose evaluations are kept, with their positions.
+    /// The metrics whose evaluations are kept, by position.
     metrics: Vec<(usize, Value)>,
     budget: String,
     totals: [AtomicU64; 3],
 }
 
-/// What a run took from its store, and what it paid for.
+/// What a run took from its store and what it paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
-    /// The number of rows for which nothing was paid: the store had all their results that cost something.
+    /// The number of rows that cost nothing, because the store had all their paid results.
     pub rows_as_before: u64,
-    /// The number of results from the store: replies of models, outputs of programs, evaluations of metrics with a cost.
+    /// The number of results taken from the store: model replies, program outputs and evaluations by metrics with a
+    /// cost.
     pub found: u64,
     /// The number of results that were paid for.
     pub paid: u64,
@@ -169,7 +171,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         })
     }
 
-    /// Returns a row of which nothing was evaluated. A program makes its prediction, unless it is given.
+    /// Returns a row that is not yet evaluated. The program makes its prediction unless one is given.
     pub(crate) fn row(
         &self,
         gold: &G,
@@ -189,7 +191,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         }
     }
 
-    /// Returns the error after which nothing can be kept.
+    /// Returns the error that prevents anything else from being kept.
     pub(crate) fn error(&self) -> Option<LmError> {
         self.scope.error()
     }
@@ -204,7 +206,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         }
     }
 
-    /// Ends a run with all rows: the budget of its gate, and the outputs of a program without a version.
+    /// Completes a run over all rows: ends its gate's budget and the outputs of a program without a version.
     pub(crate) fn end(&self) -> Result<(), LmError> {
         if let Some(run) = &self.open_run {
             run.end(&self.scope)?;
@@ -216,7 +218,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
 /// A row of a run with a store.
 pub(crate) struct KeptRow<'a, G, P> {
     run: &'a RunStore<G, P>,
-    /// The key of the program's output, without the number of the repeat.
+    /// The key of the program's output, without the repeat number.
     output: Option<Value>,
     scope: Scope,
 }
@@ -254,12 +256,12 @@ pub(crate) struct KeptRepeat<'a, G, P> {
 }
 
 impl<G, P> KeptRepeat<'_, G, P> {
-    /// Evaluates the row, and keeps the replies of its judges.
+    /// Evaluates the row and keeps its judges' replies.
     pub(crate) fn scope<F: Future>(&self, evaluated: F) -> impl Future<Output = F::Output> {
         self.row.scope.run(evaluated)
     }
 
-    /// Returns the output of the program that the store has.
+    /// Returns the stored output of the program.
     pub(crate) fn output(&self) -> Option<(P, ProgramRun)> {
         let StoredOutput { prediction, run } = self.row.scope.find(&self.output.as_ref()?.hash)?;
         let prediction = (self.row.run.codec.decode)(prediction).ok()?;
@@ -267,13 +269,13 @@ impl<G, P> KeptRepeat<'_, G, P> {
         Some((prediction, run))
     }
 
-    /// Keeps the output of the program. A failure is not kept: the program runs again.
+    /// Keeps the output of the program. Failures are not kept, so the program runs again.
     pub(crate) fn keep_output(&self, predicted: &ProgramResult<P>) {
         self.row.scope.count(false);
         let (Some(key), Ok((prediction, run))) = (&self.output, predicted) else {
             return;
         };
-        // A prediction that cannot be written, such as one with NaN in a typed field, is predicted again.
+        // A prediction that cannot be serialized, such as one with NaN in a typed field, is made again.
         let Ok(prediction) = (self.row.run.codec.encode)(prediction) else {
             return;
         };
@@ -289,7 +291,7 @@ impl<G, P> KeptRepeat<'_, G, P> {
         );
     }
 
-    /// Returns the evaluations of a prediction that are kept.
+    /// Returns the kept evaluations of a prediction.
     pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>) -> KeptScores {
         let RunStore { metrics, codec, .. } = self.row.run;
         let content = if metrics.is_empty() {
@@ -308,7 +310,7 @@ impl<G, P> KeptRepeat<'_, G, P> {
         }
     }
 
-    /// Records the reservations of calls under a gate. If one cannot be recorded, no call must be made, and the run ends.
+    /// Records the reservations for calls under a gate. If that fails, no call may be made, and the run ends.
     pub(crate) fn record(&self, charges: &mut [Charge<'_>]) -> Result<(), Unrecorded> {
         let (scope, budget) = (&self.row.scope, &*self.row.run.budget);
         for charge in charges {
@@ -332,7 +334,7 @@ pub(crate) struct KeptScores {
 }
 
 impl KeptScores {
-    /// Returns the outcomes that the store has and that the metrics can have.
+    /// Returns the stored outcomes that the metrics can have.
     pub(crate) fn known<G: Sync, P: Sync>(&self, plan: &Plan<'_, G, P>) -> HashMap<usize, Outcome> {
         let known = self.keys.iter().filter_map(|(position, key)| {
             let outcome = self.scope.find(&key.hash)?;
@@ -343,8 +345,8 @@ impl KeptScores {
         known.collect()
     }
 
-    /// Keeps an outcome, unless it is to be evaluated again: a failure that cost nothing, a row that the budget did not cover, or one
-    /// that contributes to a score of all rows, because such a contribution has a type of the metric's author.
+    /// Keeps an outcome, unless it must be evaluated again. That applies to a failure that cost nothing, a row that the
+    /// budget did not cover, and a contribution to a score of all rows, whose type the metric's author defines.
     pub(crate) fn keep(&self, position: usize, outcome: &Outcome) {
         let Some(key) = self.keys.get(&position) else {
             return;
@@ -410,27 +412,27 @@ impl Key {
     }
 }
 
-/// What the outputs of a program depend on, apart from its inputs.
+/// What a program's outputs depend on besides its inputs.
 pub(crate) enum ProgramIdentity {
-    /// The version that the user named.
+    /// The version that you set.
     Version(String),
-    /// The hash of the executable, for a program without a version. Nothing is known about what such a program reads, so its outputs
-    /// belong to one run, which continues after it was interrupted or killed.
+    /// The hash of the executable, for a program without a version. What such a program reads is unknown, so its
+    /// outputs belong to one run, which continues after it is interrupted or killed.
     Executable(String),
-    /// Outputs are not kept: predictions are given, or the executable cannot be read.
+    /// Outputs are not kept, because predictions are given or the executable cannot be read.
     None,
 }
 
-/// A run that has not ended, of a program without a version.
+/// An unfinished run of a program without a version.
 struct OpenRun {
     key: Key,
-    /// The store, and the key of the first such run of this process.
+    /// The store, and the key of this process's first such run.
     first: (PathBuf, Hash),
     /// Distinguishes its outputs from those of other runs: the process that began it, and its number in the store.
     begun: String,
 }
 
-/// The number of runs that have ended in this process, by the store and the key of the first one.
+/// The number of runs that ended in this process, by store and first key.
 static ENDED: LazyLock<Mutex<HashMap<(PathBuf, Hash), u64>>> = LazyLock::new(Mutex::default);
 
 impl OpenRun {
@@ -441,12 +443,12 @@ impl OpenRun {
             .collect();
         let mut about =
             json!({ "run": run, "executable": executable, "arguments": arguments, "ended": 0 });
-        // The next run in one process is another one.
+        // The next run in the same process is a new one.
         let first = (scope.store().path().to_owned(), Key::new(&about).hash);
         about["ended"] = lock(&ENDED).get(&first).copied().unwrap_or(0).into();
         let key = Key::new(&about);
         let begun = scope.find(&key.hash).unwrap_or_else(|| {
-            // No later run finds this number: its record is the next one.
+            // No later run finds this number, because its record comes next.
             let number = scope.store().last_number().unwrap_or_default();
             let begun = format!("{} {number}", std::process::id());
             scope.keep("run", (&key.hash, &key.about), &begun, None);
@@ -455,7 +457,7 @@ impl OpenRun {
         Self { key, first, begun }
     }
 
-    /// Ends the run: the next one calls the program again.
+    /// Ends the run, so the next one calls the program again.
     fn end(&self, scope: &Scope) -> Result<(), LmError> {
         scope.store().remove(&self.key.hash)?;
         *lock(&ENDED).entry(self.first.clone()).or_default() += 1;

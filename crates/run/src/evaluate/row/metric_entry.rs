@@ -26,7 +26,7 @@ const RESERVED: [&str; 11] = [
     "repeats",
 ];
 
-/// A metric with the properties that are read for every row.
+/// A metric with the properties needed for every row.
 pub(crate) struct MetricEntry<'a, G, P> {
     pub(crate) name: String,
     pub(crate) kind: ScoreKind,
@@ -105,7 +105,7 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
             spec.range
         };
         let is_async = spec.is_async;
-        // The key of the metric itself, and not the key of this pointer.
+        // The key of the metric itself, not of this pointer.
         let (name, key) = (metric.name().to_owned(), (*metric).key());
         Self {
             name,
@@ -120,14 +120,14 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
 }
 
 impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
-    /// Returns `true` if the metric can have this outcome. The record of a store may have any.
+    /// Returns `true` if the metric can have this outcome. A stored record may have any.
     pub(crate) fn is_possible(&self, outcome: &Outcome) -> bool {
         outcome.scored().is_none_or(|scored| {
             self.is_in_range(scored) && ScoreRange::UNIT.contains(scored.score.confidence)
         })
     }
 
-    /// Returns `true` if a score is in the range. A metric written by hand may change it after it was validated.
+    /// Returns `true` if a score is in range. A metric written by hand may change a score after it was validated.
     pub(crate) fn is_in_range(&self, scored: &Scored) -> bool {
         self.range
             .is_none_or(|range| range.contains(scored.score.value))
@@ -181,7 +181,7 @@ impl Preflight {
     /// Collects the requirements, with the models of the current scope.
     ///
     /// # Errors
-    /// The first metric that cannot score any row, as far as that is known without a call.
+    /// Returns the first metric that cannot score any row, if that is known without a call.
     pub(crate) fn new<G: Sync, P: Sync>(
         metrics: &[MetricEntry<'_, G, P>],
     ) -> Result<Self, NotReady> {
@@ -193,7 +193,7 @@ impl Preflight {
     /// Probes the models and runs the checks.
     ///
     /// # Errors
-    /// The first metric that cannot score any row.
+    /// Returns the first metric that cannot score any row.
     pub(crate) async fn check(&self) -> Result<(), NotReady> {
         requirements::probe(self.0.clone()).await
     }

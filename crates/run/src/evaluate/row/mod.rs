@@ -1,9 +1,9 @@
 //! The evaluation of one row.
 //!
-//! [`Plan`] has the metrics of a run and the settings of a row. Its methods are in the files of the steps:
-//! `evaluation.rs` evaluates a row once or several times, and `rollouts.rs` under a gate. Both run the program
-//! (`prediction.rs`), then the metrics (`row_scores.rs`), within the limits of `attempt.rs`. `gate.rs` and `budget.rs` decide
-//! which metrics of the second tier are called. `kept.rs` has what a run keeps in its store. The result is a
+//! [`Plan`] has the metrics of a run and the settings of a row; each step has a file with methods on it.
+//! `evaluation.rs` evaluates a row once or several times, `rollouts.rs` under a gate. Both run the program
+//! (`prediction.rs`), then the metrics (`row_scores.rs`), within the limits in `attempt.rs`. `gate.rs` and `budget.rs`
+//! decide which metrics of the second tier are called. `kept.rs` has what a run keeps in its store. The result is a
 //! [`RowResult`].
 
 mod attempt;

@@ -21,15 +21,15 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) options: RowOptions,
     /// The metrics or components that occur more than once.
     pub(crate) sharing: Option<Sharing>,
-    /// The input fields of the program, for rows that do not declare their own.
+    /// The program's input fields, for rows that do not declare their own.
     pub(crate) inputs: Option<Arc<[String]>>,
     /// `true` if the metrics answer rows with predictions without awaiting anything.
     pub(crate) is_immediate: bool,
     /// The gate, if the metrics have two tiers.
     pub(crate) gate: Option<Arc<Gate>>,
-    /// The number of rollouts in which a program may run at once.
+    /// How many rollouts may run a program at once.
     pub(crate) permits: Semaphore,
-    /// The identities of the metrics at the first run.
+    /// The metric identities at the first run.
     identities: OnceLock<Arc<IndexMap<String, MetricIdentity>>>,
 }
 
@@ -61,7 +61,7 @@ impl<'a, G, P> Plan<'a, G, P> {
         }
     }
 
-    /// Returns the time at which a row that starts now has timed out.
+    /// Returns when a row that starts now times out.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.options.timeout.map(|timeout| Instant::now() + timeout)
     }
@@ -75,7 +75,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         self.is_immediate && !(has_store && self.metrics.iter().any(is_kept))
     }
 
-    /// Returns the identities of the metrics, with the contents of the files that they read now.
+    /// Returns the metric identities, with the current contents of the files they read.
     pub(crate) fn current_identities(&self) -> Arc<IndexMap<String, MetricIdentity>> {
         let identity = |entry: &MetricEntry<'_, G, P>| {
             (entry.name.clone(), MetricIdentity::of(entry.metric()))
@@ -83,7 +83,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Arc::new(self.metrics.iter().map(identity).collect())
     }
 
-    /// As [`current_identities`](Self::current_identities), with the files as they were at the first run.
+    /// Like [`current_identities`](Self::current_identities), but with the files as they were at the first run.
     pub(crate) fn identities(&self) -> Arc<IndexMap<String, MetricIdentity>> {
         Arc::clone(self.identities.get_or_init(|| self.current_identities()))
     }
@@ -108,7 +108,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         repeats::reduced(repeats, self.metrics.len(), self.options.failure_score)
     }
 
-    /// Returns the outcome of each metric on a row whose program failed, or was not covered by a budget.
+    /// Returns each metric's outcome for a row whose program failed or was not covered by a budget.
     pub(crate) fn program_failed(&self, failure: &ProgramFailure) -> Vec<Outcome> {
         let outcome = match failure.budget_msats {
             Some(budget) => Outcome::Skipped {
@@ -129,12 +129,12 @@ pub(crate) struct RowOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) resubmit_after: Option<Duration>,
     pub(crate) traceback: bool,
-    /// How often a row is evaluated, if that is set; 1 differs from `None` only in the reported figures.
+    /// How often a row is evaluated, if set. 1 differs from `None` only in the reported figures.
     pub(crate) repeats: Option<u32>,
     /// The score of a repeat that failed.
     pub(crate) failure_score: f64,
     /// `true` if a row of a file that a metric cannot read ends the run.
     pub(crate) rejects_unreadable: bool,
-    /// `true` if details and feedback of the scores are read.
+    /// `true` if the details and feedback of scores are read.
     pub(crate) is_explained: bool,
 }

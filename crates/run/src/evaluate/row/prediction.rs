@@ -18,7 +18,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         if let Some(output) = kept.and_then(KeptRepeat::output) {
             return Ok(output);
         }
-        // The call is made in an async block because it may panic before its first await.
+        // Called in an async block, because it may panic before its first await.
         let start = |_| async {
             let started = Instant::now();
             let (prediction, run) = program
@@ -68,7 +68,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     }
 }
 
-/// The program of rows that already have predictions; it is never called.
+/// Stands in for the program when rows already have predictions; never called.
 pub(crate) struct Predicted;
 
 impl<G: Sync, P> Program<G, P, Predicted> for Predicted {

@@ -1,4 +1,4 @@
-//! A row that is evaluated several times, and the reduction of its outcomes to one.
+//! A row that is evaluated several times, and how its outcomes are reduced to one.
 
 use crate::contract::{MetricScore, Outcome, Part, ProgramRun, Scored};
 use crate::stats::Moments;
@@ -8,7 +8,7 @@ use crate::stats::Moments;
 #[non_exhaustive]
 pub struct Repeat<P> {
     pub(crate) pred: RepeatPred<P>,
-    /// Trace, usage and latency of the program; `None` if the row came with its prediction, or if the program failed.
+    /// Trace, usage and latency of the program; `None` if the row came with its prediction or the program failed.
     pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics.
     pub outcomes: Vec<Outcome>,
@@ -40,8 +40,8 @@ pub(crate) fn reduced<P>(
     (0..metrics).map(of_metric).collect()
 }
 
-/// Returns the outcome of a row over its repeats: the mean, where a failed repeat counts as the failure score. Without a
-/// score it is the first failure, or else the first outcome.
+/// Returns a row's outcome over its repeats: the mean, with each failed repeat as the failure score. Without a score,
+/// returns the first failure; without a failure, the first outcome.
 fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
     let scored: Vec<&Scored> = outcomes
         .iter()

@@ -1,5 +1,5 @@
-//! Evaluates all rollouts of one row under a gate: the metrics of the first tier on each, then the metrics of the second tier on
-//! the rollouts that pass, if the budget covers all of them.
+//! Evaluates all rollouts of one row under a gate: first the metrics of the first tier on each, then those of the
+//! second tier on the rollouts that pass, if the budget covers all of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,9 +18,9 @@ use crate::contract::dedup::memo::Memo;
 use crate::contract::{MetricCall, Outcome, Program, ProgramRun, RepeatNumber, Settings};
 use crate::evaluate::lock::lock;
 
-/// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:
-/// `Settings::get::<RolloutNumber>()`. A program with a cache or a seed uses it as part of the key or as the seed, so that
-/// its rollouts differ.
+/// The number of the current rollout, from 0. [`Scorer::run`](crate::Scorer::run) sets it for the program:
+/// `Settings::get::<RolloutNumber>()`. If your program has a cache or a seed, make it depend on this number, or all
+/// rollouts are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutNumber(pub usize);
 
@@ -28,18 +28,18 @@ pub struct RolloutNumber(pub usize);
 struct Rollout<'a, G, P> {
     call: MetricCall<'a, G, P>,
     kept: Option<(&'a KeptRepeat<'a, G, P>, KeptScores)>,
-    /// The outcomes that the store has.
+    /// The stored outcomes.
     known: HashMap<usize, Outcome>,
 }
 
-/// The prediction of a rollout, with the record of the program's run if a program was run, or the failure of the program.
+/// A rollout's prediction, with the record of the run if a program was run; or the program's failure.
 type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
 
-/// The outcomes of one tier, rollout by rollout, and the backtraces of panics.
+/// The outcomes of one tier by rollout, and the backtraces of panics.
 type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Evaluates the rollouts of a row: the given predictions, or the predictions of a program.
+    /// Evaluates the rollouts of a row: given predictions or a program's.
     pub(crate) async fn evaluate_rollouts<Kind>(
         &self,
         gate: &Gate,
@@ -67,7 +67,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         self.finish_rollouts(row, runs, scored);
     }
 
-    /// Stores predictions and outcomes in the row. A single rollout becomes the row's own prediction and outcomes.
+    /// Stores predictions and outcomes in the row. A single rollout becomes the row's own.
     fn finish_rollouts(
         &self,
         row: &mut RowResult<G, P>,
@@ -109,7 +109,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         self.options.repeats.unwrap_or(1)
     }
 
-    /// Runs a program on one row, once for each rollout, as many at once as the run allows.
+    /// Runs a program on one row, once per rollout, as many at once as the run allows.
     pub(crate) async fn run_rollouts<Kind>(
         &self,
         gold: &G,
@@ -143,7 +143,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         runs.iter().map(call).collect()
     }
 
-    /// Evaluates the metrics on all rollouts of a row. A rollout whose program failed has the failure in place of a call.
+    /// Evaluates the metrics on all rollouts of a row. If a rollout's program failed, its outcome is that failure.
     pub(crate) async fn score_rollouts<'a>(
         &'a self,
         gate: &'a Gate,
@@ -198,8 +198,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
     }
 
-    /// Evaluates the first tier on every rollout, and the second tier on the rollouts that pass: on all of them or, if the
-    /// budget does not cover that, on none, so that all scores are based on the same metrics and rollouts.
+    /// Evaluates the first tier on every rollout, and the second on those that pass. If the budget does not cover all
+    /// of those, the second tier is skipped, so all scores are based on the same metrics and rollouts.
     async fn score_both_tiers<'a>(
         &'a self,
         gate: &'a Gate,
@@ -261,11 +261,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         scored
     }
 
-    /// Evaluates the metrics of one tier on several rollouts, all concurrently. The maximum cost of the calls whose
-    /// outcome the store does not have is reserved before the first.
+    /// Evaluates the metrics of one tier on several rollouts concurrently. First reserves the maximum cost of all calls
+    /// whose outcome is not stored.
     ///
     /// # Errors
-    /// The budget, if it does not cover them, or the store cannot record them.
+    /// Returns the budget if it does not cover the calls, or an error if the store cannot record them.
     async fn score_tier<'a>(
         &'a self,
         gate: &'a Gate,
@@ -287,7 +287,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             if let Some((kept, _)) = kept
                 && kept.record(&mut charges).is_err()
             {
-                // No call was made yet: each begins when it is awaited.
+                // No call has been made yet: each starts when it is awaited.
                 return Err(gate.budget().limit.unwrap_or_default());
             }
             let known = rollout
@@ -311,7 +311,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 }
 
 impl<G, P> Rollout<'_, G, P> {
-    /// Returns the metrics of a tier whose outcome the store does not have.
+    /// Returns the metrics of a tier whose outcome is not stored.
     fn new_calls(&self, tier: &Range<usize>) -> impl Iterator<Item = usize> {
         tier.clone()
             .filter(|metric| !self.known.contains_key(metric))

@@ -11,19 +11,19 @@ use crate::evaluate::input::{Input, ListedRow, RowDetails};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RowResult<G = Example, P = Prediction> {
-    /// The row's id: the id in its source, or its position: from 1 in a file, from 0 in memory.
+    /// The row's id from its source, or its position: from 1 in a file, from 0 in memory.
     pub id: String,
-    /// `true` if the row has no id of its own, and `id` is its position.
+    /// `true` if the row has no id of its own and `id` is its position.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: Arc<G>,
-    /// The prediction; `None` if the program failed. With repeats, the first one that the program returned.
+    /// The prediction; `None` if the program failed. With repeats, the first prediction that the program returned.
     pub pred: Option<P>,
-    /// Trace, usage and latency of the program; `None` if the row came with its prediction and without these, or if the
-    /// program failed.
+    /// Trace, usage and latency of the program; `None` if the program failed, or if the row came with its prediction
+    /// and without these.
     pub run: Option<Box<ProgramRun>>,
-    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), the score
-    /// is the mean over them.
+    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), the
+    /// score is their mean.
     pub outcomes: Vec<Outcome>,
     /// The evaluations of the row, if there are several.
     pub repeats: Vec<Repeat<P>>,
@@ -33,11 +33,11 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub origin: Option<Origin>,
     /// The backtraces of panics, if `provide_traceback` is set.
     pub traceback: Option<String>,
-    /// The rollouts and their spending, in a run with a gate.
+    /// The rollouts and what they cost, in a run with a gate.
     pub(crate) gated: Option<Box<Gated>>,
 }
 
-/// The cost of a row that was evaluated under a gate, and for each rollout whether its program panicked or was stopped.
+/// What a row evaluated under a gate cost, and which of its rollouts were interrupted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Gated {
     pub(crate) spending: Spending,
@@ -54,7 +54,7 @@ pub(crate) struct ScoredRollouts {
 }
 
 impl<G, P> RowResult<G, P> {
-    /// A row before it is evaluated.
+    /// Creates a row before it is evaluated.
     pub(crate) fn begin(index: u64, input: Input<G, P>) -> Self {
         let mut given_run = None;
         let (id, is_positional, gold, pred, attributes, origin) = match input {
@@ -108,7 +108,7 @@ impl<G, P> RowResult<G, P> {
         }
     }
 
-    /// A row without evaluations.
+    /// Creates a row without evaluations.
     pub(crate) fn of_parts(id: String, gold: Arc<G>, attributes: Fields) -> Self {
         Self {
             id,
@@ -125,7 +125,7 @@ impl<G, P> RowResult<G, P> {
         }
     }
 
-    /// Adds one of several evaluations of the row. The first prediction becomes the prediction of the row.
+    /// Adds one of several evaluations of the row. The first prediction becomes the row's prediction.
     pub(crate) fn push_repeat(
         &mut self,
         pred: Option<P>,

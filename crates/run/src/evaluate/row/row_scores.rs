@@ -1,6 +1,6 @@
-//! Evaluates the metrics on one prediction: those that answer at once, and those that are awaited.
+//! Evaluates the metrics on one prediction, whether they answer immediately or are awaited.
 //!
-//! The prediction comes from `evaluation.rs`, several predictions of a row from `rollouts.rs`.
+//! The prediction comes from `evaluation.rs`, or from `rollouts.rs` if the row has several.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ use crate::contract::{
     Answer, MetricCall, MetricError, MetricErrorKind, Outcome, RowAnswer, panic,
 };
 
-/// The outcomes that a store has, by the position of the metric.
+/// Stored outcomes, by metric position.
 pub(super) type KnownOutcomes = HashMap<usize, Outcome>;
 
 type PendingAnswer<'a> = BoxFuture<'a, Result<RowAnswer, MetricError>>;
@@ -39,8 +39,8 @@ struct PendingCall<'a> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a metric has to
-    /// wait after all.
+    /// Scores a row that has a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
+    /// metric has to wait after all.
     pub(crate) fn score_now(
         &self,
         call: MetricCall<'_, G, P>,
@@ -57,7 +57,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         for entry in &self.metrics {
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Ready(result)) => Ok(result),
-                // The spec is wrong about the metric. Nothing has happened, since the future was not polled.
+                // The metric's spec is wrong. Nothing has happened, because the future was not polled.
                 Ok(Answer::Pending(_)) => return None,
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
@@ -68,8 +68,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Some(joined(&tracebacks))
     }
 
-    /// Evaluates the metrics in a range whose outcomes are not known from a store. Pending answers are awaited concurrently.
-    /// Each call is settled with the next charge, if there is one.
+    /// Evaluates the metrics in a range whose outcomes are not stored. Pending answers are awaited concurrently. Each
+    /// call is settled with the next charge, if there is one.
     pub(crate) fn score_metrics<'a>(
         &'a self,
         call: MetricCall<'a, G, P>,
@@ -81,7 +81,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> impl Future<Output = (Vec<Outcome>, Option<String>)> {
         let start = metrics.start;
         let mut given = Some((known, metrics, charges));
-        // Not an `async fn`, which has space for each argument twice.
+        // Not an `async fn`, which would store each argument twice.
         async move {
             let begin = |context: &mut Context<'_>| match given.take() {
                 Some(given) => {
@@ -103,7 +103,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                  }| async move {
                     let entry = &self.metrics[position];
                     let attempt = if self.options.has_limits(deadline) {
-                        // Boxed, so that a call without limits takes less memory.
+                        // Boxed, so calls without limits take less memory.
                         Box::pin(self.await_within_limits(entry, *call, future, deadline)).await
                     } else {
                         let answer = panic::catch_async(self.options.traceback, future).await;
@@ -125,8 +125,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
     }
 
-    /// Starts the evaluation of the metrics: an answer that is ready when it is polled for the first time needs no memory while
-    /// others are awaited.
+    /// Starts the metrics. An answer that is ready on the first poll takes no memory while others are awaited.
     fn begin_metrics<'a>(
         &'a self,
         context: &mut Context<'_>,
@@ -158,7 +157,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             });
             let attempt = match answer {
                 Ok(Answer::Pending(future)) => {
-                    // Replaced when the call has finished.
+                    // Replaced when the call finishes.
                     outcomes.push(Outcome::Abstained);
                     pending.push(PendingCall {
                         position,
@@ -195,7 +194,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let first = Mutex::new(Some(future));
         let start = |_| {
             let first = first.lock().ok().and_then(|mut first| first.take());
-            // Without the memo, since a second attempt must not wait for the answer of the first.
+            // Without the memo, because a second attempt must not wait for the first one's answer.
             let again = || entry.answer(call.without_memo());
             async move { first.map_or_else(again, Answer::Pending).resolved().await }
         };

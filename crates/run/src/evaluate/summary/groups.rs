@@ -10,7 +10,7 @@ use crate::json::{describe, path};
 /// Returns the group of a row.
 pub(crate) type GroupOf<G, P> = Arc<dyn Fn(&RowResult<G, P>) -> Option<String> + Send + Sync>;
 
-/// Numbers the groups in the order in which they occur.
+/// Numbers the groups in order of first occurrence.
 pub(crate) struct Groups<G, P> {
     of: GroupOf<G, P>,
     numbers: HashMap<String, u32>,
@@ -28,8 +28,7 @@ impl<G, P> Groups<G, P> {
         }
     }
 
-    /// Returns the number of the row's group. A row without a group gets one of its own, as does a row for which the
-    /// function panics.
+    /// Returns the number of the row's group. A row gets a group of its own if it has none or if the function panics.
     pub(crate) fn of(&mut self, row: &RowResult<G, P>) -> u32 {
         let group = crate::contract::panic::catch(false, || (self.of)(row))
             .ok()
@@ -58,8 +57,8 @@ impl<G, P> Groups<G, P> {
     }
 }
 
-/// Returns the value at a path: `gold.FIELD`, `pred.FIELD`, or an attribute. Dots lead into objects. A missing value and
-/// `null` are `None`.
+/// Returns the value at a path: `gold.FIELD`, `pred.FIELD` or an attribute. Dots lead into objects. A missing value and
+/// `null` give `None`.
 pub(crate) fn value_at(row: &RowResult<Example, Prediction>, path: &str) -> Option<String> {
     let in_attributes = || path::find(path, |name| row.attributes.get(name));
     let value = match path.split_once('.') {

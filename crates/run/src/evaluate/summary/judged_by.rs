@@ -1,15 +1,15 @@
-//! The models that replied to the judges of a metric, counted over all rows.
+//! The models that answered for a metric's judges, counted over all rows.
 
 use std::collections::BTreeMap;
 
 use crate::contract::RepliedBy;
 use crate::evaluate::manifest::JudgedBy;
 
-/// Only so many models of one metric are named: a provider may report another fingerprint with each reply.
+/// At most this many models are named per metric, because a provider may report a new fingerprint with each reply.
 const MAX_NAMED: usize = 100;
 
-/// The running counts of one metric. The first models in the order of their names are named, so that the counts do not depend
-/// on the order of the rows.
+/// The running counts of one metric. Models are named in alphabetical order up to the maximum, so the counts do not
+/// depend on the order of the rows.
 #[derive(Default)]
 pub struct JudgedByTally {
     named: BTreeMap<Reported, u64>,
@@ -61,7 +61,7 @@ impl JudgedByTally {
         named.collect()
     }
 
-    /// The number of replies from other models.
+    /// Returns the number of replies from other models.
     pub(crate) fn others(&self) -> u64 {
         self.others
     }

@@ -1,4 +1,4 @@
-//! Counts and means over rows, with the denominator of each.
+//! Counts and means over rows, each with its denominator.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,16 +15,16 @@ use crate::stats::{Histogram, Interval, Uncertainty};
 
 /// The summary of one metric, or of one of its named scores, over all rows.
 ///
-/// Every row is in exactly one of `scored`, `failed`, `gated`, `skipped` and `abstained`.
+/// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped` and `abstained`.
 ///
 /// | number | sum | divided by |
 /// | --- | --- | --- |
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Gated, skipped and abstained rows are in neither mean; the headline counts them. A scored row without
-/// a value for a named score counts as abstained for that score. Sums are exact, so no digit depends on
-/// the order in which rows finish.
+/// Gated, skipped and abstained rows are in neither mean, but the headline counts them. A scored row without a value
+/// for a named score counts as abstained for that score. Sums are exact, so no digit depends on the order in which rows
+/// finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
@@ -41,16 +41,16 @@ pub struct MetricSummary {
     /// Failed rows count as the failure score here too.
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
-    /// The number of groups with a row that is counted in the mean; `None` if rows have no groups.
+    /// The number of groups that have a row in the mean; `None` if rows have no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
     /// The variance between the repeats of rows, if rows are evaluated [several times](crate::EvaluateBuilder::repeats);
     /// `None` for a named score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Box<RepeatSummary>>,
-    /// The mean, where a failed row counts as the failure score.
+    /// The mean, with each failed row as the failure score.
     pub mean: Option<f64>,
-    /// The mean over the rows that were scored.
+    /// The mean over the scored rows.
     pub mean_scored: Option<f64>,
     /// The kind of the scores: bools or numbers.
     pub kind: ScoreKind,
@@ -62,49 +62,50 @@ pub struct MetricSummary {
     pub gated: u64,
     /// Rows not covered by the budget.
     pub skipped: u64,
-    /// Rows on which the metric abstained; for a named score also the rows without a value for it.
+    /// Rows on which the metric abstained. For a named score, this includes rows without a value for it.
     pub abstained: u64,
-    /// Rows that passed: true, or at the good side of the threshold. `None` if the metric has no verdict.
+    /// Rows that passed: true, or on the good side of the threshold. `None` if the metric has no verdict.
     pub passed: Option<u64>,
     /// The cost of scored and failed rows, in millisatoshis; 0 for a named score.
     pub cost_msats: u64,
-    /// Rows scored by the offline stand-in of a judge, by token overlap, in place of a model.
+    /// Rows that the judge scored offline, by token overlap instead of a model.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
     /// Scored rows whose prediction lacks a field that the metric reads, or has `null` there; see
     /// [`Scored::missing_fields`](dsrs_metrics_core::Scored::missing_fields).
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: u64,
-    /// The number of these rows by field. A row may lack several fields.
+    /// The number of these rows per field. A row may lack several fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing_fields: BTreeMap<String, u64>,
-    /// The fields that none of the scored predictions has: their names are wrong, so the metric has no headline.
+    /// The fields that no scored prediction has. Their names are wrong, so the metric has no headline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_fields: Vec<UnknownField>,
-    /// Rows with a score from fewer judges than the panel has, because a judge returned no verdict.
+    /// Rows scored by fewer judges than the panel has, because a judge returned no verdict.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_in_part: u64,
-    /// Rows judged by part of a panel that sets no `quorum`, so that the loss of a judge is not allowed explicitly.
+    /// Rows judged by part of a panel that sets no `quorum`, so losing a judge was not explicitly allowed.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_without_quorum: u64,
-    /// The models that replied to the judges of the metric and of its components, as their providers reported them: the
-    /// first 100 in the order of judge, model and fingerprint. Only replies for rows with a score are counted.
+    /// The models that answered for the judges of the metric and its components, as their providers reported them. At
+    /// most 100 are listed, ordered by judge, model and fingerprint. Only replies for rows with a score count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judged_by: Vec<JudgedBy>,
     /// The number of replies from models that [`judged_by`](Self::judged_by) does not name.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_by_others: u64,
-    /// The corpus-level score over all scored rows, where it differs from the mean and the metric returns
-    /// [counts](dsrs_metrics_core::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
+    /// The corpus-level score over all scored rows, such as corpus BLEU or micro F1. Set if the metric returns
+    /// [counts](dsrs_metrics_core::CorpusCounts) and this score differs from the mean. Rows without a score are not
+    /// included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
-    /// The reason why the rows of a corpus metric determine no score.
+    /// Why the rows of a corpus metric give no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_defined: Option<String>,
     /// The distribution of the scores, if they are numbers in a finite range; `None` for a named score.
     #[serde(skip)]
     pub histogram: Option<Histogram>,
-    /// The error of the first judge without a verdict, in input order.
+    /// The error of the first judge that returned no verdict, in input order.
     #[serde(skip)]
     #[doc(hidden)]
     pub first_lost_judge: Option<String>,
@@ -112,10 +113,10 @@ pub struct MetricSummary {
     pub(crate) failure_score: f64,
     #[serde(skip)]
     pub(crate) ones: u64,
-    /// `true` if the scores of fewer than 30 rows differ from the commonest one.
+    /// `true` if fewer than 30 rows differ from the most common score.
     #[serde(skip)]
     pub(crate) has_few: bool,
-    /// False while a run is in progress: the interval is computed at its end.
+    /// `false` during a run: the interval is computed at the end.
     #[serde(skip)]
     pub(crate) has_interval: bool,
 }
@@ -209,7 +210,7 @@ impl MetricSummary {
         Ok(())
     }
 
-    /// Returns the interval as the headline shows it, after a space: `[0.8470, 0.8794]`, in percent for a bool;
+    /// Returns the interval as shown in the headline, after a space: `[0.8470, 0.8794]`, in percent for a bool;
     /// `[not enough rows]`.
     fn interval(&self) -> String {
         let is_share = self.kind == ScoreKind::Bool && !self.has_repeats();

@@ -1,4 +1,4 @@
-//! Counts of predictions that lack a field, and the fields that no prediction has: their names are wrong.
+//! Counts predictions that lack a field, and finds the fields that no prediction has: their names are wrong.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(crate) struct MissingTally {
     /// Rows that lack any field.
     rows: u64,
     fields: BTreeMap<String, Rows>,
-    /// The first row without a field, and the names of the fields that it has.
+    /// The first row without a field, and the fields that it has.
     first: Option<(u64, Vec<String>)>,
 }
 
@@ -20,12 +20,13 @@ pub(crate) struct MissingTally {
 struct Rows {
     /// Rows without a value.
     missing: u64,
-    /// Rows without the field; the others have `null`.
+    /// Rows without the field; the rest have `null`.
     absent: u64,
 }
 
 impl MissingTally {
-    /// Counts the fields that a row lacks, which `each_missing` yields. A field that several components read counts once.
+    /// Counts the fields that a row lacks, as yielded by `each_missing`. A field that several components read counts
+    /// once.
     pub(crate) fn record<'a>(
         &mut self,
         row: u64,
@@ -64,7 +65,7 @@ impl MissingTally {
             .collect()
     }
 
-    /// Returns the fields that none of the scored rows has.
+    /// Returns the fields that no scored row has.
     pub(crate) fn unknown(&self, scored: u64) -> Vec<UnknownField> {
         let absent = self
             .fields

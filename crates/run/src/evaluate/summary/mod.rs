@@ -1,8 +1,9 @@
 //! The result of a run: counts, means and intervals of each metric, and totals of the program.
 //!
-//! `tally.rs` counts the outcomes of a metric, and the simple ones in each thread; `sample.rs` has the values
-//! and their interval, `groups.rs` the groups of rows, `repeats.rs` the variance between repeats, `missing.rs` the fields that
-//! predictions lack, `judged_by.rs` the models that replied to judges. `metric_summary.rs` and `result.rs` have the results that users see.
+//! `tally.rs` counts the outcomes of a metric; each thread counts the simple ones itself. `sample.rs` has the values
+//! and their interval, `groups.rs` the groups of rows, `repeats.rs` the variance between repeats, `missing.rs` the
+//! fields that predictions lack, and `judged_by.rs` the models that answered for judges. `metric_summary.rs` and
+//! `result.rs` have the results that users see.
 
 mod groups;
 mod judged_by;

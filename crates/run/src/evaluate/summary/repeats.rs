@@ -1,4 +1,4 @@
-//! How much the scores of rows that are evaluated several times vary.
+//! How much scores vary when rows are evaluated several times.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::contract::Outcome;
 use crate::evaluate::row::counted;
 use crate::stats::{Moments, Proportion};
 
-/// How much the scores of a metric vary between the repeats of a row and between rows.
+/// How much a metric's scores vary between the repeats of a row and between rows.
 ///
-/// All figures are over the `rows` in which every repeat has a score or failed; a failed repeat counts as the failure
+/// All figures are over the `rows` in which every repeat has a score or failed. A failed repeat counts as the failure
 /// score, and not as a pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -19,19 +19,19 @@ pub struct RepeatSummary {
     pub repeats: u32,
     /// The number of rows in which every repeat has a score or failed.
     pub rows: u64,
-    /// The number of evaluations that have a score or failed, of all rows.
+    /// The number of evaluations in all rows that have a score or failed.
     pub evaluations: u64,
-    /// The number of evaluations that failed, of all rows.
+    /// The number of failed evaluations in all rows.
     pub failed: u64,
     /// The variance between the repeats of a row, averaged over rows. `None` without rows.
     pub variance_within: Option<f64>,
-    /// The variance between rows without that between repeats: the variance of the rows' means, less
+    /// The variance between rows, without the part that comes from repeats: the variance of the rows' means less
     /// `variance_within / repeats`, at least 0 (one-way analysis of variance). `None` with fewer than two rows.
     pub variance_between: Option<f64>,
     /// The probability that two repeats of a row have the same score, in [0, 1]. `None` without rows.
     pub consistency: Option<f64>,
-    /// pass@k: the probability that at least one of k repeats passes, in [0, 1], by k; the unbiased estimate, see
-    /// [`Proportion::pass_at`]. Empty if the metric has no verdict.
+    /// pass@k: the probability that at least one of k repeats passes, in [0, 1], by k. This is the unbiased estimate;
+    /// see [`Proportion::pass_at`]. Empty if the metric has no verdict.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pass_at: BTreeMap<u32, f64>,
     /// pass^k: the probability that all of k repeats pass, in [0, 1], by k; see [`Proportion::pass_hat`].
@@ -39,7 +39,7 @@ pub struct RepeatSummary {
     pub pass_hat: BTreeMap<u32, f64>,
 }
 
-/// The running sums over rows. They are exact, so that no figure depends on the order of the rows.
+/// The running sums over rows. They are exact, so no figure depends on the order of the rows.
 pub(crate) struct RepeatTally {
     repeats: u32,
     evaluations: u64,
@@ -144,7 +144,8 @@ fn share_of_equal_pairs(mut values: Vec<f64>) -> f64 {
     equal / pairs(values.len())
 }
 
-/// Returns the numbers of attempts for which pass@k is shown: all up to 10 repeats, else powers of two and all repeats.
+/// Returns the values of k for which pass@k is shown: all for up to 10 repeats, otherwise powers of two and the number
+/// of repeats.
 fn shown_attempts(repeats: u32) -> Vec<u32> {
     if repeats <= 10 {
         return (1..=repeats).collect();

@@ -15,23 +15,25 @@ use crate::evaluate::row::{RowResult, StoreUse};
 use crate::messages::escape;
 use crate::stats::Histogram;
 
-/// The largest number of named scores of one metric whose headlines are shown.
+/// The maximum number of named scores whose headlines are shown, per metric.
 const SHOWN_PARTS: usize = 20;
 
 /// The result of an evaluation: the score, the rows, and a summary per metric.
 ///
-/// `Display` shows the headline of every metric with its interval and denominators, and of the first 20 named scores
-/// of each, and the first error if every row failed; `{:#}` adds a histogram of numbers whose range is finite; `Debug` the score and the number of rows. Neither prints rows.
+/// `Display` shows the headline of every metric and of its first 20 named scores, with intervals and denominators, and
+/// the first error if every row failed. `{:#}` adds a histogram for numbers in a finite range. `Debug` shows the score
+/// and the number of rows. Neither prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
-    /// The score of the first metric, in its range: the mean, which of bools is the share of true in [0, 1], or one score
-    /// of all rows. `None` if no row has a score, or if no prediction has a field that the metric reads (see [`MetricSummary::unknown_fields`]).
+    /// The score of the first metric, in its range: the mean (for a bool, the share of true in [0, 1]) or one score of
+    /// all rows. `None` if no row has a score, or if no prediction has a field that the metric reads (see
+    /// [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
-    /// The rows in input order; empty if `keep_results(false)`.
+    /// The rows in input order; empty with `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
-    /// The summary of each metric, followed by the summaries of its named scores, if it has any.
+    /// The summary of each metric, followed by those of its named scores.
     pub metrics: Vec<MetricSummary>,
     /// Tokens, cost and latency of the program, over all rows.
     pub program: ProgramTotals,
@@ -39,15 +41,15 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub rows: u64,
     /// The number of rows in which the program or any metric failed.
     pub failed_rows: u64,
-    /// The location and the error of the first failed row, in input order.
+    /// The location and error of the first failed row, in input order.
     pub first_error: Option<String>,
-    /// That all rows were evaluated, or why not.
+    /// Why the evaluation ended: with all rows evaluated, or early.
     pub ending: Ending,
-    /// The duration of the run.
+    /// How long the run took.
     pub elapsed: Duration,
     /// The message of the first observer that panicked; it was not called again.
     pub observer_error: Option<String>,
-    /// The number of rows without a value of the field of [`group`](crate::EvaluateBuilder::group); each is a group of
+    /// The number of rows without a value for the [`group`](crate::EvaluateBuilder::group) field; each is a group of
     /// its own. 0 if rows have no groups.
     pub without_group: u64,
     /// What the run took from its store, if it has one.
@@ -62,7 +64,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub(crate) reads: Vec<String>,
 }
 
-/// Why an evaluation ended. In every case the result contains all finished rows.
+/// Why an evaluation ended. The result contains all finished rows in every case.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
@@ -110,9 +112,9 @@ impl<G, P> EvaluationResult<G, P> {
         self.score.map(|score| 100.0 * score)
     }
 
-    /// Returns the rows as DSPy's triples of example, prediction and score of the first metric. A failed row has the
-    /// failure score; if its program failed, it has no prediction. A row that is gated, skipped or abstained has no
-    /// score. Empty if `keep_results(false)`.
+    /// Returns the rows as DSPy's triples: example, prediction, and score of the first metric. A failed row has the
+    /// failure score, and no prediction if its program failed. A gated, skipped or abstained row has no score. Empty
+    /// with `keep_results(false)`.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -140,7 +142,7 @@ impl<G, P> EvaluationResult<G, P> {
         })
     }
 
-    /// Returns the score that a failed row counts as in a mean.
+    /// Returns the score that a failed row contributes to a mean.
     pub fn failure_score(&self) -> f64 {
         self.failure_score
     }
@@ -158,8 +160,8 @@ impl<G, P> EvaluationResult<G, P> {
     /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
-    /// [`EvaluateError::UnknownField`] if no prediction has a field that the metric reads;
-    /// [`EvaluateError::NothingScored`], with the error of the first failed row.
+    /// Returns [`EvaluateError::UnknownField`] if no prediction has a field that the metric reads, and
+    /// [`EvaluateError::NothingScored`], with the error of the first failed row, if no row has a score.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
         let first = self.metrics.first();
         if let Some(field) = first.and_then(|summary| summary.unknown_fields.first()) {
@@ -179,9 +181,9 @@ impl<G, P> EvaluationResult<G, P> {
 }
 
 /// `{"format": 1, "rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
-/// floats unrounded, each in the range of its metric, without the rows; after `metrics` there is `program`, if the program returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or
-/// `output_failed`. All but `elapsed_s` is the same at any concurrency, except where `max_errors`, a
-/// stop or a timeout ends a run or a row early.
+/// without the rows. Floats are unrounded, each in the range of its metric. `program` follows `metrics` if the program
+/// returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or `output_failed`. Everything but
+/// `elapsed_s` is the same at any concurrency, unless `max_errors`, a stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("EvaluationResult", 6)?;
@@ -199,8 +201,8 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Returns name and headline of each metric and of its first named scores, and the number of the
-    /// others. Names of scores come from rows, so they are escaped and shortened.
+    /// Returns the name and headline of each metric and of its first named scores, and the number of the rest. Names of
+    /// scores come from rows, so they are escaped and shortened.
     fn headlines(&self, has_histograms: bool) -> Vec<(Cow<'_, str>, String)> {
         let mut lines = Vec::new();
         for metric in self
@@ -250,7 +252,7 @@ impl<G, P> fmt::Display for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Writes the headlines, and why the run ended early.
+    /// Writes the headlines, and why the run ended early if it did.
     #[doc(hidden)]
     pub fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.headlines(f.alternate());
@@ -282,22 +284,24 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
     }
 }
 
-/// Tokens, cost and latency of a program, summed over the rows of an evaluation. A row whose program failed returned
-/// neither, so it is not in the sums.
+/// Tokens, cost and latency of a program, summed over the rows of an evaluation. A failed program returns none of
+/// these, so its rows are not included.
 ///
-/// As JSON: `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": .., "usage_rows": N}`
-/// with the latency that the program itself returned, since a measured one differs from run to run.
+/// As JSON:
+/// `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": .., "usage_rows": N}`.
+/// The latency is the one that the program itself returned, because a measured one differs from run to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {
-    /// The usage of all rows; `None` if the program returned none. The cost is `None` if the cost of any row is unknown.
+    /// The usage over all rows; `None` if the program returned none. The cost is `None` if the cost of any row is
+    /// unknown.
     pub usage: Option<ProgramUsage>,
-    /// The number of rows with a usage.
+    /// The number of rows whose usage is known.
     pub usage_rows: u64,
-    /// The latency of all rows, measured or returned; `None` if no program was run. Rows run concurrently, so it is
+    /// The latency over all rows, measured or returned; `None` if no program was run. Rows run concurrently, so this is
     /// not the duration of the evaluation.
     pub latency: Option<Duration>,
-    /// The number of rows with a latency.
+    /// The number of rows whose latency is known.
     pub latency_rows: u64,
     returned_latency: Option<Duration>,
     returned_rows: u64,

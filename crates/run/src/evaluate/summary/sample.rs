@@ -11,25 +11,25 @@ use crate::stats::{Bootstrap, Clusters, Moments, Proportion, Uncertainty};
 pub(crate) struct IntervalOptions {
     /// `true` if rows have groups.
     pub(crate) by_group: bool,
-    /// The bootstrap, which replaces Student's t.
+    /// The bootstrap, if it replaces Student's t.
     pub(crate) bootstrap: Option<Bootstrap>,
 }
 
-/// A row and its group.
+/// A row and the group it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) row: u64,
     pub(crate) group: u32,
 }
 
-/// Values that were counted. The figures do not depend on the order in which they were recorded.
+/// The counted values. The figures do not depend on the order in which values were recorded.
 #[derive(Clone)]
 pub(crate) struct Sample {
     options: IntervalOptions,
     moments: Moments,
-    /// Only with groups and without a bootstrap.
+    /// Used only with groups and without a bootstrap.
     clusters: Clusters<u32>,
-    /// Only for a bootstrap.
+    /// Used only for a bootstrap.
     values: Vec<(Place, f64)>,
 }
 
@@ -37,12 +37,12 @@ pub(crate) struct Sample {
 pub(crate) struct Failures<'a> {
     pub(crate) score: f64,
     pub(crate) count: u64,
-    /// Only with groups or a bootstrap.
+    /// Used only with groups or a bootstrap.
     pub(crate) places: &'a [Place],
 }
 
 impl IntervalOptions {
-    /// Returns `true` if the rows that failed are needed, not only their number.
+    /// Returns `true` if the failed rows themselves are needed, not only their number.
     pub(crate) fn needs_places(&self) -> bool {
         self.by_group || self.bootstrap.is_some()
     }
@@ -64,7 +64,7 @@ impl Sample {
         self.record_place(place, value);
     }
 
-    /// Adds values whose places are not needed.
+    /// Adds values without recording which rows they belong to.
     pub(crate) fn add(&mut self, moments: &Moments) {
         self.moments.merge(moments);
     }
@@ -89,7 +89,7 @@ impl Sample {
         moments.mean()
     }
 
-    /// Returns the values, and the failure score of each failed row.
+    /// Returns the values, plus the failure score for each failed row.
     pub(crate) fn with_failures(&self, failures: &Failures<'_>) -> Cow<'_, Self> {
         if failures.count == 0 {
             return Cow::Borrowed(self);
@@ -111,9 +111,9 @@ impl Sample {
         })
     }
 
-    /// Returns the standard error and the interval of the mean, within the range.
+    /// Returns the standard error and the interval of the mean, kept within the range.
     ///
-    /// `kind` is the kind of the values. Values of a bool are 0 and 1.
+    /// `kind` is the kind of the values. A bool has the values 0 and 1.
     pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
         match (self.options, kind, range) {
             (
@@ -139,7 +139,7 @@ impl Sample {
         }
     }
 
-    /// Returns `true` if fewer than 30 values differ from the commonest one.
+    /// Returns `true` if fewer than 30 values differ from the most common one.
     pub(crate) fn has_few(&self) -> bool {
         self.moments.has_few()
     }
@@ -161,7 +161,7 @@ impl Sample {
         }
     }
 
-    /// Returns the sum and the number of values of each row, or of each group, in the order of the input.
+    /// Returns the sum and the number of values per row, or per group, in input order.
     fn units(&self) -> Vec<(f64, u64)> {
         let mut values = self.values.clone();
         values.sort_unstable_by_key(|(place, _)| place.row);
@@ -202,7 +202,7 @@ mod tests {
             .collect();
         let mut shuffled = values.clone();
         shuffled.sort_by_key(|(row, ..)| row * 7 % 40);
-        // The number of a group depends on the row that is finished first.
+        // A group's number depends on which row finishes first.
         shuffled
             .iter_mut()
             .for_each(|(_, group, _)| *group = 9 - *group);

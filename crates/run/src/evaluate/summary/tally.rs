@@ -32,7 +32,7 @@ pub(crate) struct Tally {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TallyOptions {
     pub(crate) failure_score: f64,
-    /// How often a row is evaluated, if that is set.
+    /// How often a row is evaluated, if set.
     pub(crate) repeats: Option<u32>,
     pub(crate) intervals: IntervalOptions,
 }
@@ -40,7 +40,7 @@ pub(crate) struct TallyOptions {
 struct PartTally {
     scored: u64,
     values: Sample,
-    /// Row and position of the first occurrence, which determines the order of the named scores.
+    /// Row and position of the first occurrence; they determine the order of the named scores.
     first: (u64, usize),
 }
 
@@ -51,7 +51,7 @@ impl Tally {
         range: Option<ScoreRange>,
         options: TallyOptions,
     ) -> Self {
-        // Of numbers with a finite range.
+        // Only for numbers with a finite range.
         let histogram = range
             .filter(|_| kind == ScoreKind::Number)
             .and_then(|range| Histogram::new(range.min, range.max));
@@ -95,7 +95,7 @@ impl Tally {
         }
     }
 
-    /// An empty tally of plain rows of this metric.
+    /// Returns an empty tally of plain rows for this metric.
     pub(crate) fn plain(&self) -> PlainTally {
         PlainTally::new(self.counts.histogram.as_ref().map(Histogram::emptied))
     }
@@ -113,7 +113,7 @@ impl Tally {
         }
     }
 
-    /// Adds the repeats of a row, whose reduced outcome is recorded as well.
+    /// Adds the repeats of a row. Its reduced outcome is recorded separately.
     pub(crate) fn record_repeats(&mut self, outcomes: &[&Outcome]) {
         if let Some(repeats) = &mut self.repeats {
             repeats.record(outcomes, self.options.failure_score);
@@ -167,7 +167,7 @@ impl Tally {
         }
     }
 
-    /// The number of rows of a corpus metric, whose score is computed at the end only.
+    /// Returns the number of rows of a corpus metric, whose score is computed only at the end.
     pub(crate) fn counted(&self) -> Option<u64> {
         (self.counts.kind == ScoreKind::Corpus).then_some(self.counts.scored)
     }
@@ -191,7 +191,7 @@ impl Tally {
         self.counts.failed
     }
 
-    /// Returns the metric's summary, then one for each named score, by first occurrence.
+    /// Returns the metric's summary, then one for each named score in order of first occurrence.
     pub(crate) fn summaries(&self) -> Vec<MetricSummary> {
         let (counts, failures) = (&self.counts, self.failures());
         let all = self.values.with_failures(&failures);
@@ -217,7 +217,7 @@ impl Tally {
                 name: format!("{}.{name}", counts.name),
                 kind: ScoreKind::Number,
                 score: mean.filter(|_| own.unknown_fields.is_empty()),
-                // A named score is in the range of its metric.
+                // A named score has the range of its metric.
                 uncertainty: all.uncertainty(ScoreKind::Number, self.range()),
                 groups: all.groups(),
                 has_few: all.has_few(),
@@ -239,13 +239,13 @@ impl Tally {
         std::iter::once(own).chain(parts).collect()
     }
 
-    /// Returns the metric's own summary without its interval, which takes longer.
+    /// Returns the metric's own summary without its interval, which would take longer.
     pub(crate) fn running_summary(&self) -> MetricSummary {
         let counts = &self.counts;
         let (mean, mean_scored) = means(&self.values, &self.failures());
         let unknown_fields = match counts.abstained {
             0 => self.missing.unknown(counts.scored),
-            // The row of an abstention may have the field.
+            // A row with an abstention may have the field.
             _ => Vec::new(),
         };
         let counted = self.counted.as_ref().map(Counted::score).transpose();
@@ -277,7 +277,7 @@ impl Tally {
         }
     }
 
-    /// Returns the uncertainty of the score. `all` has the failed rows too.
+    /// Returns the uncertainty of the score. `all` includes the failed rows.
     fn uncertainty(&self, all: &Sample) -> Uncertainty {
         if self.counts.kind == ScoreKind::Corpus {
             return Uncertainty::NotComputed;
@@ -289,7 +289,7 @@ impl Tally {
             };
         }
         let failure_score = self.counts.failure_score;
-        // Several repeats, and a failure score between 0 and 1, make the mean of a bool a mean of numbers.
+        // With several repeats, or a failure score between 0 and 1, the mean of a bool is a mean of numbers.
         let has_shares = self.counts.failed > 0 && ![0.0, 1.0].contains(&failure_score);
         let kind = match self.counts.kind {
             ScoreKind::Bool if has_shares || self.has_repeats() => ScoreKind::Number,
@@ -303,7 +303,7 @@ impl Tally {
         self.options.repeats.is_some_and(|repeats| repeats > 1)
     }
 
-    /// Returns the range of the values, to which a failure score may be added.
+    /// Returns the range of the values, extended by the failure score if needed.
     fn range(&self) -> Option<ScoreRange> {
         let unit = (self.counts.kind == ScoreKind::Bool).then_some(ScoreRange::UNIT);
         let failure = self.counts.failure_score;
@@ -317,7 +317,7 @@ impl Tally {
     }
 }
 
-/// Returns the mean with the failed rows, and the mean without them.
+/// Returns the mean with the failed rows and the mean without them.
 fn means(values: &Sample, failures: &Failures<'_>) -> (Option<f64>, Option<f64>) {
     let mean_scored = values.mean();
     (
@@ -358,7 +358,7 @@ impl PlainTally {
     }
 }
 
-/// Adds rows that passed, `None` if they have no verdict.
+/// Adds rows that passed; `None` if the rows have no verdict.
 pub(crate) fn add_passed(passed: &mut Option<u64>, more: Option<u64>) {
     if let Some(more) = more {
         *passed.get_or_insert(0) += more;

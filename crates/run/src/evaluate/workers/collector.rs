@@ -1,5 +1,5 @@
-//! Collects finished rows: counts, stores, writes and displays them. Each row costs the same,
-//! however many came before.
+//! Collects finished rows: counts, stores, writes and displays them. Each row costs the same, no matter how many came
+//! before.
 
 use crate::contract::Outcome;
 use crate::evaluate::error::EvaluateError;
@@ -13,7 +13,7 @@ pub(crate) struct Collector<G, P> {
     pub(crate) rows: u64,
     failed_rows: u64,
     program: ProgramTotals,
-    /// Rows in the order in which they finished, with the position of each in the input.
+    /// Rows in the order in which they finished, each with its input position.
     results: Vec<(u64, RowResult<G, P>)>,
     options: CollectorOptions<G, P>,
     first_error: Option<(u64, String)>,
@@ -21,9 +21,9 @@ pub(crate) struct Collector<G, P> {
     pub(crate) output_error: Option<EvaluateError>,
 }
 
-/// The settings of a collector: which rows it keeps, groups, writes and displays.
+/// A collector's settings: which rows it keeps, groups, writes and displays.
 pub(crate) struct CollectorOptions<G, P> {
-    /// Rows at positions below this one are stored.
+    /// Rows at positions below this one are kept.
     pub(crate) keep_below: u64,
     /// The number of rows to allocate space for.
     pub(crate) expected: usize,
@@ -131,7 +131,7 @@ impl<G, P> Collector<G, P> {
         self.too_many_errors || self.output_error.is_some()
     }
 
-    /// Removes the result files, for a run that has no result.
+    /// Removes the result files of a run that has no result.
     pub(crate) fn discard_files(&mut self) {
         self.options.files = None;
     }
@@ -167,7 +167,7 @@ impl<G, P> Collector<G, P> {
 
 pub(crate) struct Finished<G, P> {
     pub(crate) results: Vec<RowResult<G, P>>,
-    /// For each metric its own summary, then the summaries of its named scores.
+    /// For each metric, its own summary followed by those of its named scores.
     pub(crate) summaries: Vec<Vec<MetricSummary>>,
     pub(crate) failed_rows: u64,
     pub(crate) program: ProgramTotals,

@@ -1,10 +1,9 @@
-//! The listener for signals that end a run, on its own thread: metrics that block all threads of the
-//! runtime would otherwise delay it.
+//! Listens for the signals that end a run, on a separate thread: a metric that blocks all threads of the runtime would
+//! otherwise delay it.
 //!
-//! SIGTERM (`docker stop`, schedulers) and SIGHUP (a closed terminal) are handled as Ctrl-C. The
-//! first signal lets the rows in progress finish within the grace period (`state.rs`), the second one
-//! abandons them, and the third one ends the process, whatever its other threads compute. How the
-//! run reacts is in `input/stop.rs` and `tasks.rs`.
+//! SIGTERM (`docker stop`, schedulers) and SIGHUP (a closed terminal) are handled like Ctrl-C. The first signal lets
+//! the rows in progress finish within the grace period (`state.rs`). The second abandons them, and the third ends the
+//! process, no matter what its other threads are doing. How the run reacts is in `input/stop.rs` and `tasks.rs`.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +16,7 @@ use tokio::time::Instant;
 use super::state::CANCELLATION;
 use crate::evaluate::input::Stop;
 
-/// The exit code that shells use for a program that Ctrl-C ended.
+/// The exit code that shells use for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
 /// How long a message may take. Standard error may be a pipe that nothing reads, and later signals
@@ -27,7 +26,7 @@ const MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 /// The number of runs that have a listener.
 static LISTENING_RUNS: AtomicUsize = AtomicUsize::new(0);
 
-/// A guard: the run has a listener until it is dropped.
+/// A guard. The run has a listener until it is dropped.
 pub(crate) struct ListenerGuard {
     _until_dropped: oneshot::Sender<()>,
 }
@@ -38,8 +37,8 @@ impl Drop for ListenerGuard {
     }
 }
 
-/// Starts a listener that forwards every signal to `stop`; it is active when this returns. Returns
-/// `None` where signals are not available, and the run continues without a listener.
+/// Starts a listener that forwards every signal to `stop`; it is active when this returns. Returns `None` if signals
+/// are not available; the run continues without a listener.
 pub(crate) async fn listen(stop: Arc<Stop>, grace_period: Duration) -> Option<ListenerGuard> {
     let (ready, is_ready) = oneshot::channel();
     let (until_dropped, dropped) = oneshot::channel();
@@ -52,7 +51,7 @@ pub(crate) async fn listen(stop: Arc<Stop>, grace_period: Duration) -> Option<Li
                 let Ok(signals) = Signals::install() else {
                     return;
                 };
-                // The receiver is gone if the run was dropped meanwhile.
+                // The receiver is gone if the run was dropped in the meantime.
                 let _ = ready.send(());
                 let listener = Listener {
                     stop,
@@ -79,7 +78,7 @@ struct Listener {
     stop: Arc<Stop>,
     signals: Signals,
     grace_period: Duration,
-    /// When the run ends without the rows that cannot be cancelled.
+    /// When the run ends without waiting for rows that cannot be cancelled.
     give_up_at: Option<Instant>,
 }
 
@@ -92,7 +91,7 @@ impl Listener {
             tokio::select! {
                 biased;
                 _ = &mut dropped, if !has_ended => {
-                    // A metric may still compute, and the process may wait for its thread.
+                    // A metric may still be computing, and the process may wait for its thread.
                     has_ended = self.stop.has_given_up();
                     if !has_ended {
                         return;
@@ -132,7 +131,7 @@ fn exit() -> ! {
     std::process::exit(INTERRUPTED)
 }
 
-/// Returns the report that the grace period is over.
+/// Returns the message that the grace period is over.
 pub(crate) fn report_end_of(grace_period: Duration) -> impl FnOnce() + Send {
     move || {
         print(format!(
@@ -141,7 +140,7 @@ pub(crate) fn report_end_of(grace_period: Duration) -> impl FnOnce() + Send {
     }
 }
 
-/// Writes a line to standard error, but waits for it only for a short time.
+/// Writes a line to standard error, waiting only a short time for it.
 fn print(line: String) {
     let (written, is_written) = mpsc::channel::<()>();
     let write = move || {
@@ -194,7 +193,7 @@ impl Signals {
     }
 }
 
-/// Returns `true` if the process ignores a signal; `false` where `/proc` does not tell.
+/// Returns `true` if the process ignores a signal; `false` if `/proc` does not say.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

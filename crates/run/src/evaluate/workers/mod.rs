@@ -1,7 +1,7 @@
 //! The threads and tasks that evaluate rows.
 //!
-//! `threads.rs` evaluates rows that never wait, `tasks.rs` the others. [`Run`] is the state that they share. Finished rows
-//! reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run early.
+//! `threads.rs` evaluates rows that never wait, and `tasks.rs` all others. They share the state of [`Run`]. Finished
+//! rows reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run early.
 
 mod collector;
 #[cfg(feature = "ctrl-c")]

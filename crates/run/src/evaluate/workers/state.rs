@@ -27,7 +27,7 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     pub(crate) observers: Observers<G, P>,
     pub(crate) collector: Mutex<Collector<G, P>>,
-    /// Rows at positions from this one on may be only counted; `None` if every row must be kept or passed on.
+    /// Rows from this position on need only be counted; `None` if every row must be kept or passed on.
     pub(crate) counted_from: Option<u64>,
     /// The rows of each thread.
     pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
@@ -37,12 +37,12 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) store: Option<RunStore<G, P>>,
     pub(crate) started: Instant,
     pub(crate) manifest: StartedManifest,
-    /// The maximum number of rows that are evaluated at once.
+    /// The maximum number of rows evaluated at once.
     pub(crate) concurrency: usize,
     pub(crate) grace: GraceSettings,
 }
 
-/// Completes when a stop is requested by `stop_when`.
+/// Completes when `stop_when` requests a stop.
 pub(crate) async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>) {
     match signal {
         Some(signal) => signal.clone().await,
@@ -51,7 +51,7 @@ pub(crate) async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>)
 }
 
 impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
-    /// Starts to measure the grace period. If signals are handled, its end is reported on standard error, as they are.
+    /// Starts the grace period. If signals are handled, its end is reported on standard error too.
     pub(super) fn start_grace_period(&self) -> GracePeriod {
         let (stop, GraceSettings { period, .. }) = (Arc::clone(&self.stop), self.grace);
         #[cfg(feature = "ctrl-c")]
@@ -73,7 +73,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         });
     }
 
-    /// Returns `true` if a row may be counted, without its place in the results.
+    /// Returns `true` if a row need only be counted, without a place in the results.
     pub(crate) fn may_count(&self, index: u64) -> bool {
         self.counted_from.is_some_and(|from| index >= from)
     }
@@ -107,23 +107,23 @@ pub(crate) const DEFAULT_GRACE_PERIOD: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GraceSettings {
     pub(crate) period: Duration,
-    /// `true` if its end is reported on standard error, as signals are.
+    /// `true` if its end is reported on standard error, like signals.
     #[cfg(feature = "ctrl-c")]
     pub(crate) is_reported: bool,
 }
 
-/// How long abandoned rows may take to be cancelled. A metric that computes without awaiting
-/// anything cannot be cancelled, and the run ends without it.
+/// How long abandoned rows may take to be cancelled. A metric that computes without awaiting anything cannot be
+/// cancelled, so the run ends without it.
 pub(crate) const CANCELLATION: Duration = Duration::from_secs(1);
 
-/// A guard: the grace period is measured until it is dropped.
+/// A guard. The grace period runs until it is dropped.
 pub(crate) struct GracePeriod {
     _until_dropped: mpsc::Sender<()>,
 }
 
 impl GracePeriod {
-    /// Abandons the rows in progress after `period`, and calls `report` before. If no thread can be started, the
-    /// period does not end.
+    /// Calls `report` and abandons the rows in progress after `period`. If no thread can be started, the period never
+    /// ends.
     pub(crate) fn start(
         stop: Arc<Stop>,
         period: Duration,

@@ -1,4 +1,4 @@
-//! Rows that wait, for a program or an asynchronous metric: tasks of the runtime take them, one after another.
+//! Rows that wait for a program or an asynchronous metric. Tasks of the runtime take them one by one.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,9 +16,10 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Numbered, Stop};
 use crate::evaluate::report::Lines;
 
-/// Runs the evaluation, and returns when the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
+/// Runs the evaluation, and returns once the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
 ///
-/// A row is read when few tasks have not begun, so that few rows wait for a task, and no thread of the runtime for a row.
+/// A row is read only when few tasks are waiting to start, so few rows wait for a task, and none for a thread of the
+/// runtime.
 pub(crate) async fn run_as_tasks<G, P, Kind: 'static>(
     run: &Arc<Run<'static, G, P>>,
     program: impl Program<G, P, Kind> + 'static,
@@ -29,7 +30,7 @@ where
 {
     let (program, settings) = (Arc::new(program), Settings::current());
     let unbegun = Arc::new(Semaphore::new(match number_of_threads(run.concurrency) {
-        // A single thread waits for no row.
+        // With a single thread, no row waits.
         1 => 1,
         threads => 2 * threads,
     }));
@@ -78,8 +79,8 @@ where
     Ok(())
 }
 
-/// Cancels the tasks. One that computes without awaiting anything cannot be cancelled: the run ends without it, and its
-/// row is not recorded.
+/// Cancels the tasks. One that computes without awaiting anything cannot be cancelled, so the run ends without it and
+/// does not record its row.
 async fn abandon(tasks: &mut JoinSet<()>, stop: &Stop) {
     tokio::select! {
         () = tasks.shutdown() => {}
@@ -116,7 +117,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
                 collector.write(&mut line);
                 collector.record(index, row);
             });
-            // Rows that happen not to wait let other tasks run, too.
+            // Yields, because rows that happen not to wait would keep other tasks from running.
             tokio::task::consume_budget().await;
             next = self.source.take(&self.stop);
         }
@@ -126,16 +127,16 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
 /// The time until the first empty task.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// The longest time between two empty tasks.
+/// The maximum time between two empty tasks.
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
-/// A guard: until it is dropped, a thread spawns an empty task from time to time, which wakes a sleeping thread.
+/// A guard. Until it is dropped, a thread regularly spawns an empty task, which wakes a sleeping thread.
 struct WakeUp {
     _until_dropped: mpsc::Sender<()>,
 }
 
 impl WakeUp {
-    /// Starts the thread if the runtime has several threads. Without it, a row that blocks may delay others.
+    /// Starts the thread if the runtime is multi-threaded. Without it, a row that blocks may delay others.
     fn start(runtime: &Handle) -> Option<Self> {
         let is_multi_thread = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
         if !is_multi_thread || runtime.metrics().num_workers() < 2 {

@@ -1,7 +1,7 @@
-//! Rows that never wait: threads take them and evaluate them, one after another.
+//! Rows that never wait: threads take them and evaluate them one by one.
 //!
-//! They are not the threads of the runtime, so that a metric that computes for long or blocks delays neither timers nor
-//! tasks. A thread may take the rows of another thread that is blocked.
+//! The runtime's own threads are not used, so a metric that blocks or computes for a long time delays neither timers
+//! nor tasks. A thread may take over the rows of a blocked one.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,24 +25,24 @@ use crate::evaluate::summary::{PlainTally, Tally};
 /// The maximum number of rows that a thread takes at once.
 const MAX_ROWS_AT_ONCE: usize = 512;
 
-/// A thread takes more rows at once if those that it took together needed less time.
+/// A thread takes more rows at once if its last batch took less time than this.
 const SHORT: Duration = Duration::from_micros(100);
 
-/// How often the counted rows of a thread are added to the rows of the run, for its progress.
+/// How often a thread's counted rows are added to the run's, to update its progress.
 const ADDED_EVERY: Duration = Duration::from_millis(5);
 
 /// The threads of a run.
 pub(crate) struct Threads<G, P> {
-    /// The threads that have not ended.
+    /// The threads that have not yet ended.
     running: AtomicUsize,
-    /// The threads that evaluate rows. Others read rows, which may take long.
+    /// The threads that are evaluating rows. The others are reading, which may take a while.
     busy: AtomicUsize,
     changed: Notify,
     panic: Mutex<Option<String>>,
     rows: Vec<OwnRows<G, P>>,
 }
 
-/// Runs the evaluation, and returns when the rows are evaluated or abandoned. Ends the threads if it is dropped.
+/// Runs the evaluation, and returns once the rows are evaluated or abandoned. Ends the threads if it is dropped.
 pub(crate) async fn run_on_threads<G, P>(run: &Arc<Run<'static, G, P>>) -> Result<(), EvaluateError>
 where
     G: Send + Sync + 'static,
@@ -66,7 +66,7 @@ where
             () = run.stop.requested(), if grace_period.is_none() => {
                 grace_period = Some(run.start_grace_period());
             }
-            // A thread cannot be cancelled: the run ends without it, and its row is not recorded.
+            // A thread cannot be cancelled, so the run ends without it and does not record its row.
             () = run.stop.given_up() => break,
         }
     }
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Returns the number of threads: as many as the runtime has, which the user has chosen.
+/// Returns the number of threads: as many as the runtime has, which is the user's choice.
 pub(super) fn number_of_threads(concurrency: usize) -> usize {
     let runtime = Handle::current();
     match runtime.runtime_flavor() {
@@ -87,7 +87,7 @@ pub(super) fn number_of_threads(concurrency: usize) -> usize {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
-    /// Starts the threads, in the scope of the current settings.
+    /// Starts the threads in the scope of the current settings.
     fn start(
         run: &Arc<Run<'static, G, P>>,
         concurrency: usize,
@@ -161,7 +161,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
         }
     }
 
-    /// Takes rows of the source, or else a row of another thread. Returns whether it took a row.
+    /// Takes rows from the source, or from another thread if the source has none. Returns `true` if it took any.
     fn take(&self, own: usize, number: usize, run: &Run<'static, G, P>) -> bool {
         let Run { source, stop, .. } = run;
         if source.take_several(number, stop, &self.rows[own]) {
@@ -177,7 +177,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
 impl<G: Send + Sync, P: Send + Sync> Threads<G, P> {
     /// Counts a thread as busy until the guard is dropped; `None` if no more rows are to be evaluated.
     fn begin<'a>(&'a self, run: &'a Run<'static, G, P>) -> Option<Busy<'a, G, P>> {
-        // Counted before the flag is read: once it is set, no thread becomes busy.
+        // Counted before the flag is read: once the flag is set, no thread becomes busy.
         self.busy.fetch_add(1, Ordering::SeqCst);
         let busy = Busy { threads: self, run };
         (!run.stop.is_set()).then_some(busy)
@@ -188,7 +188,8 @@ impl<G: Send + Sync, P: Send + Sync> Threads<G, P> {
         self.changed.notify_waiters();
     }
 
-    /// Waits until all threads have ended, or after a stop or an error until none is busy: one may be blocked by a pipe.
+    /// Waits until all threads have ended. After a stop or an error, waits only until none is busy, because one may be
+    /// blocked by a pipe.
     async fn ended(&self, run: &Run<'static, G, P>) {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -263,7 +264,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         self.finish(index, row);
     }
 
-    /// Evaluates a row on which a metric has to wait, although its spec states that it is synchronous.
+    /// Evaluates a row on which a metric has to wait, although its spec says that it is synchronous.
     fn wait_for(&mut self, (index, input): Numbered<G, P>) {
         let row = self
             .run
@@ -279,7 +280,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         run.render(index, &row, &mut rows.lines);
         // A failure may end the run.
         let is_full = row.is_failure() || rows.is_full();
-        // Tokens and cost of a program are counted with the whole row.
+        // A program's tokens and cost are counted with the whole row.
         if run.may_count(index) && row.run.is_none() && are_simple(&row.outcomes) {
             rows.count(&row.outcomes);
             self.outcomes = std::mem::take(&mut row.outcomes);
@@ -292,7 +293,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         }
     }
 
-    /// Adds the rows of the thread to the rows of the run.
+    /// Adds the thread's rows to those of the run.
     fn record_rows(&mut self) {
         self.run
             .record(|collector| lock(&self.rows).add_to(collector));
@@ -302,10 +303,10 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
 /// The maximum number of finished rows of a thread.
 const MAX_FINISHED: usize = 64;
 
-/// A thread with this many bytes of lines adds its rows to the rows of the run.
+/// A thread with this many bytes of lines adds its rows to those of the run.
 const MAX_TEXT: usize = 1 << 16;
 
-/// Only the thread locks its rows, until the run ends, so that rows of a thread that is blocked are not lost.
+/// Only the thread itself locks its rows until the run ends, so the rows of a blocked thread are not lost.
 pub(crate) type SharedRows<G, P> = Arc<Mutex<ThreadRows<G, P>>>;
 
 pub(crate) struct ThreadRows<G, P> {
@@ -339,17 +340,17 @@ impl<G, P> ThreadRows<G, P> {
         }
     }
 
-    /// Adds a row that is not only counted.
+    /// Adds a row that must be kept, not just counted.
     pub(crate) fn push(&mut self, index: u64, row: RowResult<G, P>) {
         self.finished.push((index, row));
     }
 
-    /// Returns `true` if it is time to add the rows to the rows of the run.
+    /// Returns `true` if it is time to add the rows to those of the run.
     pub(crate) fn is_full(&self) -> bool {
         self.finished.len() >= MAX_FINISHED || self.lines.text.len() >= MAX_TEXT
     }
 
-    /// Adds the rows to the rows of the run.
+    /// Adds the rows to those of the run.
     pub(crate) fn add_to(&mut self, collector: &mut Collector<G, P>) {
         if self.counted > 0 {
             collector.add(std::mem::take(&mut self.counted), &mut self.tallies);

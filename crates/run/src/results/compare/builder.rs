@@ -23,7 +23,7 @@ use crate::results::run::{CORPUS, is_lower_better};
 use crate::results::run_scores::{Columns, RunScores};
 use crate::results::selected::Selected;
 
-/// The default number of random assignments of the permutation test.
+/// The default number of random assignments in the permutation test.
 const DRAWS: u32 = 100_000;
 
 /// The settings of a comparison; returned by [`Comparison::builder`].
@@ -44,7 +44,7 @@ pub struct ComparisonBuilder {
 }
 
 impl ComparisonBuilder {
-    /// Sets what the runs are called where metrics differ, such as `in the baseline` and `now`.
+    /// Sets how to refer to the runs where metrics differ, such as `in the baseline` and `now`.
     pub(crate) fn places(self, places: [&'static str; 2]) -> Self {
         Self {
             places: Places(places),
@@ -53,36 +53,38 @@ impl ComparisonBuilder {
     }
 
     setters! {
-        /// Compares only these metrics; `NAME.PART` is a named score or component of a metric, and `NAME.corpus` its score of
-        /// all rows, such as the BLEU of the corpus. By default, all metrics and scores of all rows are compared, and both
-        /// runs must have the same metrics.
+        /// Compares only these metrics. `NAME.PART` is a named score or component of a metric, and `NAME.corpus` its
+        /// score of all rows, such as corpus BLEU. By default, all metrics and scores of all rows are compared, and
+        /// both runs must have the same metrics.
         pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
             => metrics = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics whose lower scores are better, such as an error rate; each must be compared. The manifests of
-        /// the runs contain this, so it is needed only for runs without one.
+        /// Sets the metrics for which lower scores are better, such as an error rate; each must be compared. You need
+        /// this only for runs without a manifest.
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics that are compared although their identities differ, such as another judge or another threshold. By
-        /// default such a metric is not compared, see [`IdentityComparison`](crate::results::IdentityComparison).
+        /// Sets the metrics to compare even though their identities differ, for example because of another judge or
+        /// threshold. By default, such a metric is not compared; see
+        /// [`IdentityComparison`](crate::results::IdentityComparison).
         pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
             => allow_different = names.into_iter().map(Into::into).collect();
 
-        /// Sets whether a metric with the same version and other code is a different metric, which is not compared. By default
-        /// it is compared, and a [note](crate::results::IdentityComparison::notes) says that its code changed.
+        /// Sets whether a metric with the same version but different code counts as a different metric, which is not
+        /// compared. By default, it is compared, and a [note](crate::results::IdentityComparison::notes) says that its
+        /// code changed.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
 
-        /// Groups the rows by an attribute, or by `gold.FIELD`: the interval and the test account for rows of a group that
-        /// are alike, and every group is also compared on its own. A row without the field, or with `null`, is a group of its
-        /// own.
+        /// Groups the rows by an attribute or by `gold.FIELD`. The interval and the test then account for similar rows
+        /// within a group, and each group is also compared on its own. A row where the field is missing or `null` is a
+        /// group of its own.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Sets whether rows that only one run has are left out instead of being an error.
+        /// Sets whether rows that only one run has are left out, instead of being an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-        /// Requires a manifest: a run without one is an error, because nothing says what it measured. An edited result
-        /// file or manifest is always an error.
+        /// Requires a manifest. A run without one becomes an error, because nothing says what it measured. An edited
+        /// result file or manifest is always an error.
         ///
         /// ```
         /// use dsrs_metrics::results::Comparison;
@@ -100,39 +102,41 @@ impl ComparisonBuilder {
         /// ```
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
 
-        /// Sets the number of random assignments of the permutation test; 100,000 by default, and at most 10,000 for a score
-        /// of all rows. With few rows all assignments are evaluated instead, and with more than 50,000 differences of
-        /// similar size their normal limit is taken, see [`permutation_limit`](crate::stats::permutation_limit).
+        /// Sets the number of random assignments in the permutation test. The default is 100,000, and at most 10,000
+        /// are used for a score of all rows. With few rows, all assignments are evaluated instead. With more than
+        /// 50,000 differences of similar size, the normal limit is used; see
+        /// [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
 
-        /// Sets whether the p-value of pass or fail is the mid-p value of McNemar's test instead of the exact one. It finds
-        /// more differences, and may exceed its level slightly, see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
+        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact one. It
+        /// finds more differences, but may slightly exceed its level; see
+        /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
         /// Sets the seed of the permutation test; 0 by default.
         pub fn seed(seed: u64) => seed = seed;
 
-        /// Sets how many ids of better and of worse rows each metric has at most; all by default, which takes about 60 bytes
-        /// for each.
+        /// Sets the maximum number of ids listed per metric as better, and as worse. The default is all, at about 60
+        /// bytes each.
         pub fn listed_rows(limit: usize) => listed_rows = Some(limit);
     }
 
     /// Compares the second run with the first.
     ///
-    /// A row is compared by a metric if each run has a score for it or failed on it. A failed row counts as the failure
-    /// score, as in the headline of the run, so that failures never raise a mean. Rows that are gated, skipped or
-    /// abstained in a run are not compared, and counted. A score of all rows has no failure score: rows that failed in a run
-    /// are not compared by it.
+    /// A row is compared by a metric if each run scored it or failed on it. A failed row counts as the failure score,
+    /// as in the run's headline, so failures never raise a mean. Rows that are gated, skipped or abstained in either
+    /// run are counted but not compared. A score of all rows has no failure score, so it excludes rows that failed in
+    /// either run.
     ///
     /// # Errors
-    /// [`ResultsError`] if the runs have different rows, data, metrics or groups, or if a failed row would count as
-    /// better than a scored one.
+    /// Returns a [`ResultsError`] if the runs have different rows, data, metrics or groups, or if a failed row would
+    /// count as better than a scored one.
     pub fn of(&self, a: &Results, b: &Results) -> Result<Comparison, ResultsError> {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads the ids, outcomes and values in a result file that this comparison needs. A row takes about 100 bytes of memory, and
-    /// 24 more for each metric.
+    /// Reads from a result file the ids, outcomes and values that this comparison needs. A row takes about 100 bytes of
+    /// memory, plus 24 for each metric.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Verdict};
@@ -159,15 +163,15 @@ impl ComparisonBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`ResultsError`], as [`Results::read`].
+    /// Returns the same errors as [`Results::read`].
     pub fn read(&self, file: impl AsRef<Path>) -> Result<RunScores, ResultsError> {
         self.read_named(NamedFile::from(file.as_ref()))
     }
 
-    /// As [`read`](Self::read), of a file with a name for messages.
+    /// Like [`read`](Self::read), for a file with a separate name for messages.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
     #[doc(hidden)]
     pub fn read_named(&self, file: NamedFile<'_>) -> Result<RunScores, ResultsError> {
         RunScores::read(file, &self.columns())
@@ -186,10 +190,10 @@ impl ComparisonBuilder {
         }
     }
 
-    /// Compares the second run with the first, as [`of`](Self::of); [`read`](Self::read) of this builder returned them.
+    /// Compares like [`of`](Self::of), from scores that this builder's [`read`](Self::read) returned.
     ///
     /// # Errors
-    /// [`ResultsError`] as [`of`](Self::of).
+    /// Returns the same errors as [`of`](Self::of).
     pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, ResultsError> {
         if self.require_identity {
             [a, b]
@@ -248,7 +252,7 @@ impl ComparisonBuilder {
         })
     }
 
-    /// The metrics to compare, which both runs must have.
+    /// Returns the metrics to compare, which both runs must have.
     fn selected(&self, a: &RunScores, b: &RunScores) -> Result<IndexSet<String>, ResultsError> {
         for metric in &self.metrics {
             let is_in = |of: &&RunScores| Selected::new(metric).is_in(of);
@@ -287,7 +291,7 @@ impl ComparisonBuilder {
         Ok(names)
     }
 
-    /// Checks that every metric whose lower scores are better is compared.
+    /// Checks that every metric declared lower-is-better is compared.
     fn check_directions(&self, names: &IndexSet<String>) -> Result<(), ResultsError> {
         let is_compared = |metric: &&String| {
             names
@@ -379,7 +383,7 @@ impl ComparisonBuilder {
     }
 }
 
-/// Pass or fail if both runs have only verdicts, or shares of repeats that pass.
+/// Returns pass or fail if both runs have only verdicts, or shares of repeats that pass.
 fn kind_of(
     metric: Selected<'_>,
     a: &RunScores,

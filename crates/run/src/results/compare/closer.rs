@@ -1,4 +1,4 @@
-//! Which of two runs is closer to labels: the comparison of the closeness of each row.
+//! Compares which of two runs is closer to labels, row by row.
 
 use indexmap::IndexMap;
 
@@ -11,12 +11,12 @@ use crate::results::file::Results;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 
 impl ComparisonBuilder {
-    /// Compares how close two runs are to labels. `metrics` has the closeness of the rows of the first run, then the closeness of
-    /// the same rows of the second run. A row that is right or wrong has a verdict. A difference from the label is a number,
-    /// and lower numbers are better.
+    /// Compares how close two runs are to labels. `metrics` has the closeness of the first run's rows, followed by that
+    /// of the same rows in the second run. A row that is right or wrong has a verdict. A difference from the label is a
+    /// number, and lower is better.
     ///
     /// # Errors
-    /// [`ResultsError`] if the runs have different rows, or if no row has a closeness.
+    /// Returns a [`ResultsError`] if the runs have different rows, or if no row has a closeness.
     #[doc(hidden)]
     pub fn closer(
         &self,
@@ -39,7 +39,8 @@ impl ComparisonBuilder {
     }
 }
 
-/// Returns the rows of a run with their closeness as the score. `first` is the position of its first row in the closeness.
+/// Returns a run's rows with their closeness as the score. `first` is the position of the run's first row in the
+/// closeness.
 fn of_side(
     order: &Results,
     run: &Results,
@@ -80,7 +81,7 @@ fn of_side(
 }
 
 impl MetricComparison {
-    /// Returns a sentence about which judge is closer to the labels, of a comparison by closeness.
+    /// Returns a sentence that says which judge is closer to the labels.
     #[doc(hidden)]
     pub fn closer_sentence(&self, [of_a, of_b]: [&str; 2]) -> String {
         let (it, unit) = (&self.overall, Unit(self.kind));
@@ -92,7 +93,7 @@ impl MetricComparison {
             true => ([of_b, of_a], [b, a]),
             false => ([of_a, of_b], [a, b]),
         };
-        // The figures are of the judge that is named first, minus the other one.
+        // The figures are for the judge named first, minus the other.
         let sign = if is_b_first { 1.0 } else { -1.0 };
         let interval = it.ci95.map_or(String::new(), |it| {
             let (low, high) = (sign * it.low, sign * it.high);

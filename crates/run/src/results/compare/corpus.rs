@@ -1,5 +1,5 @@
-//! The comparison of a score of all rows, such as macro F1 or the BLEU of a corpus. The rows of both runs have
-//! contributions, which are merged. Both the test and the interval merge other selections of rows.
+//! Compares a score of all rows, such as macro F1 or corpus BLEU. The rows of both runs have contributions, which are
+//! merged. The test and the interval merge other selections of rows.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,22 +12,22 @@ use crate::results::run_scores::RunScores;
 use crate::results::selected::Selected;
 use crate::stats::{Bootstrap, Uncertainty, exchange_test, score_difference};
 
-/// The largest number of random assignments, and of contributions that these merge together.
+/// The maximum number of random assignments, and of the contributions that they merge in total.
 const MAX_DRAWS: u32 = 10_000;
 const MAX_MERGED: u64 = 20_000_000;
 
-/// The smallest number of random assignments.
+/// The minimum number of random assignments.
 const MIN_DRAWS: u32 = 1_000;
 
-/// The samples of the bootstrap.
+/// The number of bootstrap samples.
 const RESAMPLES: u32 = 2_000;
 
-/// More rows are exchanged and drawn in this number of blocks.
+/// The maximum number of units; more rows are combined into blocks that are exchanged and drawn together.
 const MAX_UNITS: usize = 2_000;
 
 /// A row that both runs count.
 pub(super) struct CorpusRow<'a> {
-    /// The contributions, where they are known.
+    /// Each run's contribution, if it is known.
     states: [Option<&'a Counted>; 2],
     pub(super) group: Option<usize>,
 }
@@ -36,11 +36,11 @@ pub(super) struct CorpusRow<'a> {
 #[derive(Default)]
 pub(super) struct CorpusRows<'a> {
     pub(super) rows: Vec<CorpusRow<'a>>,
-    /// The rows that a run did not count.
+    /// The rows that either run did not count.
     pub(super) not_compared: NotCompared,
 }
 
-/// Returns the contribution of a row, if the file contains it. The error is the outcome of a row that is not counted.
+/// Returns a row's contribution, if the file has it. The error is the outcome of a row that is not counted.
 fn contribution<'a>(
     metric: &str,
     run: &'a RunScores,
@@ -74,7 +74,7 @@ impl<'a> CorpusRows<'a> {
         rows
     }
 
-    /// Returns the first formulas of the runs that differ. Contributions to different formulas cannot be exchanged.
+    /// Returns the first pair of formulas that differ. Contributions to different formulas cannot be exchanged.
     pub(super) fn different_formulas(&self) -> Option<[String; 2]> {
         let formula = |counted: &Counted| Some(counted.record()?.get("formula")?.to_string());
         let states = self.rows.iter().flat_map(|row| row.states).flatten();
@@ -84,13 +84,13 @@ impl<'a> CorpusRows<'a> {
         Some([first, other])
     }
 
-    /// Returns the first run that lacks the contribution of a row.
+    /// Returns the first run that lacks a row's contribution.
     pub(super) fn unknown_side(&self) -> Option<usize> {
         (0..2).find(|side| self.rows.iter().any(|row| row.states[*side].is_none()))
     }
 }
 
-/// The contributions of a row, or of several rows that are exchanged together.
+/// The contributions of one row, or of several rows that are exchanged together.
 type Unit<'a> = [Cow<'a, Counted>; 2];
 
 fn merge(all: &mut Option<Counted>, more: &Counted) {
@@ -100,7 +100,7 @@ fn merge(all: &mut Option<Counted>, more: &Counted) {
     }
 }
 
-/// Returns the score of merged contributions, or the reason why there is none.
+/// Returns the score of merged contributions, or why there is none.
 fn score(merged: &Option<Counted>) -> Result<f64, String> {
     let merged = merged.as_ref().ok_or("there are no rows")?;
     merged.score().map_err(|reason| reason.to_string())
@@ -113,8 +113,8 @@ fn difference(sides: &[Option<Counted>; 2]) -> Option<f64> {
 }
 
 impl Testing {
-    /// Compares the scores of these rows. With `by_group`, the rows of a group are exchanged and drawn together. The
-    /// second value is the reason why there is no difference.
+    /// Compares the scores of these rows. With `by_group`, rows of the same group are exchanged and drawn together. The
+    /// second value says why there is no difference.
     pub(super) fn of_corpus(
         self,
         rows: &[&CorpusRow<'_>],
@@ -219,7 +219,7 @@ impl Testing {
     }
 }
 
-/// The rows, or with `by_group` the groups. Empty if a contribution is not known.
+/// Returns the rows, or with `by_group` the groups. Empty if a contribution is unknown.
 fn units<'a>(rows: &[&CorpusRow<'a>], by_group: bool) -> Vec<Unit<'a>> {
     let unit = |row: &&CorpusRow<'a>| match row.states {
         [Some(a), Some(b)] => Some((row.group, [Cow::Borrowed(a), Cow::Borrowed(b)])),
@@ -241,7 +241,7 @@ fn units<'a>(rows: &[&CorpusRow<'a>], by_group: bool) -> Vec<Unit<'a>> {
     groups.into_values().collect()
 }
 
-/// Merges units into blocks if there are very many, so that the time of a test is bounded.
+/// Merges units into blocks if there are very many, to bound the time of a test.
 fn blocks(units: Vec<Unit<'_>>) -> Vec<Unit<'_>> {
     let mut blocks = units;
     let rest = blocks.split_off(blocks.len().min(MAX_UNITS));

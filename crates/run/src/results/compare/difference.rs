@@ -13,46 +13,46 @@ use crate::stats::{
     mcnemar_mid_p, permutation_limit, permutation_test, score_difference,
 };
 
-/// The difference between the means of two runs, or between their scores of all rows, over the rows that are compared.
+/// The difference between two runs over the compared rows: of their means, or of their scores of all rows.
 ///
-/// Means of pass or fail are shares in [0, 1]. `None` is a figure that cannot be computed. A row has no score of all rows,
-/// so that `wins` and `losses` are 0 for such a score, and `ties` are the rows with equal contributions.
+/// Means of pass or fail are shares in [0, 1]. `None` is a figure that cannot be computed. For a score of all rows,
+/// single rows have no score, so `wins` and `losses` are 0 and `ties` counts the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairedDifference {
     /// The number of rows.
     pub n: u64,
-    /// The number of groups, if the interval and the test are by group.
+    /// The number of groups, if interval and test are by group.
     #[serde(rename = "clusters", skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
     /// The mean of the first run, or its score of all rows.
     pub a: Option<f64>,
     /// The mean of the second run, or its score of all rows.
     pub b: Option<f64>,
-    /// The second minus the first; `None` without rows, with a score above 1e150 in magnitude, and if a score of all rows
-    /// is not known.
+    /// The second minus the first. `None` without rows, with a score above 1e150 in magnitude, or if a score of all
+    /// rows is unknown.
     pub difference: Option<f64>,
-    /// The standard error of the difference: of the mean of the differences of rows, or cluster-robust by group;
-    /// of a score of all rows by the paired bootstrap (Koehn 2004).
+    /// The standard error of the difference: of the mean difference between rows, or cluster-robust by group. For a
+    /// score of all rows, from the paired bootstrap (Koehn 2004).
     pub stderr: Option<f64>,
-    /// The 95% interval of the difference: Tango's for pass or fail, otherwise by Student's t, or Wilson's if
-    /// [most rows are equal](Moments::uncertainty_within); of a score of all rows by the same bootstrap.
+    /// The 95% interval of the difference: Tango's for pass or fail, otherwise Student's t, or Wilson's if [most rows
+    /// are equal](Moments::uncertainty_within). For a score of all rows, from the same bootstrap.
     pub ci95: Option<Interval>,
     /// The two-sided p-value of `test`; `None` without a difference.
     pub p_value: Option<f64>,
-    /// The test of the hypothesis that the runs are equally good.
+    /// The test of whether the runs are equally good.
     pub test: DifferenceTest,
     /// The rows in which the second run is better.
     pub wins: u64,
     /// The rows in which the second run is worse.
     pub losses: u64,
-    /// The rows with the same score, [but for rounding](score_difference).
+    /// The rows with the same score, [up to rounding](score_difference).
     pub ties: u64,
 }
 
 impl PairedDifference {
-    /// Returns `true` if a test at 5% detects a difference of this size in less than 80% of all studies with so many rows. A
-    /// difference that is significant nevertheless is probably smaller than it seems.
+    /// Returns `true` if studies of this size would detect such a difference less than 80% of the time, at the 5%
+    /// level. A difference that is significant anyway is probably smaller than it seems.
     pub fn has_low_power(&self) -> bool {
         let (Some(difference), Some(stderr)) = (self.difference, self.stderr) else {
             return false;
@@ -61,20 +61,21 @@ impl PairedDifference {
     }
 }
 
-/// A test of paired runs.
+/// A test for paired runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DifferenceTest {
-    /// McNemar's exact test of the rows that only one run passes.
+    /// McNemar's exact test on the rows that only one run passes.
     McnemarExact,
-    /// The mid-p value of McNemar's test, see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
+    /// The mid-p value of McNemar's test; see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
     McnemarMidP,
-    /// The permutation test over all assignments of signs, or for a score of all rows over all ways to exchange the
-    /// results of rows.
+    /// The permutation test over all sign assignments, or for a score of all rows, over all ways to swap the runs'
+    /// results.
     PermutationExact,
-    /// The permutation test over this number of random assignments.
+    /// The permutation test over this many random assignments.
     Permutation(u64),
-    /// The normal limit of the permutation test over very many rows, see [`permutation_limit`](crate::stats::permutation_limit).
+    /// The normal limit of the permutation test, for very many rows; see
+    /// [`permutation_limit`](crate::stats::permutation_limit).
     PermutationLimit,
 }
 
@@ -116,7 +117,7 @@ pub(super) struct Testing {
     pub(super) kind: ScoreKind,
     /// `true` if every score is 0 or 1, for pass or fail.
     pub(super) is_pass_or_fail: bool,
-    /// `true` for the mid-p value of pass or fail.
+    /// `true` to use the mid-p value for pass or fail.
     pub(super) is_mid_p: bool,
     /// The range of the scores.
     pub(super) range: Option<ScoreRange>,
@@ -126,15 +127,15 @@ pub(super) struct Testing {
 }
 
 impl Testing {
-    /// The number of rows or groups at which the smallest possible p-value, `2 / 2^n`, times the number of tests is
-    /// below 5%.
+    /// Returns how many rows or groups are needed for the smallest possible p-value, `2 / 2^n`, times the number of
+    /// tests to be below 5%.
     pub(super) fn least_units(tests: usize) -> u64 {
         (1..64)
             .find(|n| tests as f64 * 2.0 * 0.5_f64.powi(*n) < 0.05)
             .map_or(64, |n| n as u64)
     }
 
-    /// Tests the rows. With the group of each pair, the rows of a group are not independent.
+    /// Tests the rows. If each pair has a group, rows of the same group are not independent.
     pub(super) fn of<'r>(
         self,
         rows: &(impl Iterator<Item = &'r Compared> + Clone),
@@ -143,7 +144,7 @@ impl Testing {
         let differences: Vec<f64> = rows.clone().map(Compared::change).collect();
         let moments: Moments = differences.iter().copied().collect();
         let n = differences.len() as u64;
-        // Without a difference, there are no rows or too large scores.
+        // Without a difference, there are no rows or the scores are too large.
         let difference = moments
             .mean()
             .filter(|_| n < 2 || moments.variance().is_some());
@@ -201,7 +202,7 @@ impl Testing {
         }
     }
 
-    /// Returns the largest difference that two scores can have.
+    /// Returns the maximum difference between two scores.
     fn most(self) -> Option<f64> {
         self.range.map(|range| range.max - range.min)
     }
@@ -222,7 +223,7 @@ impl Testing {
     }
 }
 
-/// The sum of the differences of each group. Differences that cancel but for rounding have the sum 0.
+/// Returns the sum of the differences in each group. Differences that cancel up to rounding sum to 0.
 fn sums(grouped: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
     let mut sums: Vec<(f64, f64)> = Vec::new();
     for (group, difference) in grouped {

@@ -1,4 +1,4 @@
-//! What two runs measured, compared by their manifests.
+//! What two runs measured, compared through their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,41 +15,41 @@ use crate::results::error::{ResultsError, hint};
 use crate::results::file::Results;
 use crate::results::run::Run;
 
-/// What two runs measured, compared by their [manifests](crate::results::Manifest).
+/// What two runs measured, compared through their [manifests](crate::results::Manifest).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IdentityComparison {
-    /// Why the identity of a run is unknown, so that its metrics are compared by their names alone. `None` if the run has a
-    /// manifest.
+    /// Why the identity of a run is unknown, in which case its metrics are compared by name alone. `None` if the run
+    /// has a manifest.
     pub unknown: Sides<Option<String>>,
-    /// The metrics whose identities differ. They are not compared, unless that is
-    /// [allowed](crate::results::ComparisonBuilder::allow_different).
+    /// The metrics whose identities differ. They are not compared unless you [allow
+    /// it](crate::results::ComparisonBuilder::allow_different).
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub different: IndexMap<String, MetricDifference>,
-    /// Other differences between the runs: data files, label, repeats, version of the library, fingerprints of the models that
-    /// replied to a judge, the code of a metric unless the comparison is
-    /// [strict](crate::results::ComparisonBuilder::strict_identity). One sentence each.
+    /// Other differences between the runs, one sentence each: data files, label, repeats, version of the library,
+    /// fingerprints of the models that answered for a judge, and the code of a metric unless the comparison is
+    /// [strict](crate::results::ComparisonBuilder::strict_identity).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// The differences between a metric of one run and the metric of the same name of another run.
+/// How a metric in one run differs from the metric with the same name in another run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricDifference {
-    /// The differences, such as `judged by openai:a in A, openai:b in B`, or `openai:a replied as a-1 in A, a-2 in B` if the
-    /// provider reported other models.
+    /// A sentence for each difference, such as `judged by openai:a in A, openai:b in B`, or
+    /// `openai:a replied as a-1 in A, a-2 in B` if the provider reported different models.
     pub differences: Vec<String>,
-    /// `true` if the metric is compared nevertheless.
+    /// `true` if the metric is compared anyway.
     pub is_compared: bool,
 }
 
-/// What the runs are called in the sentences about metrics that differ.
+/// How sentences about differing metrics refer to the runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places(pub(super) [&'static str; 2]);
 
 impl Places {
-    /// The first run, as a sentence says since when something changed.
+    /// Returns what to call the first run in a sentence about later changes.
     fn first(self) -> &'static str {
         self.0[0].strip_prefix("in ").unwrap_or(self.0[0])
     }
@@ -62,8 +62,8 @@ impl Default for Places {
 }
 
 impl IdentityComparison {
-    /// Compares the runs, and these metrics of them. `allowed` are the metrics that are compared although they differ. If
-    /// `is_strict`, a metric with other code differs.
+    /// Compares the runs and these metrics. `allowed` metrics are compared even if they differ. If `is_strict`, a
+    /// metric with different code differs.
     pub(in crate::results) fn of(
         a: &Run,
         b: &Run,
@@ -121,7 +121,7 @@ impl IdentityComparison {
         }
     }
 
-    /// Returns the metrics that are not compared, since they differ.
+    /// Returns the metrics that are not compared because they differ.
     pub fn not_compared(&self) -> impl Iterator<Item = (&str, &MetricDifference)> {
         let different = self
             .different
@@ -143,7 +143,7 @@ impl IdentityComparison {
         self.not_compared().map(sentence).collect()
     }
 
-    /// The names of the metrics that are not compared, as an option of the command line takes them.
+    /// Returns the names of the metrics that are not compared, in the form of a command-line option.
     pub(super) fn names(&self) -> String {
         let names: Vec<_> = self
             .not_compared()
@@ -152,7 +152,7 @@ impl IdentityComparison {
         names.join(",")
     }
 
-    /// Returns `true` if a metric, or a part of it, is compared.
+    /// Returns `true` if a metric or part is compared.
     pub(crate) fn is_compared(&self, name: &str) -> bool {
         self.different
             .get(metric_of(name))
@@ -160,7 +160,7 @@ impl IdentityComparison {
     }
 }
 
-/// `polite: judged by openai:a in A, openai:b in B`, a line for each metric, and the notes
+/// `polite: judged by openai:a in A, openai:b in B`, one line per metric, followed by the notes
 impl fmt::Display for IdentityComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by_name = "so metrics are compared by their names";
@@ -193,8 +193,8 @@ impl fmt::Display for IdentityComparison {
 }
 
 impl Results {
-    /// Returns the sentences on how a metric differs in another run, which is then not compared. `places` are what the runs are
-    /// called.
+    /// Returns sentences on how a metric differs in another run, which keeps it from being compared. `places` are the
+    /// names of the runs.
     pub(crate) fn identity_differences(
         &self,
         other: &Self,
@@ -209,7 +209,7 @@ impl Results {
     }
 }
 
-/// Checks that a run has each metric that may differ.
+/// Checks that the runs have each metric that is allowed to differ.
 pub(in crate::results) fn check_allowed(
     a: &Run,
     b: &Run,
@@ -226,12 +226,12 @@ pub(in crate::results) fn check_allowed(
     }
 }
 
-/// Returns the metric of `NAME` or `NAME.PART`.
+/// Returns the metric in `NAME` or `NAME.PART`.
 fn metric_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(metric, _)| metric)
 }
 
-/// Returns a sentence for each difference between the metrics of this name, and notes on the models that replied.
+/// Returns a sentence for each difference between the metrics with this name, and notes on the models that answered.
 fn differences(
     name: &str,
     a: &RunManifest,
@@ -244,7 +244,7 @@ fn differences(
     let all = of_a.differences(of_b);
     let own = all.iter().filter(|it| it.place != "`code`");
     let mut sentences: Vec<String> = own.map(|it| sentence(it, of_a, of_b, places)).collect();
-    // Other models reply as other models.
+    // Different models are expected to reply as different models.
     if of_a.models() != of_b.models() {
         return (sentences, Vec::new());
     }
@@ -253,13 +253,13 @@ fn differences(
     (sentences, notes)
 }
 
-/// Returns the sentence about a metric that has other code than in the first run.
+/// Returns the sentence about a metric whose code differs from that in the first run.
 pub(crate) fn other_code(name: &str, first: &str) -> String {
     let name = escape::name(name);
     format!("the code of `{name}` changed since {first}; raise its version if the meaning did")
 }
 
-/// Returns `true` if the code of a metric changed, and its version did not.
+/// Returns `true` if a metric's code changed but its version did not.
 fn has_other_code(name: &str, a: &RunManifest, b: &RunManifest) -> bool {
     let metrics = a.metrics.get(name).zip(b.metrics.get(name));
     metrics.is_some_and(|(a, b)| a.has_other_code(b))
@@ -269,8 +269,8 @@ fn has_code(name: &str, run: &RunManifest) -> bool {
     run.metrics.get(name).is_some_and(MetricIdentity::has_code)
 }
 
-/// Returns a sentence if other programs made the runs, which may contain other versions of the functions that a metric calls.
-/// Another version of this library is another program, too.
+/// Returns a sentence if different programs made the runs, because they may have different versions of the functions
+/// that a metric calls. A different version of this library is a different program too.
 fn note_on_program(a: &Manifest, b: &Manifest) -> Option<String> {
     let [of_a, of_b] = [a, b].map(|it| it.process.as_ref()?.program.as_deref());
     let is_same_library = a.run.library.version == b.run.library.version;
@@ -305,7 +305,7 @@ fn sentence(
     }
 }
 
-/// Returns a sentence for each difference between the runs that is not a difference between their metrics.
+/// Returns a sentence for each difference between the runs other than those between their metrics.
 fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     let mut notes = data_notes(a, b);
     let mut note = |what: &str, of_a: String, of_b: String| {
@@ -360,7 +360,7 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     notes
 }
 
-/// Returns a sentence for each data file of one name with different content.
+/// Returns a sentence for each data file whose name is the same but whose content differs.
 fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     let hash = |hash: &Option<String>| {
         hash.as_deref()
@@ -386,12 +386,12 @@ fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     notes
 }
 
-/// A comparison of the reported models of one metric, one sentence each.
+/// A comparison of the models reported for one metric, one sentence each.
 #[derive(Default)]
 pub(super) struct ReportedModels {
-    /// Judges with other reported models.
+    /// Judges whose reported models differ.
     pub(super) differences: Vec<String>,
-    /// Other fingerprints, and judges whose models only one run has.
+    /// Different fingerprints, and judges whose models only one run has.
     pub(super) notes: Vec<String>,
 }
 

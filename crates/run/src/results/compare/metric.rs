@@ -21,42 +21,41 @@ const LEVEL: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricComparison {
-    /// The metric, or `NAME.PART` for one of its named scores or components, or `NAME.corpus` for its score of all
-    /// rows.
+    /// The metric; or `NAME.PART` for a named score or component, or `NAME.corpus` for its score of all rows.
     #[serde(skip)]
     pub name: String,
     /// The difference over all rows that are compared.
     #[serde(flatten)]
     pub overall: PairedDifference,
-    /// The p-value, adjusted for the number of metrics that are tested (Holm).
+    /// The p-value, adjusted for the number of tested metrics (Holm).
     pub p_adjusted: Option<f64>,
     /// The conclusion from the adjusted p-value.
     pub verdict: Verdict,
-    /// The reason for a missing test.
+    /// Why there is no test, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
     /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or one score of all rows.
     pub kind: ScoreKind,
     /// The direction in which scores are better.
     pub direction: Direction,
-    /// The compared rows that failed. They count as the failure score; none for a score of all rows.
+    /// The compared rows that failed. They count as the failure score. 0 for a score of all rows.
     pub failed: Sides<u64>,
     /// The score that a failed row counts as.
     pub failure_score: f64,
-    /// The difference over the rows that are scored in both runs, if some failed.
+    /// The difference over the rows that both runs scored, if some failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scored_in_both: Option<PairedDifference>,
-    /// The number of common rows that are not compared: a run has no score for them, and they did not fail.
+    /// The number of common rows that are not compared because a run neither scored them nor failed on them.
     pub not_compared: u64,
-    /// The mean difference if the rows that only one run scores counted as failures of the other one.
+    /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
-    /// Why, by outcome.
+    /// The number of these rows by outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
-    /// The rows in which the second run is better, the largest difference first; at most
-    /// [`listed_rows`](super::ComparisonBuilder::listed_rows). `wins` is the number of all.
+    /// The rows in which the second run is better, largest difference first; at most
+    /// [`listed_rows`](super::ComparisonBuilder::listed_rows). `wins` counts them all.
     pub better_rows: Vec<String>,
-    /// The rows in which the second run is worse, the largest difference first; as many. `losses` is the number of all.
+    /// The rows in which the second run is worse, largest difference first; at most as many. `losses` counts them all.
     pub worse_rows: Vec<String>,
     /// The difference in each group, in the order of the first run.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
@@ -76,9 +75,9 @@ pub struct GroupComparison {
     pub verdict: Verdict,
 }
 
-/// The conclusion of a comparison about the second run.
+/// What a comparison concludes about the second run.
 ///
-/// As JSON, the name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or `not_tested`.
+/// Serializes as its name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or `not_tested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -86,16 +85,16 @@ pub enum Verdict {
     Better,
     /// The second run is worse: the adjusted p-value is below 0.05.
     Worse,
-    /// No row changed. The interval says which difference the rows can exclude.
+    /// No row changed. The interval shows which differences the rows rule out.
     Unchanged,
-    /// No difference can be shown. That is not evidence that the runs are equal.
+    /// No difference can be shown. This is not evidence that the runs are equal.
     NoDifference,
-    /// With so few rows or groups no p-value can be below 0.05.
+    /// With so few rows or groups, no p-value can be below 0.05.
     NotEnoughRows {
-        /// The smallest number of rows or groups that is enough.
+        /// The minimum number of rows or groups that would be enough.
         needed: u64,
     },
-    /// The difference or its test cannot be computed, see [`MetricComparison::not_tested`].
+    /// The difference or its test cannot be computed; see [`MetricComparison::not_tested`].
     NotTested,
 }
 
@@ -179,7 +178,7 @@ impl MetricComparison {
         }
     }
 
-    /// Compares a score of all rows; `unknown` is a run that lacks contributions of rows.
+    /// Compares a score of all rows; `unknown` is a run that lacks contributions.
     pub(super) fn of_corpus(
         name: &str,
         rows: &CorpusRows<'_>,
@@ -209,7 +208,7 @@ impl MetricComparison {
         }
     }
 
-    /// Returns a comparison without p-values, single rows and groups.
+    /// Returns a comparison without p-values, row lists and groups.
     fn untested(
         name: &str,
         overall: PairedDifference,
@@ -238,7 +237,7 @@ impl MetricComparison {
 }
 
 impl MetricComparison {
-    /// Returns the number of rows that have a score, or failed, in only one of the runs. They are not compared.
+    /// Returns the number of rows that only one of the runs scored or failed on. They are not compared.
     pub fn scored_in_one(&self) -> u64 {
         let without: u64 = [&self.without_score.a, &self.without_score.b]
             .into_iter()
@@ -248,7 +247,7 @@ impl MetricComparison {
     }
 }
 
-/// Adjusts the p-values of several metrics, and sets the verdicts.
+/// Adjusts the p-values of several metrics and sets the verdicts.
 pub(super) fn adjust(metrics: &mut [MetricComparison]) {
     let p_values: Vec<f64> = metrics.iter().filter_map(|it| it.overall.p_value).collect();
     let tests = p_values.len();
@@ -263,7 +262,7 @@ pub(super) fn adjust(metrics: &mut [MetricComparison]) {
     }
 }
 
-/// Compares each group that has a name on its own.
+/// Compares each named group on its own.
 fn by_group<'a, R: 'a>(
     rows: impl Iterator<Item = &'a R>,
     group: impl Fn(&R) -> Option<usize>,
@@ -299,7 +298,8 @@ fn by_group<'a, R: 'a>(
     compared.collect()
 }
 
-/// The ids of rows in which the second run is better, and of rows in which it is worse: at most this many each.
+/// Returns the ids of rows in which the second run is better, and of those in which it is worse: at most this many
+/// each.
 fn flipped<'r>(
     rows: impl Iterator<Item = &'r Compared>,
     pairs: &Pairs<'_>,
@@ -311,7 +311,7 @@ fn flipped<'r>(
     }
     let changed = rows.map(|row| (row.change(), row.pair));
     let mut changed: Vec<_> = changed.filter(|(change, _)| *change != 0.0).collect();
-    // Stable: equal differences stay in the order of the rows.
+    // Stable, so equal differences stay in row order.
     changed.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
     let ids = |is_above: bool| {
         let changed = changed

@@ -1,7 +1,9 @@
 //! The comparison of two runs over the same rows.
 //!
-//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores
-//! and groups, `identity.rs` compares what the runs measured, and the models that replied to their judges. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
+//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores and
+//! groups. `identity.rs` compares what the runs measured and the models that answered for their judges. `difference.rs`
+//! computes the figures, `corpus.rs` those for a score of all rows, and `closer.rs` which run is closer to labels.
+//! `text.rs` and `markdown.rs` show them.
 
 mod builder;
 mod closer;
@@ -44,8 +46,8 @@ pub(super) fn check_rows(a: &RunScores, b: &RunScores) -> Result<(), ResultsErro
     pairs::Pairs::of(a, b, true).map(|_| ())
 }
 
-/// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence for each metric;
-/// as JSON it has every figure.
+/// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; as JSON,
+/// it has every figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -56,24 +58,24 @@ pub struct Comparison {
     pub b: RunTotals,
     /// The number of rows in both runs.
     pub paired: u64,
-    /// `true` if rows have no ids, so that they are paired by position. Each pair has the same gold row.
+    /// `true` if rows have no ids and are paired by position. Each pair has the same gold row.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paired_by_position: bool,
-    /// The ids of the rows that only the first run has. They are not compared.
+    /// The ids of rows that only the first run has. They are not compared.
     pub only_in_a: Vec<String>,
-    /// The ids of the rows that only the second run has. They are not compared.
+    /// The ids of rows that only the second run has. They are not compared.
     pub only_in_b: Vec<String>,
     /// The field that rows are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The number of rows without that field, or with `null`. Each is a group of its own, without a comparison.
+    /// The number of rows where that field is missing or `null`. Each is a group of its own, without a comparison.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_group: u64,
     /// The seed of the permutation tests and of the bootstrap.
     pub seed: u64,
-    /// What the runs measured: metrics that differ, and are therefore not compared.
+    /// What the runs measured, and the metrics that differ and are therefore not compared.
     pub identity: IdentityComparison,
-    /// The metrics, in the order of the first run, or of their selection.
+    /// The metrics, in the order of the first run or of your selection.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
 }
@@ -86,12 +88,12 @@ impl Comparison {
     /// Compares all metrics of two runs, which must have the same rows.
     ///
     /// # Errors
-    /// [`ResultsError`] if the runs have different rows or metrics.
+    /// Returns a [`ResultsError`] if the runs have different rows or metrics.
     pub fn of(a: &Results, b: &Results) -> Result<Self, ResultsError> {
         Self::builder().of(a, b)
     }
 
-    /// Returns a builder, for a selection of metrics, groups or rows.
+    /// Returns a builder, to select metrics, groups or rows.
     pub fn builder() -> ComparisonBuilder {
         ComparisonBuilder::default()
     }
@@ -101,7 +103,7 @@ impl Comparison {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// Returns the number of metrics that are tested, for which p-values are adjusted.
+    /// Returns the number of tested metrics, for which p-values are adjusted.
     pub(super) fn tests(&self) -> usize {
         self.metrics
             .iter()
@@ -109,7 +111,7 @@ impl Comparison {
             .count()
     }
 
-    /// Returns the metrics by which the second run is worse than the first.
+    /// Returns the metrics in which the second run is worse than the first.
     pub fn worse(&self) -> impl Iterator<Item = &MetricComparison> {
         self.metrics
             .iter()
@@ -118,7 +120,7 @@ impl Comparison {
 }
 
 impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
-    /// Compares a later run with this one, row by row. [`Comparison::builder`] has the settings.
+    /// Compares a later run with this one, row by row. See [`Comparison::builder`] for settings.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -147,7 +149,7 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// ```
     ///
     /// # Errors
-    /// [`ResultsError`] if the runs have different rows or metrics, or kept no rows.
+    /// Returns a [`ResultsError`] if the runs have different rows or metrics, or kept no rows.
     pub fn compare<H: Serialize, Q: Serialize>(
         &self,
         later: &EvaluationResult<H, Q>,
@@ -156,10 +158,9 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
         Comparison::of(&a.with_name("A"), &b.with_name("B"))
     }
 
-    /// Compares this run with an earlier one, whose result file is the first run of the comparison. Rows are matched by
-    /// their ids, so read the devset with [`devset_file`](crate::EvaluateBuilder::devset_file) or set
-    /// [`row_id`](crate::EvaluateBuilder::row_id). A failed row of a file without a manifest counts as the failure
-    /// score of this run.
+    /// Compares this run with an earlier one, read from its result file. Rows are matched by id, so read the devset
+    /// with [`devset_file`](crate::EvaluateBuilder::devset_file) or set [`row_id`](crate::EvaluateBuilder::row_id). If
+    /// the file has no manifest, its failed rows count as this run's failure score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -186,7 +187,8 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// ```
     ///
     /// # Errors
-    /// [`ResultsError`] if the file cannot be read, if the runs have different rows or metrics, or if this run kept no rows.
+    /// Returns a [`ResultsError`] if the file cannot be read, if the runs have different rows or metrics, or if this
+    /// run kept no rows.
     pub fn compare_with(&self, earlier: impl AsRef<Path>) -> Result<Comparison, ResultsError> {
         let builder = Comparison::builder();
         let mut earlier = builder.read(earlier)?;

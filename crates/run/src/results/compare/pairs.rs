@@ -1,4 +1,4 @@
-//! Rows that both runs have, matched by id, and their scores.
+//! Rows that both runs have, matched by id, with their scores.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::results::run_scores::RunScores;
 use crate::results::selected::{Score, Selected};
 use crate::stats::score_difference;
 
-/// The places of an id in both runs.
+/// The positions of an id in both runs.
 #[derive(Clone, Copy)]
 pub(super) struct Pair {
     pub(super) a: usize,
@@ -25,7 +25,7 @@ pub(super) struct Pairs<'a> {
     pub(super) pairs: Vec<Pair>,
     pub(super) only_in_a: Vec<String>,
     pub(super) only_in_b: Vec<String>,
-    /// `true` if a run has rows without ids, so that the pairs are by position.
+    /// `true` if a run has rows without ids, so pairs are by position.
     pub(super) by_position: bool,
 }
 
@@ -84,7 +84,8 @@ impl<'a> Pairs<'a> {
         Ok(pairs)
     }
 
-    /// Different data can have the same ids. Rows without ids are pairs only if both are known to be of the same gold row.
+    /// Checks gold rows, because different data can have the same ids. Rows without ids are paired only if both are
+    /// known to have the same gold row.
     fn check_gold(&self) -> Result<(), ResultsError> {
         let Self {
             a,
@@ -137,7 +138,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// Returns how much the score of the second run is above that of the first; 0 if they differ by rounding.
+    /// Returns how far the second run's score is above the first's; 0 if they differ only by rounding.
     pub(super) fn change(&self) -> f64 {
         score_difference(self.b, self.a)
     }
@@ -147,16 +148,16 @@ impl Compared {
 #[derive(Default)]
 pub(super) struct NotCompared {
     pub(super) rows: u64,
-    /// The rows that one run alone scores.
+    /// The number of rows that only one run scores.
     pub(super) scored_in_one: u64,
-    /// How much the scores that one run alone has are above the failure score, in each run.
+    /// How far the scores that only one run has are above the failure score, by run.
     pub(super) lost: [f64; 2],
-    /// The numbers of rows by the outcome that is not a score, in each run.
+    /// The number of rows by outcome other than a score, for each run.
     pub(super) outcomes: [BTreeMap<&'static str, u64>; 2],
 }
 
 impl NotCompared {
-    /// Adds a row with its outcome in each run, `None` if it is a score.
+    /// Adds a row with its outcome in each run; `None` is a score.
     pub(super) fn add(&mut self, outcomes: [Option<&'static str>; 2]) {
         self.rows += 1;
         self.scored_in_one += u64::from(outcomes.iter().flatten().count() == 1);
@@ -168,13 +169,13 @@ impl NotCompared {
     }
 }
 
-/// The rows by one metric.
+/// The rows compared by one metric.
 #[derive(Default)]
 pub(super) struct ComparedRows {
     pub(super) rows: Vec<Compared>,
-    /// The number of compared rows that failed, in each run.
+    /// The number of compared rows that failed, for each run.
     pub(super) failed: [u64; 2],
-    /// The rows for which a run has no score, and that did not fail.
+    /// The rows that a run neither scored nor failed on.
     pub(super) not_compared: NotCompared,
     pub(super) has_verdict: [bool; 2],
 }
@@ -215,7 +216,7 @@ impl ComparedRows {
         compared
     }
 
-    /// Returns the mean difference if the rows that one run alone scores counted as failures of the other one.
+    /// Returns the mean difference if rows that only one run scores counted as failures of the other.
     pub(super) fn with_lost(&self, difference: Option<f64>) -> Option<f64> {
         let ([of_a, of_b], n) = (self.not_compared.lost, self.rows.len() as f64);
         let sum = difference.unwrap_or(0.0) * n + of_b - of_a;
@@ -223,7 +224,7 @@ impl ComparedRows {
         (rows > 0.0).then(|| sum / rows)
     }
 
-    /// Returns the smallest and the largest score.
+    /// Returns the minimum and maximum score.
     pub(super) fn extremes(&self) -> (f64, f64) {
         let values = self.rows.iter().flat_map(|row| [row.a, row.b]);
         values.fold(
@@ -249,10 +250,11 @@ fn only_in(ids: &[String], file: &str) -> String {
     }
 }
 
-/// The group of every pair. A row without one is a group of its own, as in the evaluation of a run.
+/// The group of every pair. A row without one is a group of its own, as in an evaluation.
 pub(super) struct Groups {
     pub(super) names: IndexSet<String>,
-    /// The number of each pair's group: the position of its name. A pair without a group has a larger number of its own.
+    /// The number of each pair's group: the position of its name. A pair without a group gets a larger number of its
+    /// own.
     pub(super) of_pair: Vec<usize>,
     pub(super) rows_without: u64,
 }
@@ -292,7 +294,7 @@ impl Groups {
     }
 }
 
-/// Returns the group of a row, in both runs or in the run that has the field. A missing value and `null` are `None`.
+/// Returns a row's group, from both runs or the one that has the field. A missing value and `null` are `None`.
 fn group<'a>(
     field: &str,
     pair: Pair,

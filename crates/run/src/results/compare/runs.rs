@@ -5,12 +5,12 @@ use serde::Serialize;
 use crate::evaluate::manifest::Manifest;
 use crate::results::run_scores::RunScores;
 
-/// A value of both runs.
+/// A value for each of the two runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sides<T> {
-    /// Of the first run.
+    /// The value of the first run.
     pub a: T,
-    /// Of the second run.
+    /// The value of the second run.
     pub b: T,
 }
 
@@ -20,31 +20,31 @@ impl<T> From<[T; 2]> for Sides<T> {
     }
 }
 
-/// The rows of a run and what they cost, over the rows that both runs have.
+/// A run's rows and what they cost, over the rows that both runs have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunTotals {
     /// The file, or the name of the results.
     pub name: String,
-    /// The label of the program, which the manifest of the run contains.
+    /// The program's label, from the manifest of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The names of the data files, which the manifest of the run contains.
+    /// The names of the data files, from the manifest of the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<String>,
     /// All rows of the run.
     pub rows: u64,
     /// The mean latency of the program over the rows that have one, in seconds.
     pub latency_s: Option<f64>,
-    /// The number of rows with a latency.
+    /// The number of rows whose latency is known.
     pub latency_rows: u64,
     /// The tokens in the prompts of the program.
     pub input_tokens: Option<u64>,
     /// The tokens in the replies to the program.
     pub output_tokens: Option<u64>,
-    /// The number of rows with a number of tokens.
+    /// The number of rows whose token counts are known.
     pub usage_rows: u64,
-    /// The cost of the program, in millisatoshis; `None` if the cost of a row with tokens is unknown.
+    /// The program's cost in millisatoshis; `None` if a row with tokens has an unknown cost.
     pub cost_msats: Option<u64>,
     /// The cost of all metrics of the run, in millisatoshis.
     pub metric_cost_msats: u64,

@@ -13,7 +13,7 @@ use crate::results::thousands;
 use crate::stats::Interval;
 use crate::stats::decimals::decimals;
 
-/// The largest number of groups in the text; JSON has all.
+/// The maximum number of groups in the text; JSON has all.
 const SHOWN_GROUPS: usize = 20;
 
 impl fmt::Display for Comparison {
@@ -123,7 +123,7 @@ impl Comparison {
     }
 }
 
-/// The header and the cells of a table. Adjusted p-values have a column if there are several.
+/// Returns the header and cells of a table. Adjusted p-values get a column if there are several.
 pub(super) fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
     let is_adjusted = lines
         .iter()
@@ -143,7 +143,7 @@ pub(super) fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// A table with a line for each name. The columns are as wide as their longest cell.
+/// Formats a table with a line for each name. Each column is as wide as its longest cell.
 fn table(first: &str, lines: &[Line<'_>]) -> String {
     let rows = table_cells(first, lines);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
@@ -178,7 +178,7 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
         p(it.p_value),
     ];
     cells.extend(is_adjusted.then(|| p(line.p_adjusted)));
-    // A row has no score of all rows, so neither run is better in it.
+    // Single rows have no score of all rows, so neither run is better in any of them.
     let of_rows = |count: u64| match line.kind {
         ScoreKind::Corpus => "-".to_owned(),
         ScoreKind::Bool | ScoreKind::Number => count.to_string(),
@@ -187,7 +187,7 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
     cells
 }
 
-/// The unit of the figures of a metric: figures of pass or fail are percentages.
+/// The unit of a metric's figures: percent for pass or fail.
 #[derive(Clone, Copy)]
 pub(crate) struct Unit(pub(crate) ScoreKind);
 
@@ -199,7 +199,7 @@ impl Unit {
         }
     }
 
-    /// A difference, with its sign.
+    /// Formats a difference with its sign.
     fn change(self, value: f64) -> String {
         let sign = if value > 0.0 { "+" } else { "" };
         match self.0 {
@@ -217,7 +217,7 @@ impl Unit {
         format!("{}{points}", self.change(value))
     }
 
-    /// The size of a difference, with its unit.
+    /// Formats the size of a difference with its unit.
     pub(crate) fn size(self, value: f64) -> String {
         match self.0 {
             ScoreKind::Bool => format!("{} percentage points", decimals(100.0 * value, 2)),
@@ -239,7 +239,7 @@ impl Unit {
     }
 }
 
-/// Four decimals, or three significant digits of a number that would be shown as 0.
+/// Formats with four decimals, or with three significant digits if the number would be shown as 0.
 fn number(value: f64) -> String {
     match value == 0.0 || value.abs() >= 0.000_05 {
         true if value.abs() < 1e9 => decimals(value, 4),
@@ -273,7 +273,7 @@ pub(crate) fn p_equals(p: f64) -> String {
     }
 }
 
-/// A number of rows with two significant digits, and a comma after thousands.
+/// Formats a number of rows with two significant digits and thousands separators.
 pub(crate) fn about(rows: u64) -> String {
     let step = 10_u64.pow(rows.max(1).ilog10().saturating_sub(1));
     thousands(rows.div_ceil(step).saturating_mul(step))
@@ -436,7 +436,7 @@ impl MetricComparison {
         Ok(())
     }
 
-    /// The groups with the smallest p-values.
+    /// Writes the groups with the smallest p-values.
     fn write_groups<'a>(&'a self, field: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut groups: Vec<(&String, &GroupComparison)> = self.groups.iter().collect();
         let p = |group: &GroupComparison| group.difference.p_value.unwrap_or(2.0);

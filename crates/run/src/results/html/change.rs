@@ -1,4 +1,4 @@
-//! How the scores of two runs differ: the figures of [`Comparison`], as the page shows them.
+//! How the scores of two runs differ: the figures of [`Comparison`], prepared for the page.
 
 use std::collections::HashMap;
 
@@ -16,18 +16,18 @@ use crate::results::{
 };
 use crate::stats::decimals::decimals;
 
-/// The comparison of the metrics that both runs have, over the rows that both have.
+/// The comparison of the metrics that both runs have, over the rows in both.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     comparison: Option<Comparison>,
     pub(super) identity: IdentityComparison,
-    /// Why a metric cannot be compared.
+    /// Why each metric that cannot be compared cannot be.
     reasons: HashMap<String, String>,
 }
 
 impl Changes {
     /// # Errors
-    /// [`ResultsError`] if the runs have no row in common, different gold rows, or different groups.
+    /// Returns a [`ResultsError`] if the runs have no row in common, different gold rows, or different groups.
     pub(super) fn new(
         report: &HtmlReport<'_>,
         runs: &[&ReportRun<'_>],
@@ -36,7 +36,7 @@ impl Changes {
         let [ReportRun { scores: a, .. }, ReportRun { scores: b, .. }] = runs else {
             return Ok(changes);
         };
-        // To `Comparison`, a name with a dot is a part of a metric.
+        // `Comparison` treats a name with a dot as a part of a metric.
         let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
         let mut names: IndexSet<String> =
             a.metrics().filter(is_compared).map(str::to_owned).collect();
@@ -88,7 +88,7 @@ impl Changes {
         self.comparison.as_ref()?.metric(name)
     }
 
-    /// The difference of a metric, or the reason for a missing one.
+    /// Returns the difference in a metric, or why there is none.
     pub(super) fn of(&self, name: &str) -> Option<Value> {
         let different = self.identity.different.get(name);
         let different = different.map(|it| it.differences.join("; "));
@@ -101,7 +101,7 @@ impl Changes {
         }
     }
 
-    /// The difference of a metric within a group.
+    /// Returns the difference in a metric within a group.
     pub(super) fn of_group(&self, name: &str, group: &str) -> Option<Value> {
         let metric = self.metric(name)?;
         let of_group = metric.groups.get(group)?;
@@ -116,8 +116,8 @@ impl Changes {
     }
 }
 
-/// The difference of B and A by one metric, which may be `different` in them. The details have failed rows, rows that are not
-/// compared, and how many rows would be needed.
+/// Returns the difference of B and A in one metric, whose identity may be `different`. The details list failed rows,
+/// rows that are not compared, and how many rows would be needed.
 fn change_of(metric: &MetricComparison, different: Option<String>) -> Value {
     let sentence = metric.sentence();
     let name = format!("{}: ", escape::name(&metric.name));
@@ -145,7 +145,7 @@ fn change_of(metric: &MetricComparison, different: Option<String>) -> Value {
     })
 }
 
-/// The style of a verdict.
+/// Returns the CSS class of a verdict.
 fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",

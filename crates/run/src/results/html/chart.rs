@@ -13,18 +13,18 @@ use crate::stats::decimals::decimals;
 const WIDTH: f64 = 100.0;
 const HEIGHT: f64 = 40.0;
 const HIGHEST_BAR: f64 = 38.0;
-/// The height of a bar of few rows, so that it is seen.
+/// The minimum height of a bar, which keeps even few rows visible.
 const LOWEST_BAR: f64 = 0.7;
-/// The share of a bin's width that its bars take.
+/// The share of a bin's width that its bars fill.
 const FILLED: f64 = 0.86;
 
 const BINS: usize = 20;
-/// Whole numbers with at most this range have a bin each.
+/// The maximum range in which whole numbers get a bin each.
 const MAX_WHOLE: f64 = 20.0;
-/// At most as many bins have a label each.
+/// The maximum number of bins that are all labelled.
 const MAX_LABELS: usize = 11;
 
-/// Equal bins from `low` on. The last one includes its upper end.
+/// Equal bins starting at `low`. The last one includes its upper end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bins {
     low: f64,
@@ -41,7 +41,7 @@ enum BinKind {
 }
 
 impl Bins {
-    /// Chooses bins for these values; `None` without values, and for a range that is not finite.
+    /// Chooses bins for these values; `None` without values, or if the range is not finite.
     pub(super) fn of(kind: ScoreKind, values: &[f64]) -> Option<Self> {
         let least = values.iter().copied().reduce(f64::min)?;
         let most = values.iter().copied().reduce(f64::max)?;
@@ -87,7 +87,7 @@ impl Bins {
     }
 
     fn bin(&self, value: f64) -> usize {
-        // A value on an edge belongs to the upper bin, although 0.15 / 0.05 is less than 3.
+        // A value on an edge belongs to the upper bin, even though 0.15 / 0.05 is less than 3.
         let place = (value - self.low) / self.width + 1e-9;
         (place.max(0.0) as usize).min(self.count - 1)
     }
@@ -113,7 +113,7 @@ impl Bins {
     }
 }
 
-/// The rows of one run in one bin. Bins do not overlap: a row is in this bin if its value is from `least` to `most`.
+/// The rows of one run in one bin. Bins do not overlap: a row belongs here if its value is from `least` to `most`.
 #[derive(Debug, Clone, Copy)]
 struct Filled {
     rows: u64,
@@ -139,7 +139,7 @@ impl Filled {
     }
 }
 
-/// Returns the next of 1, 2, 2.5 and 5 times a power of ten; `None` for 0.
+/// Rounds up to 1, 2, 2.5 or 5 times a power of ten; `None` for 0.
 fn round_up(step: f64) -> Option<f64> {
     let power = 10_f64.powf(step.log10().floor());
     let rounded = [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -148,7 +148,7 @@ fn round_up(step: f64) -> Option<f64> {
     Some(rounded * power).filter(|it| it.is_normal())
 }
 
-/// A number with at most four digits after the point, without zeros at its end.
+/// Formats a number with at most four decimals and no trailing zeros.
 fn short(value: f64) -> String {
     if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-4) {
         return format!("{value:.2e}");
@@ -160,8 +160,8 @@ fn short(value: f64) -> String {
         .to_owned()
 }
 
-/// The histogram of the values of each run, with two bars for each bin if there are two runs. The heights are then shares of their
-/// rows.
+/// Returns the histogram of each run's values. With two runs, each bin has two bars, whose heights are shares of that
+/// run's rows.
 pub(super) fn histogram(metric: &str, kind: ScoreKind, runs: &[Vec<f64>]) -> Option<Value> {
     let bins = Bins::of(kind, &runs.concat())?;
     let filled: Vec<_> = runs.iter().map(|values| bins.fill(values)).collect();
@@ -208,7 +208,7 @@ pub(super) fn histogram(metric: &str, kind: ScoreKind, runs: &[Vec<f64>]) -> Opt
     }))
 }
 
-/// `Distribution of f1: most rows, 812 of 1,190, are in 0.95 to 1`
+/// Describes the histogram: `Distribution of f1: most rows, 812 of 1,190, are in 0.95 to 1`.
 fn description(metric: &str, bins: &Bins, filled: &[Vec<Filled>]) -> String {
     let run = |(run, filled): (usize, &Vec<Filled>)| {
         let largest =
@@ -226,12 +226,12 @@ fn description(metric: &str, bins: &Bins, filled: &[Vec<Filled>]) -> String {
     format!("Distribution of {metric}:{runs}")
 }
 
-/// Two decimals are finer than a pixel.
+/// Rounds to two decimals, which is finer than a pixel.
 fn rounded(length: f64) -> f64 {
     (length * 100.0).round() / 100.0
 }
 
-/// The range of values over the width of a track, on which a mean and its interval are drawn.
+/// The range of values across a track, on which a mean and its interval are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     low: f64,
@@ -239,7 +239,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Returns the range [0, 1] if it contains all values, otherwise the range of the values.
+    /// Returns [0, 1] if it contains all values, otherwise the range of the values.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values.fold((0.0_f64, 1.0_f64), |(low, high), value| {
             (low.min(value), high.max(value))
@@ -247,7 +247,7 @@ impl Range {
         Self { low, high }
     }
 
-    /// The range from the lowest to the highest end of these intervals, with room at both ends.
+    /// Returns the range of these intervals, with some room at both ends.
     pub(super) fn around<'a>(all: impl Iterator<Item = &'a Figures>) -> Option<Self> {
         let ends = |figures: &Figures| {
             let (mean, ci95) = (figures.mean?, figures.ci95());
@@ -269,13 +269,13 @@ impl Range {
         rounded(WIDTH * share.clamp(0.0, 1.0))
     }
 
-    /// A mean and its interval, in percent of the width. The reference is the mean over all groups.
+    /// Returns a mean and its interval, in percent of the width. The reference is the mean over all groups.
     pub(super) fn track(&self, figures: &Figures, reference: Option<f64>) -> Value {
         let interval = figures.ci95().map(|ci95| {
             let (start, end) = (self.place(ci95.low), self.place(ci95.high));
             json!({"start": start, "width": rounded((end - start).max(0.6))})
         });
-        // The point is drawn to the right of its place, and must not leave the track.
+        // The point is drawn to the right of its position and must not leave the track.
         let point = figures
             .mean
             .map(|mean| rounded((self.place(mean) - 0.4).clamp(0.0, 99.2)));

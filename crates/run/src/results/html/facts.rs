@@ -1,4 +1,4 @@
-//! Facts about the runs, each with a value for each run: what the runs measured by their manifests, and cost and time of their rows.
+//! Facts with one value for each run: what the runs measured, according to their manifests, and their cost and time.
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
@@ -11,13 +11,13 @@ use crate::evaluate::JudgeReplies;
 use crate::results::run_scores::Usage;
 use crate::results::{GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest, thousands};
 
-/// The number of digits of a hash that are shown.
+/// How many digits of a hash are shown.
 const DIGITS: usize = 12;
 
-/// A name, and a value of one or more lines.
+/// A name and its value, in one or more lines.
 type Fact = (String, Vec<String>);
 
-/// Returns the facts of all runs, in the order in which they first occur.
+/// Returns the facts of all runs, in order of first occurrence.
 fn facts(runs: &[&ReportRun<'_>], of_run: impl Fn(&ReportRun<'_>) -> Vec<Fact>) -> Vec<Value> {
     let mut facts: IndexMap<String, Vec<Vec<String>>> = IndexMap::new();
     for (place, run) in runs.iter().enumerate() {
@@ -30,7 +30,7 @@ fn facts(runs: &[&ReportRun<'_>], of_run: impl Fn(&ReportRun<'_>) -> Vec<Fact>) 
     facts.into_iter().map(fact).collect()
 }
 
-/// Returns the facts of the manifests. The identity of a run without a manifest is unknown, and the fact names the reason.
+/// Returns the facts in the manifests. For a run without a manifest, the fact says why its identity is unknown.
 pub(super) fn about(runs: &[&ReportRun<'_>]) -> Vec<Value> {
     let is_any_unknown = runs.iter().any(|run| run.scores.manifest().is_none());
     facts(runs, |run| {
@@ -85,7 +85,7 @@ fn tag(name: &str, value: &str) -> String {
     }
 }
 
-/// The models of all metrics, then the models that replied to each metric, as their providers reported them.
+/// Returns the models of all metrics, then the models that answered for each metric, as their providers reported them.
 fn judges(run: &RunManifest) -> Vec<String> {
     let models: IndexSet<&String> = run
         .metrics
@@ -135,7 +135,7 @@ fn digits(hash: &str) -> String {
     }
 }
 
-/// When the run started, its duration, and its rows.
+/// Returns when the run started, how long it took, and its rows.
 fn measured(run: &RunManifest, process: Option<&ProcessManifest>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(ProcessManifest {
@@ -202,7 +202,7 @@ fn cost(costs: &RunCosts) -> Vec<String> {
     .collect()
 }
 
-/// The commit of the working folder, and the version of the library.
+/// Returns the commit of the working folder and the version of the library.
 fn code(run: &RunManifest, process: Option<&ProcessManifest>) -> Vec<String> {
     let git = process.and_then(|process| process.git.as_ref());
     let mut lines = Vec::new();
@@ -245,7 +245,8 @@ fn settings(run: &RunManifest) -> Vec<String> {
     lines
 }
 
-/// Returns the settings of a metric in each run whose manifest contains the metric. The label is empty if all runs have the same.
+/// Returns the settings of a metric in each run whose manifest has it. The label is empty if they are the same in all
+/// runs.
 pub(super) fn metric_settings(name: &str, runs: &[&ReportRun<'_>]) -> Vec<Value> {
     let identity = |run: &&ReportRun<'_>| run.scores.run.identity(name).map(ToString::to_string);
     let texts: Vec<Option<String>> = runs.iter().map(identity).collect();
@@ -262,7 +263,8 @@ pub(super) fn metric_settings(name: &str, runs: &[&ReportRun<'_>]) -> Vec<Value>
     }
 }
 
-/// Returns cost and time of the runs, and what gates saved; `None` if the rows contain neither cost nor time nor gated rows.
+/// Returns the cost and time of the runs and what gates saved; `None` if the rows have neither cost, nor time, nor
+/// gated rows.
 pub(super) fn usage(runs: &[&ReportRun<'_>]) -> Option<Value> {
     let is_gate = |(name, _): &(String, String)| name.starts_with(GATED);
     let has_gates = runs.iter().any(|run| of_rows(run).iter().any(is_gate));
@@ -280,7 +282,7 @@ fn of_rows(run: &ReportRun<'_>) -> Vec<(String, String)> {
     facts
 }
 
-/// The sum over the rows that have the value, and their number if others do not.
+/// Returns the sum over the rows that have the value, and how many they are if others lack it.
 fn sum(
     run: &ReportRun<'_>,
     name: &str,
@@ -322,7 +324,7 @@ fn latency(run: &ReportRun<'_>) -> Vec<(String, String)> {
     let Some(last) = seconds.len().checked_sub(1) else {
         return Vec::new();
     };
-    // The nearest rank: the smallest latency that at least this share of the rows does not exceed.
+    // The nearest rank: the lowest latency that at least this share of rows does not exceed.
     let quantile =
         |percent: usize| seconds[(seconds.len() * percent).div_ceil(100).clamp(1, last + 1) - 1];
     let shown = |seconds: f64| format!("{seconds:.3} s");
@@ -381,7 +383,7 @@ mod tests {
         serde_json::from_value(json!({"format": 1, "run": all, "process": process})).unwrap()
     }
 
-    /// The fact of this name, a line each.
+    /// Returns the facts with this name, one line each.
     fn lines(name: &str, manifest: &Manifest) -> Vec<String> {
         let mut facts = of_manifest(manifest).into_iter();
         facts.find(|(of, _)| *of == name).unwrap().1

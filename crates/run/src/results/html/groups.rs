@@ -1,4 +1,4 @@
-//! The tables of a metric: its scores by a field of the rows, and its named scores and components.
+//! The tables of a metric: its scores grouped by a field of the rows, and its named scores and components.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -17,21 +17,21 @@ use crate::messages::escape;
 use crate::results::figures::{Bounds, Counts, Figures, counted, figures_of};
 use crate::results::{ResultRow, ResultsError, thousands};
 
-/// The largest number of groups that are shown; those with most rows are.
+/// The maximum number of groups shown; larger groups come first.
 const MAX_GROUPS: usize = 100;
 
-/// The largest number of parts of one metric that are shown; those that occur first are.
+/// The maximum number of parts of a metric shown, in order of first occurrence.
 pub(super) const MAX_PARTS: usize = 100;
 
-/// The name of the group of rows that do not have the field.
+/// The name of the group of rows without the field.
 const WITHOUT: &str = "(none)";
 
-/// The rows of each group in each run, by first occurrence.
+/// The rows of each group in each run, in order of first occurrence.
 pub(super) struct Groups<'r>(Vec<IndexMap<Option<&'r str>, Vec<usize>>>);
 
 impl<'r> Groups<'r> {
     /// # Errors
-    /// [`ResultsError`] if no row has the field.
+    /// Returns a [`ResultsError`] if no row has the field.
     pub(super) fn of(field: &str, runs: &'r [&'r ReportRun<'r>]) -> Result<Self, ResultsError> {
         if runs.iter().all(|run| run.scores.name_of_group(0).is_none()) {
             let mut known = Vec::new();
@@ -51,7 +51,7 @@ impl<'r> Groups<'r> {
         Ok(Self(runs.iter().map(|run| rows_of_groups(run)).collect()))
     }
 
-    /// The groups with most rows.
+    /// Returns the groups with the most rows.
     fn largest(&self) -> Vec<Option<&'r str>> {
         let mut sizes: IndexMap<Option<&str>, usize> = IndexMap::new();
         for (group, rows) in self.0.iter().flatten() {
@@ -66,7 +66,7 @@ impl<'r> Groups<'r> {
             .collect()
     }
 
-    /// Returns the note that groups are not shown.
+    /// Returns the note that some groups are not shown.
     pub(super) fn note(&self) -> Option<String> {
         let all = self
             .0
@@ -83,8 +83,8 @@ impl<'r> Groups<'r> {
         })
     }
 
-    /// Returns the groups with most rows by a metric, the worst first. `overall` has the mean of each run, and `range` contains
-    /// the scores.
+    /// Returns a metric's groups with the most rows, worst first. `overall` has the mean of each run, and `range`
+    /// contains the scores.
     pub(super) fn entries(
         &self,
         metric: &Metric<'_>,
@@ -142,7 +142,7 @@ fn rows_of_groups<'r>(run: &'r ReportRun<'_>) -> IndexMap<Option<&'r str>, Vec<u
         .collect()
 }
 
-/// The parts of a metric by first occurrence.
+/// Returns the parts of a metric, in order of first occurrence.
 pub(super) fn parts<'r>(metric: &str, runs: &[&'r ReportRun<'_>]) -> IndexSet<&'r Part> {
     let metrics = runs.iter().filter_map(|run| run.totals.metrics.get(metric));
     metrics.flat_map(|metric| metric.parts.keys()).collect()
@@ -184,8 +184,8 @@ fn part_entry(part: &Part, metric: &str, view: &View<'_>) -> Value {
     json!({"name": part.name, "runs": runs, "change": null})
 }
 
-/// Returns `true` if the part is pass or fail in all rows. A named score has no verdict: it is pass or fail if it is 0 or 1, and
-/// the metric, which has the same range, is in [0, 1].
+/// Returns `true` if the part is pass or fail in all rows. A named score has no verdict, so it counts as pass or fail
+/// if it is always 0 or 1 and its metric's range is [0, 1].
 fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
     let scores = runs.iter().flat_map(|run| part_scores(part, metric, run));
     let mut scores = scores.filter_map(|it| Some((it.score.value()?, it.score.passed)));
@@ -199,14 +199,14 @@ fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
     is_unit && scores.all(|(value, _)| value == 0.0 || value == 1.0)
 }
 
-/// The results of the part in a run.
+/// Returns the part's results in a run.
 fn part_scores<'s>(part: &Part, metric: &str, run: &'s ReportRun<'_>) -> &'s [PartScore] {
     let metric = run.totals.metrics.get(metric);
     let scores = metric.and_then(|metric| metric.parts.get(part));
     scores.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns the fields of a row that could name the groups.
+/// Returns the fields of a row that could define groups.
 fn known_fields(row: &ResultRow) -> Vec<String> {
     let side = |name: &str, value: &Option<Value>| {
         let fields = value

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::contract::ScoreKind;
 use crate::results::thousands;
 
-/// Letter and style of each run.
+/// The letter and CSS class of each run.
 pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];
 
-/// A figure that a run does not have.
+/// Shown for a figure that a run does not have.
 pub(super) const NOTHING: &str = "–";
 
 /// `1 row`, `1,190 rows`
@@ -17,7 +17,7 @@ pub(super) fn plural(count: u64, noun: &str) -> String {
     format!("{} {noun}{end}", thousands(count))
 }
 
-/// A number and what it counts.
+/// Returns a number, and what it counts.
 pub(super) fn count(number: u64, text: impl Into<String>) -> Value {
     json!({"number": thousands(number), "text": text.into(), "is_alarm": false})
 }
@@ -26,7 +26,7 @@ pub(super) fn count(number: u64, text: impl Into<String>) -> Value {
 pub(super) struct Metric<'a> {
     pub(super) name: &'a str,
     pub(super) kind: ScoreKind,
-    /// `true` if it is the same in both runs.
+    /// `true` if the metric is the same in both runs.
     pub(super) is_compared: bool,
     pub(super) is_lower_better: bool,
 }

@@ -1,12 +1,13 @@
-//! The HTML report: results as one file that opens in any browser and makes no request.
+//! The HTML report: results as one file that opens in any browser and makes no requests.
 //!
-//! `report.rs` has the settings. `run.rs` reads the totals of all rows of a run, and then the rows that `table_rows.rs`
-//! chooses. `view.rs` returns the sections of the page as JSON, with `facts.rs` (manifests, cost and time), `chart.rs`
-//! (histograms), `groups.rs` (parts and groups) and `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script
-//! turns into a table. `page/` has the template, the style sheet and the script.
+//! `report.rs` has the settings. `run.rs` reads the totals over all rows of a run, and then the rows that
+//! `table_rows.rs` chooses. `view.rs` returns the sections of the page as JSON, with `facts.rs` (manifests, cost and
+//! time), `chart.rs` (histograms), `groups.rs` (parts and groups) and `change.rs` (two runs). `rows.rs` writes the rows
+//! as JSON, which the script turns into a table. `page/` has the template, style sheet and script.
 //!
-//! Everything from a row is text: the template escapes, the JSON contains no `<`, `>` or `&`, and the script does not
-//! parse HTML. Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids requests and all scripts but this one.
+//! Everything from a row is treated as text. The template escapes it, the JSON contains no `<`, `>` or `&`, and the
+//! script does not parse HTML. Characters that would hide or reverse others are escaped as on the terminal. A content
+//! security policy forbids requests and any script but this one.
 
 mod change;
 mod chart;
@@ -41,7 +42,7 @@ pub use self::run::ReportRun;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-/// Parts of one script.
+/// The parts of the script.
 const SCRIPT: &str = concat!(
     include_str!("page/values.js"),
     include_str!("page/columns.js"),
@@ -53,11 +54,11 @@ const SCRIPT: &str = concat!(
 );
 
 impl HtmlReport<'_> {
-    /// Returns the page.
+    /// Renders the page.
     ///
     /// # Errors
-    /// [`ResultsError`] if no row has the group's field, or two runs cannot be compared: they have no row in common, or
-    /// different gold rows.
+    /// Returns a [`ResultsError`] if no row has the group field, or if two runs cannot be compared because they have no
+    /// row in common or different gold rows.
     pub fn to_html(&self) -> Result<String, ResultsError> {
         let group = self.group.as_deref();
         let runs = self.runs.iter().map(|run| run.totals(group));
@@ -86,7 +87,7 @@ impl HtmlReport<'_> {
                 _ => escape_formatter(out, state, value),
             },
         );
-        // The name's extension turns escaping on.
+        // The name's extension turns on escaping.
         engine
             .add_template("page.html", PAGE)
             .and_then(|()| engine.get_template("page.html")?.render(Serde(&page)))
@@ -98,10 +99,10 @@ impl HtmlReport<'_> {
             })
     }
 
-    /// Writes the page to a file, which appears under its name when it is complete.
+    /// Writes the page to a file, which appears under its name once it is complete.
     ///
     /// # Errors
-    /// As [`to_html`](Self::to_html), and if the file cannot be written.
+    /// Returns the errors of [`to_html`](Self::to_html), and an error if the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ResultsError> {
         let path = path.as_ref();
         let html = self.to_html()?;
@@ -126,7 +127,7 @@ struct Page {
     view: serde_json::Value,
 }
 
-/// The content security policy: no request, this style sheet, this script.
+/// Returns the content security policy: no requests, only this style sheet and this script.
 fn policy() -> String {
     let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
     format!(

@@ -10,16 +10,17 @@ use crate::messages::suggest::nearest;
 use crate::results::run::is_lower_better;
 use crate::results::{Results, ResultsError};
 
-/// A report on one or two runs as a self-contained HTML file: scores with 95% intervals and denominators, distributions,
-/// groups, cost and time, and a table of the rows with search, filters, word diff, feedback and metadata.
+/// A report on one or two runs as a self-contained HTML file. It shows scores with 95% intervals and denominators,
+/// distributions, groups, cost and time, and a table of the rows with search, filters, word diff, feedback and
+/// metadata.
 ///
-/// The table has at most 20,000 rows. Of more, it has those whose outcome or verdict changed, those that failed, those with
-/// the worst scores, and a sample of the others, and the page states how many of each. All other figures are of all rows.
+/// The table shows at most 20,000 rows. If there are more, it keeps those whose outcome or verdict changed, those that
+/// failed, those with the worst scores, and a sample of the rest; the page says how many of each. All other figures
+/// cover all rows.
 ///
-/// The file makes no request. Strings from rows are shown as text, also if they contain HTML. A string of more than
-/// 20,000 characters is shortened. In a mean a failed row counts as the
-/// [failure score](Results::with_failure_score); gated, skipped and abstained rows are counted, but are in no mean.
-/// Requires the feature `html`.
+/// The file makes no requests. Strings from rows are shown as text, even if they contain HTML, and are shortened beyond
+/// 20,000 characters. In a mean, a failed row counts as the [failure score](Results::with_failure_score); gated,
+/// skipped and abstained rows are counted but are in no mean. Requires the feature `html`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -87,33 +88,35 @@ impl<'a> HtmlReport<'a> {
         Self::of(vec![Run::Results(results)])
     }
 
-    /// Creates a report on two runs, paired by the ids of their rows, with the rows whose verdict changed first.
+    /// Creates a report on two runs, whose rows are paired by id. Rows whose verdict changed come first.
     pub fn comparison(a: &'a Results, b: &'a Results) -> Self {
         Self::of(vec![Run::Results(a), Run::Results(b)])
     }
 
-    /// Creates a report on a run or on two, which are read for the groups of this report.
+    /// Creates a report on one or two runs that were read with this report's groups.
     #[doc(hidden)]
     pub fn of_runs(runs: &'a [ReportRun<'a>]) -> Self {
         Self::of(runs.iter().map(Run::Read).collect())
     }
 
     setters! {
-        /// Sets the title; the default is the name of the run, or of both.
+        /// Sets the title; the default is the name of the run, or of both runs.
         pub fn title(title: impl Into<String>) => title = Some(title.into());
 
-        /// Shows the scores by this field too: an attribute of the rows, or a dotted path such as `gold.topic`. The intervals
-        /// over all rows are then cluster-robust: rows of one group are not counted as independent.
+        /// Also shows the scores grouped by this field: an attribute of the rows, or a dotted path such as
+        /// `gold.topic`. The intervals over all rows are then cluster-robust, because rows of one group do not count as
+        /// independent.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Requires a manifest: a run without one is an error, because nothing says what it measured.
+        /// Requires a manifest. A run without one becomes an error, because nothing says what it measured.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
-        /// Sets whether a metric with the same version and other code is a different metric, whose difference is not shown.
+        /// Sets whether a metric with the same version but different code counts as a different metric, whose
+        /// difference is not shown.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
     }
 
-    /// Compares these metrics although their identities differ, such as another judge or another threshold. By default
-    /// the report shows what differs in place of the difference between the scores.
+    /// Compares these metrics even though their identities differ, for example because of another judge or threshold.
+    /// By default, the report shows what differs instead of the difference between the scores.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -142,8 +145,8 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Sets the metrics whose lower scores are better. The manifests of the runs contain this, so it is needed only for
-    /// runs without one. Each must be in a run.
+    /// Sets the metrics for which lower scores are better; each must be in a run. You need this only for runs without a
+    /// manifest.
     pub fn lower_is_better<S: Into<String>>(
         mut self,
         metrics: impl IntoIterator<Item = S>,
@@ -153,7 +156,7 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Checks that a run has each metric whose lower scores are better.
+    /// Checks that each metric declared lower-is-better is in a run.
     pub(super) fn check_directions(&self, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError> {
         let metrics = || runs.iter().flat_map(|run| run.metrics());
         let of = |name: &str| {
@@ -186,7 +189,7 @@ impl<'a> HtmlReport<'a> {
     }
 }
 
-/// The question for the name that was meant, if one is similar.
+/// Suggests the name that was probably meant, if one is similar.
 pub(super) fn meant(name: &str, known: &[String]) -> Option<String> {
     let nearest = nearest(name, known.iter().map(String::as_str))?;
     Some(format!("did you mean `{}`?", escape::name(nearest)))

@@ -13,10 +13,10 @@ use crate::contract::ScoreKind;
 use crate::messages::escape;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError, ResultsErrorKind};
 
-/// The largest number of characters of a string; the rest is counted.
+/// The maximum number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
 
-/// The data of the script, apart from the rows. Its fields have the names of the fields of a result file.
+/// The data for the script, without the rows. Its fields are named like those of a result file.
 #[derive(Serialize)]
 struct Data<'a> {
     runs: Vec<Text<'a>>,
@@ -28,11 +28,11 @@ struct MetricData<'a> {
     name: Text<'a>,
     kind: &'static str,
     lower_is_better: bool,
-    /// `true` if the rows of two runs are compared by the metric.
+    /// `true` if the metric compares the rows of two runs.
     is_compared: bool,
 }
 
-/// A row of one run, as JSON in which the special characters of HTML are escaped.
+/// A row of one run, as JSON with HTML's special characters escaped.
 struct RowJson {
     gold: Option<String>,
     run: String,
@@ -109,7 +109,7 @@ impl<M: SerializeMap> Keys<M> {
     }
 }
 
-/// Names and values as an object in their order; `None` if there are none.
+/// Returns names and values as an object in their order; `None` if there are none.
 fn object<'a, V: 'a, T>(
     entries: impl Iterator<Item = (&'a (impl AsRef<str> + ?Sized + 'a), &'a V)>,
     value: impl Fn(&'a V) -> T,
@@ -120,7 +120,7 @@ fn object<'a, V: 'a, T>(
     Some(entries).filter(|entries| !entries.is_empty())
 }
 
-/// Returns the rows as JSON without a character that HTML gives a meaning to.
+/// Returns the rows as JSON without characters that are special in HTML.
 pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
     let runs = view.runs;
     let metrics = view.metrics.iter().map(|metric| MetricData {
@@ -137,7 +137,7 @@ pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
         metrics: metrics.collect(),
     };
     let mut json = safe_json(&data)?;
-    // Without the brace at the end.
+    // Without the closing brace.
     json.pop();
     json.push_str(",\"rows\":[");
     add_rows(&mut json, view)?;
@@ -245,8 +245,8 @@ impl Serialize for Bounded<'_> {
     }
 }
 
-/// Escapes what would end the script element or start a comment in it, and the line ends of JavaScript. In JSON these
-/// characters occur only in strings, where `\u` may replace them.
+/// Escapes what would end the script element or start a comment in it, and JavaScript's line ends. In JSON, these
+/// characters occur only in strings, where `\u` can replace them.
 fn script_safe(json: &str) -> String {
     let mut safe = String::with_capacity(json.len() + json.len() / 16);
     let mut rest = json;

@@ -18,7 +18,7 @@ use crate::results::run::{Run, entry, name_of};
 use crate::results::run_scores::{Columns, RunScores};
 use crate::results::selected::Score;
 
-/// The totals of all rows of a run, and the source of the rows in the table.
+/// The totals over all rows of a run, and the source of the rows in the table.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct ReportRun<'a> {
@@ -34,11 +34,11 @@ enum Rows<'a> {
 }
 
 impl ReportRun<'static> {
-    /// Reads a result file for a report by the groups of a field. A row takes about 100 bytes, and 24 more for each metric, unless
-    /// the file is a stream, which cannot be read again.
+    /// Reads a result file for a report grouped by a field. A row takes about 100 bytes, plus 24 for each metric. A
+    /// stream takes more, because it cannot be read again.
     ///
     /// # Errors
-    /// [`ResultsError`], as [`Results::read`].
+    /// Returns the same errors as [`Results::read`].
     pub fn read<'f>(
         file: impl Into<NamedFile<'f>>,
         group: Option<&str>,
@@ -75,12 +75,13 @@ impl ReportRun<'static> {
     }
 
     setters! {
-        /// Sets the score that a failed row counts as in a mean. By default it is the score in the manifest, or else 0.
+        /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
+        /// without one.
         pub fn with_failure_score(score: f64) => scores.run.failure_score = score;
     }
 }
 
-/// All metrics.
+/// Selects all metrics.
 fn columns(group: Option<&str>) -> Columns {
     Columns {
         are_whole: true,
@@ -90,7 +91,7 @@ fn columns(group: Option<&str>) -> Columns {
 }
 
 impl<'a> ReportRun<'a> {
-    /// Returns the run of rows in memory.
+    /// Creates a run from rows in memory.
     pub(super) fn of(results: &'a Results, group: Option<&str>) -> Result<Self, ResultsError> {
         let rows = results.rows();
         let scores = RunScores::of(results, &columns(group))?;
@@ -119,25 +120,25 @@ impl<'a> ReportRun<'a> {
         self.scores.rows.id(row)
     }
 
-    /// Returns the place of an id.
+    /// Returns the position of an id.
     pub(super) fn find(&self, id: &str) -> Option<usize> {
         self.scores.rows.find(id)
     }
 
-    /// Returns `true` if a row has no id of its own.
+    /// Returns `true` if any row has no id of its own.
     pub(super) fn has_positional(&self) -> bool {
         self.scores.rows.has_positional()
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.scores.len()
     }
 
-    /// Calls a function with the whole rows at these places, which ascend, and returns the results in their order.
+    /// Calls a function with the whole rows at these ascending positions, and returns the results in order.
     ///
     /// # Errors
-    /// [`ResultsError`] if the file cannot be read again, or has other rows than before.
+    /// Returns a [`ResultsError`] if the file cannot be read again, or if its rows have changed.
     pub(super) fn map_rows<T>(
         &self,
         places: &[usize],
@@ -181,7 +182,7 @@ impl<'a> ReportRun<'a> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Totals {
     pub(super) metrics: IndexMap<String, MetricTotals>,
-    /// By metric, and by the path of each component.
+    /// By metric and by component path.
     pub(super) evaluations: IndexMap<String, Evaluations>,
 }
 
@@ -191,7 +192,7 @@ pub(super) struct MetricTotals {
     /// Rows that lack a field that the metric reads.
     pub(super) missing: u64,
     pub(super) judged_offline: u64,
-    /// The parts by first occurrence, named scores first in each row.
+    /// The parts in order of first occurrence, named scores first in each row.
     pub(super) parts: IndexMap<Part, Vec<PartScore>>,
 }
 
@@ -202,7 +203,7 @@ pub(super) struct Part {
     pub(super) is_component: bool,
 }
 
-/// The result of a part in a row.
+/// One row's result for a part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PartScore {
     pub(super) row: usize,
@@ -218,7 +219,7 @@ pub(super) struct Evaluations {
 }
 
 impl Totals {
-    /// Adds the row at a place.
+    /// Adds the row at this position.
     pub(super) fn add(&mut self, place: usize, row: &ResultRow) {
         for (position, (name, score)) in row.scores.iter().enumerate() {
             entry(&mut self.metrics, position, name).add(place, score);

@@ -1,4 +1,4 @@
-//! The rows in the table of the page: all rows, or at most 20,000 rows that a rule chooses. The page states the rule.
+//! The rows in the table of the page: all, or at most 20,000 chosen by a rule that the page states.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -8,30 +8,31 @@ use super::run::ReportRun;
 use crate::results::selected::Score;
 use crate::results::thousands;
 
-/// The largest number of rows in the table.
+/// The maximum number of rows in the table.
 pub(super) const MAX_ROWS: usize = 20_000;
 
 const SEED: u64 = 0;
 
-/// The places of a row in each run.
+/// The positions of a row in each run.
 pub(super) type Places = [Option<usize>; 2];
 
 /// The rows in the table.
 #[derive(Debug)]
 pub(super) struct TableRows {
-    /// In the order of the first run, then the other rows of the second run.
+    /// In the order of the first run, followed by rows that only the second run has.
     pub(super) rows: Vec<Places>,
     all: usize,
-    /// Of each category the rows in the table and all rows; a row is in the first category that it belongs to.
+    /// For each category, the number of rows in the table and in total. A row counts in the first category that
+    /// applies.
     changed: [usize; 2],
     failed: [usize; 2],
     others: usize,
-    /// Of the others, those with the worst scores, and a sample.
+    /// Among the rest, the rows with the worst scores, and a sample.
     worst: usize,
     sampled: usize,
 }
 
-/// Why a row is chosen, from the weakest reason.
+/// Why a row is chosen, weakest reason first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Category {
     Other,
@@ -63,7 +64,7 @@ impl TableRows {
         let count = |of: Category| categories.iter().filter(|it| **it == of).count();
         let [changed, failed, others] =
             [Category::Changed, Category::Failed, Category::Other].map(count);
-        // Half of the space that is left, or more if the next categories do not fill the other half.
+        // Half of the remaining space, or more if the next categories do not fill the other half.
         let share = |all: usize, space: usize, next: usize| {
             all.min((space / 2).max(space.saturating_sub(next)))
         };
@@ -95,7 +96,7 @@ impl TableRows {
         table
     }
 
-    /// Returns which rows the table has, if it does not have all.
+    /// Describes which rows the table has, if not all.
     pub(super) fn rule(&self, is_comparison: bool) -> Option<String> {
         if self.rows.len() == self.all {
             return None;
@@ -143,7 +144,8 @@ impl TableRows {
     }
 }
 
-/// The rows of the first run, each with its place in the second one, then the other rows of the second run.
+/// Returns the rows of the first run, each with its position in the second, followed by rows that only the second run
+/// has.
 fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
     let [a, others @ ..] = runs else {
         return Vec::new();
@@ -184,14 +186,14 @@ fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) 
     categories
 }
 
-/// The rows that are chosen so far.
+/// The rows chosen so far.
 struct Choice {
     random: Xoshiro256PlusPlus,
     is_chosen: Vec<bool>,
 }
 
 impl Choice {
-    /// Chooses this number of rows, each with the same probability.
+    /// Chooses this many rows, each with the same probability.
     fn sample(&mut self, rows: &[usize], number: usize) {
         let mut needed = number;
         for (passed, row) in rows.iter().enumerate() {
@@ -204,8 +206,8 @@ impl Choice {
         }
     }
 
-    /// Chooses at most this number of rows: those with the worst scores in the last run that has them, as many for each metric.
-    /// Of equal scores a sample is taken. Returns the number of chosen rows.
+    /// Chooses at most this many rows: those with the worst scores in the last run that has them, the same number for
+    /// each metric. Ties are sampled. Returns the number of chosen rows.
     fn worst(
         &mut self,
         rows: &[usize],

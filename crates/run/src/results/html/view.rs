@@ -1,4 +1,4 @@
-//! The sections of the page above the table of rows, as JSON that the template prints.
+//! The sections of the page above the table of rows, as JSON for the template.
 
 use std::path::Path;
 
@@ -134,7 +134,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The figures of a run; `reference` is the mean over all groups.
+/// Returns the figures of a run; `reference` is the mean over all groups.
 pub(super) fn run_figures(
     run: usize,
     figures: &Figures,
@@ -151,7 +151,7 @@ pub(super) fn run_figures(
     })
 }
 
-/// The metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
+/// Returns the metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
 fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<(&'a str, ScoreKind)> {
     let mut kinds: Vec<(&str, Option<ScoreKind>)> = Vec::new();
     for run in runs {
@@ -171,7 +171,7 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<(&'a str, ScoreKind)> {
         .collect()
 }
 
-/// The file without folder and extension, of each run.
+/// Returns the file name of each run, without folder and extension.
 fn title(runs: &[&ReportRun<'_>]) -> String {
     let stem = |run: &&ReportRun<'_>| {
         let stem = Path::new(run.name()).file_stem();
@@ -212,7 +212,7 @@ fn method(group: Option<&str>) -> String {
     )
 }
 
-/// The denominators: the rows in the mean, failed rows, and rows that are in no mean.
+/// Returns the denominators: rows in the mean, failed rows, and rows in no mean.
 fn counts_of(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Value> {
     let in_mean = match kind {
         ScoreKind::Bool => {

@@ -1,4 +1,4 @@
-//! Expands a node of a decision tree with its branches, and the rules for them: a branch for each answer, and no other.
+//! Expands a node of a decision tree with its branches, and their rules: a branch for each answer, and no others.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;

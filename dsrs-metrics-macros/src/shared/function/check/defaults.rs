@@ -1,4 +1,4 @@
-//! Checks of the defaults of parameters: a literal of another kind than the parameter's type.
+//! Checks the defaults of parameters: reports a literal of another kind than the parameter's type.
 
 use syn::{Expr, Lit, Type};
 
@@ -7,8 +7,7 @@ use crate::shared::function::param::{Binding, Param};
 use crate::shared::tokens::as_written;
 use crate::shared::types::{is_integer, last_segment_is, list_item, option_of, ungrouped};
 
-/// Reports a literal that cannot be the parameter's default. Types and values that the tokens do not show are checked by
-/// rustc.
+/// Reports a literal that cannot be the parameter's default. rustc checks types and values that the tokens do not show.
 pub(super) fn check_default(param: &Param, errors: &mut Errors) {
     let (key, default, is_owned) = match &param.binding {
         Binding::Field(_, field) if field.is_counted => ("missing", &field.default, false),
@@ -61,7 +60,7 @@ fn mismatch(literal: &Lit, ty: &Type, is_owned: bool) -> Option<(&'static str, S
         .filter_map(|part| list_entry(part.trim(), item))
         .collect();
     let is_vec = !matches!(ungrouped(ty), Type::Reference(_));
-    // The default of a borrowed field lives as long as the program, so that it has no owned strings.
+    // The default of a borrowed field is static, so it has no owned strings.
     (is_vec || is_owned).then(|| {
         let list = items.join(", ");
         (

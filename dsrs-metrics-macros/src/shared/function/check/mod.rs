@@ -1,5 +1,5 @@
-//! The rules of `#[metric]` that can be checked on tokens. Rules that need types are checked by
-//! rustc, through the assertions of `expand/assert.rs`.
+//! The rules of `#[metric]` that can be checked on tokens. rustc checks rules that need types, through the assertions
+//! in `expand/assert.rs`.
 
 mod defaults;
 mod signature;
@@ -35,8 +35,7 @@ pub(crate) fn check_params(params: &[Param], errors: &mut Errors) {
     }
 }
 
-/// Reports a struct of parameters that is flattened twice. Two structs with a parameter of one name are rejected by
-/// `assert.rs`.
+/// Reports a struct of parameters that is flattened twice. `assert.rs` rejects two structs that share a parameter name.
 fn check_groups(model: &Model, errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
     for (_, param) in model.groups() {
@@ -86,7 +85,7 @@ fn check_names(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// Reports settings for the scores of rows, which a corpus metric does not have.
+/// Reports settings for scores of rows, which a corpus metric does not have.
 fn check_corpus(model: &Model, errors: &mut Errors) {
     let attrs = &model.attrs;
     if attrs.corpus.is_none() {
@@ -141,7 +140,7 @@ fn check_verdict(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// Reports a `missing` without effect.
+/// Reports a `missing` that has no effect.
 fn check_missing(model: &Model, errors: &mut Errors) {
     let Some(missing) = &model.attrs.missing else {
         return;
@@ -157,8 +156,8 @@ fn check_missing(model: &Model, errors: &mut Errors) {
     }
 }
 
-// Settings that a `bool` metric does not support: reported here if the return type is spelt `bool`,
-// and by `assert.rs` if it is an alias.
+// Settings that a `bool` metric does not support. They are reported here if the return type is spelled `bool`, and by
+// `assert.rs` if it is an alias.
 pub(crate) const BOOL_THRESHOLD: &str =
     "`threshold` is not supported for a `bool` metric; remove it, or return a number";
 pub(crate) const BOOL_RANGE: &str =

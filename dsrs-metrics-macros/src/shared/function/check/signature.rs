@@ -45,8 +45,7 @@ pub(super) fn check_signature(function: &Function, errors: &mut Errors) {
     }
 }
 
-/// Rejects return types whose form excludes a score. Named types are checked by rustc, which
-/// resolves aliases.
+/// Rejects return types whose form excludes a score. rustc checks named types, because it resolves aliases.
 fn check_return_type(ty: &Type, errors: &mut Errors) {
     let written = as_written(ty);
     match ungrouped(ty) {

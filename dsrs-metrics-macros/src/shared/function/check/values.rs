@@ -1,4 +1,4 @@
-//! Checks of the settings in `#[metric(..)]`, alone and in combination.
+//! Checks the settings in `#[metric(..)]`, alone and in combination.
 
 use syn::Expr;
 

@@ -53,8 +53,8 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Checks the settings against the kind of score in constants, where rustc resolves constants and
-/// aliases. A generic metric is not checked, since it has no constant before it is used.
+/// Checks the settings against the kind of score in constants, where rustc resolves constants and aliases. A generic
+/// metric is not checked, because it has no constants before it is used.
 fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
@@ -81,7 +81,7 @@ fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
     checks
 }
 
-/// Checks that no parameter of a struct has the name of another parameter of the metric.
+/// Checks that no parameter of a struct has the same name as another parameter of the metric.
 fn names_differ(cx: &Context<'_>) -> TokenStream {
     let Context {
         span,
@@ -117,7 +117,7 @@ fn names_differ(cx: &Context<'_>) -> TokenStream {
     checks.collect()
 }
 
-/// Checks thresholds and ranges that are constants and not literals.
+/// Checks thresholds and ranges that are constants rather than literals.
 fn check_constants(cx: &Context<'_>) -> TokenStream {
     let attrs = &cx.model.attrs;
     let range = attrs.range.as_ref().and_then(bounds);
@@ -171,7 +171,7 @@ fn check(cx: &Context<'_>, (start, end): (Span, Span), rule: &str, message: &str
         ..
     } = cx;
     let rule = Ident::new(rule, *span);
-    // As an argument, since an expression in the message may contain braces.
+    // Passed as an argument, because an expression in the message may contain braces.
     let mut message = Group::new(
         Delimiter::Parenthesis,
         quote_spanned!(*span=> "{}", #message),

@@ -18,11 +18,11 @@ use crate::shared::types::{Form, is_string, option_of, ungrouped, vec_of};
 struct Slot<'a> {
     name: &'a Ident,
     param: &'a Param,
-    /// The type parameter for the state of a required parameter, and the trait that `build`
-    /// requires of it. `None` if there is a default.
+    /// The type parameter for the state of a required parameter, and the trait that `build` requires of it. `None` if
+    /// the parameter has a default.
     required: Option<(Ident, Ident)>,
     default: Option<Ident>,
-    /// `true` if the setter accepts every type that converts into the parameter's.
+    /// `true` if the setter accepts every type that converts into the parameter's type.
     into: bool,
 }
 
@@ -135,7 +135,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
         let runtime = cx.runtime;
         return quote_spanned! {*span=>
             impl #metric {
-                /// Returns a builder of the metric.
+                /// Returns a builder for the metric.
                 #vis fn builder() -> #builder {
                     #runtime::judge::JudgeBuilder::new(|panel| Self { #(#panel: panel)* })
                 }
@@ -156,7 +156,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
         #groups
 
         impl #impl_generics #metric #ty_generics #where_clause {
-            /// Returns a builder of the metric.
+            /// Returns a builder for the metric.
             #vis fn builder() -> #unstarted {
                 #builder {
                     #(#names: ::core::option::Option::None,)*
@@ -173,7 +173,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits, for each struct of parameters, the impl that adds its setters to the builder.
+/// For each struct of parameters, emits the impl that adds its setters to the builder.
 fn groups(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, private, .. } = cx;
     let (builder, states) = (ident(cx), states(slots));
@@ -193,7 +193,7 @@ fn groups(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     groups.collect()
 }
 
-/// Emits, for each required parameter, the trait that its state implements once it is set.
+/// For each required parameter, emits the trait that its state implements once it is set.
 fn required_traits(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, .. } = cx;
     let (metric, component) = (&cx.model.names.metric, &cx.model.names.component);
@@ -286,9 +286,8 @@ pub(super) fn argument(cx: &Context<'_>, param: &Param, into: bool) -> (TokenStr
     }
 }
 
-/// Returns the argument type of a setter, and its conversion to the owning type. Strings and lists
-/// are accepted as `impl Into` or `impl IntoIterator`; numbers are accepted only as their own type,
-/// so that a literal is not ambiguous.
+/// Returns the argument type of a setter, and its conversion to the owning type. Strings and lists are accepted as
+/// `impl Into` or `impl IntoIterator`. Numbers are accepted only as their own type, to keep literals unambiguous.
 fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     let Context { span, private, .. } = cx;
     let (form, _) = Form::of(ty);
@@ -323,7 +322,7 @@ fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     }
 }
 
-/// Returns the argument type of a setter that accepts every type which converts into `owner`, and the conversion.
+/// Returns the argument type of a setter that accepts every type that converts into `owner`, and the conversion.
 fn converted(cx: &Context<'_>, owner: &TokenStream) -> (TokenStream, TokenStream) {
     let into = quote_spanned!(cx.span=> impl ::core::convert::Into<#owner>);
     (
@@ -369,7 +368,7 @@ fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     });
     let marker = marker_value(cx);
     quote_spanned! {*span=>
-        /// Returns the metric.
+        /// Builds the metric.
         #[must_use]
         #vis fn build(self) -> #metric #ty_generics
         where

@@ -1,5 +1,5 @@
-//! The `Configure` impl, which builds the metric from `--param NAME.KEY=VALUE`. It requires that
-//! every `#[param]` can be deserialized.
+//! The `Configure` impl, which builds the metric from `--param NAME.KEY=VALUE`. Every `#[param]` must be
+//! deserializable.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
@@ -11,7 +11,7 @@ use super::spec::{PANEL, group_item, index};
 use crate::shared::function::param::Param;
 use crate::shared::types::is_panel;
 
-/// Emits the impl. A metric without parameters, or with a panel only, uses the impl of the runtime crate.
+/// Emits the impl. A metric without parameters, or with only a panel, uses the impl in the runtime crate.
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) || cx.model.has_only_a_panel() {
         return TokenStream::new();
@@ -85,7 +85,7 @@ fn body(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the value of each `#[param]`, read from `params` by the function `read`. `specs` has their declarations.
+/// Returns the value of each `#[param]`, which the function `read` reads from `params`. `specs` has their declarations.
 pub(super) fn values(
     cx: &Context<'_>,
     specs: &TokenStream,
@@ -119,7 +119,7 @@ pub(super) fn values(
     values.collect()
 }
 
-/// Emits `defaults`, if there are parameters: the text of each default.
+/// Emits `defaults`, with the text of each default, if there are parameters.
 pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     let panel = || {

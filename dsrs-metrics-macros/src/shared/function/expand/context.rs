@@ -14,7 +14,7 @@ use crate::shared::function::side::Side;
 use crate::shared::tokens::{as_written, words};
 use crate::shared::types::Form;
 
-/// Wraps impls in a block whose names are not visible to the user's module.
+/// Wraps impls in a block whose names the user's module cannot see.
 pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
     let Context { span, private, .. } = cx;
     let cfgs = cx.cfgs();
@@ -41,7 +41,7 @@ pub(crate) struct Context<'a> {
     /// The generics of the metric's struct, with `'static` bounds, because a metric outlives every
     /// row.
     pub(crate) generics: Generics,
-    /// The fields of both sides that the metric reads.
+    /// The fields that the metric reads, on both sides.
     pub(crate) fields: Vec<FieldUse<'a>>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
         let runtime = &model.names.runtime;
         let mut generics = model.generics.clone();
         for param in generics.type_params_mut() {
-            // Inserted first, so that rustc suggests further bounds after the user's own.
+            // Inserted first, so rustc suggests further bounds after the user's own.
             param
                 .bounds
                 .insert(0, syn::parse_quote_spanned!(span=> 'static));
@@ -114,8 +114,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the user's type of a side: its alias if there is one, so that rustc reports an unknown type once, without
-    /// the suggestion of a type parameter.
+    /// Returns the user's type for a side. If it has an alias, returns that, so rustc reports an unknown type once and
+    /// does not suggest a type parameter.
     pub(super) fn typed(&self, side: Side) -> Option<Type> {
         let Row::Typed(ty) = self.model.rows.get(side) else {
             return None;
@@ -130,7 +130,7 @@ impl<'a> Context<'a> {
         Side::BOTH.into_iter().filter(is_typed).collect()
     }
 
-    /// Returns the user's type of a side as in the source, for messages.
+    /// Returns the user's type for a side as in the source, for messages.
     pub(super) fn row_as_written(&self, side: Side) -> Option<String> {
         match self.model.rows.get(side) {
             Row::Typed(ty) => Some(as_written(ty)),
@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the alias for the user's type of a side. A type with lifetimes or type parameters has none.
+    /// Returns the alias of the user's type for a side. A type with lifetimes or type parameters has none.
     pub(super) fn row_alias(&self, side: Side) -> Option<(Ident, &Type)> {
         let Row::Typed(ty) = self.model.rows.get(side) else {
             return None;
@@ -213,7 +213,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Unused names for generated parameters. They are plain words if possible, since rustc shows them.
+/// Unused names for generated parameters. They are plain words if possible, because rustc shows them.
 pub(crate) struct Fresh(Vec<String>);
 
 impl Fresh {

@@ -1,4 +1,5 @@
-//! The impl of `Declared`: rows, verdict, spec and identity of the metric's type, from which composites are compiled.
+//! The impl of `Declared`: the rows, verdict, spec and identity of the metric's type. Composites are compiled from
+//! these.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -67,8 +68,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits the key of type and parameters, which is equal for two values of the same metric, and the requirements and files.
-/// A metric with type parameters has none of them.
+/// Emits the requirements, the files, and the key of type and parameters, which is equal for two values of the same
+/// metric. A metric with type parameters has none of these.
 fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     if !cx.generics.params.is_empty() {
@@ -190,7 +191,7 @@ fn configured(cx: &Context<'_>) -> TokenStream {
     quote_spanned!(*span=> impl #private::Configured for #ident { #methods })
 }
 
-/// Returns the methods of `Configured`, which `ParamGroup` has too.
+/// Returns the methods of `Configured`, which `ParamGroup` also has.
 pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let equal = cx
@@ -253,7 +254,7 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
     quote!(#before #name #ty #after)
 }
 
-/// Returns the type for the rows of a side that the metric accepts.
+/// Returns the type of the rows that the metric accepts on a side.
 fn row(cx: &Context<'_>, side: Side) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let half = match side {

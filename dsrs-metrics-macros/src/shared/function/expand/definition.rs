@@ -69,7 +69,7 @@ fn belongs_to_struct(attr: &Attribute) -> bool {
         .any(|name| attr.path().is_ident(name))
 }
 
-/// Returns `true` if the metric is a unit struct, since it has neither parameters nor generics:
+/// Returns `true` if the metric is a unit struct, because it has neither parameters nor generics:
 /// `IntentAccuracy.score(..)`.
 pub(super) fn is_unit(cx: &Context<'_>) -> bool {
     cx.model.configs().next().is_none() && cx.generics.params.is_empty()
@@ -77,7 +77,7 @@ pub(super) fn is_unit(cx: &Context<'_>) -> bool {
 
 fn derives(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
-    // The impls of a unit struct are written out: they take less compile time than a derive.
+    // The impls of a unit struct are written out, because they compile faster than a derive.
     if is_unit(cx) {
         return TokenStream::new();
     }
@@ -164,7 +164,7 @@ fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStrea
     owned_default(cx, param, expr)
 }
 
-/// Returns a default for an owned parameter. A string literal is converted if the type is `String`.
+/// Returns a default for an owned parameter. Converts a string literal if the type is `String`.
 pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> TokenStream {
     let is_text = matches!(expr, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)));
     if is_string(&param.ty) && is_text {
@@ -174,7 +174,7 @@ pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> Tok
     expr.to_token_stream()
 }
 
-/// Returns the marker field that uses the struct's type parameters, which no other field may use.
+/// Returns the marker field for the struct's type parameters, which no other field may use.
 pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
     let types = cx.generics.type_params().map(|param| &param.ident);
     if cx.generics.type_params().next().is_none() {
@@ -193,7 +193,7 @@ pub(super) fn marker_value(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the fields of the struct with their defaults, if no `#[param]` requires a value.
+/// Returns the struct's fields with their defaults, if no `#[param]` requires a value.
 fn default_fields(cx: &Context<'_>, of: &Ident) -> Option<Vec<TokenStream>> {
     let span = &cx.span;
     let field = |(name, param, config): (&Ident, &Param, &Config)| {
@@ -206,9 +206,9 @@ fn default_fields(cx: &Context<'_>, of: &Ident) -> Option<Vec<TokenStream>> {
     cx.model.configs().map(field).collect()
 }
 
-/// Emits a value with the name of the struct, if no `#[param]` requires a value, so that `metric(Em)` and `Em.score(..)`
-/// are written as for a metric without parameters. It is a constant if the defaults are, or else a function: then rustc
-/// suggests to call it.
+/// Emits a value with the name of the struct, if no `#[param]` requires a value: `metric(Em)` and `Em.score(..)` then
+/// work as for a metric without parameters. The value is a constant if the defaults are. If not, it is a function, and
+/// rustc suggests calling it.
 fn default_by_name(cx: &Context<'_>) -> TokenStream {
     let Context {
         model, span, ident, ..
@@ -262,14 +262,14 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns `true` if the defaults of all parameters are constants. Structs of parameters are not checked here.
+/// Returns `true` if the defaults of all parameters are constants. Does not check structs of parameters.
 pub(super) fn has_constants(cx: &Context<'_>) -> bool {
     cx.model
         .configs()
         .all(|(_, param, config)| config.is_group || is_constant(param, config))
 }
 
-/// Returns the type that shows whether the defaults of all structs of parameters are constants, which only rustc knows.
+/// Returns the type that shows if the defaults of all structs of parameters are constants, which only rustc knows.
 fn kind_of_defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let kinds = cx
         .model
@@ -319,7 +319,7 @@ fn constant_with_groups(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns `true` if the default of a `#[param]` is a constant expression, as far as its tokens show.
+/// Returns `true` if the tokens show that the default of a `#[param]` is a constant expression.
 fn is_constant(param: &Param, config: &Config) -> bool {
     let Some(default) = &config.default else {
         return is_optional(param);
@@ -351,7 +351,7 @@ pub(super) fn default_impl(cx: &Context<'_>) -> TokenStream {
     };
     let marker = marker_value(cx);
     let value = if is_unit(cx) {
-        // With braces rustc reports nothing here if the struct is in an `impl`, where it cannot be.
+        // With braces, rustc reports nothing here if the struct is in an `impl`, where it cannot be.
         quote_spanned!(*span=> Self {})
     } else {
         quote_spanned!(*span=> Self { #(#values,)* #marker })
@@ -365,7 +365,7 @@ pub(super) fn default_impl(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits a `default` with a bound that does not hold: rustc reports that the builder sets the values.
+/// Emits a `default` with an unsatisfiable bound: rustc reports that the builder sets the values.
 fn no_default(cx: &Context<'_>) -> TokenStream {
     let Context {
         span,
@@ -388,8 +388,7 @@ fn no_default(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits `Clone` without bounds on the type parameters, since the struct contains no values of
-/// them.
+/// Emits `Clone` without bounds on the type parameters, because the struct contains no values of these types.
 fn clone_impl(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return unit_struct(cx.span, cx.ident, &[]);
@@ -411,8 +410,8 @@ fn clone_impl(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns a clone of a `#[param]` from `self`. Every use has the span of the parameter's type, so
-/// that rustc reports once that the type is not `Clone`.
+/// Returns a clone of a `#[param]` from `self`. Every use has the span of the parameter's type, so rustc reports only
+/// once that the type is not `Clone`.
 pub(super) fn copied(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let (start, end) = ends(&param.ty);
     let owner = cx.owner(param);

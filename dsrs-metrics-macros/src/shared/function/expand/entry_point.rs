@@ -1,4 +1,4 @@
-//! The inherent methods that users call: `score`, or `evaluate` of an asynchronous metric.
+//! The inherent methods that users call: `score`, or for an asynchronous metric, `evaluate`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,8 +8,8 @@ use super::fields::bounds_of;
 use crate::shared::function::side::Side;
 use crate::shared::types::in_lifetime;
 
-/// `score` of a synchronous metric, whose `evaluate` is a method of `Metric`. An asynchronous metric has `evaluate`, and
-/// a `score` that cannot be called.
+/// Emits `score` for a synchronous metric, whose `evaluate` is a method of `Metric`. An asynchronous metric gets
+/// `evaluate`, and a `score` that cannot be called.
 pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
     if !cx.model.is_async() {
         return score(cx);
@@ -18,8 +18,8 @@ pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
     quote!(#evaluate #no_score)
 }
 
-/// Emits `evaluate`, which returns the future of the method of `Metric` as an opaque type: rustc suggests `.await` for a future
-/// of an opaque type only.
+/// Emits `evaluate`, which returns the future from the method of `Metric` as an opaque type, because rustc suggests
+/// `.await` only for those.
 fn evaluate(cx: &Context<'_>) -> TokenStream {
     let Context {
         model,
@@ -108,7 +108,7 @@ fn kind_name(side: Side) -> &'static str {
     }
 }
 
-/// Returns the bound for the rows that are accepted where the metric has a typed row.
+/// Returns the bound on the rows that are accepted for a typed row.
 fn accepts(cx: &Context<'_>, side: Side, kind: &Ident) -> TokenStream {
     let Context {
         span,
@@ -134,7 +134,7 @@ fn lend(cx: &Context<'_>, side: Side, body: &TokenStream) -> TokenStream {
     }
 }
 
-/// `score` of an asynchronous metric, which cannot be called: rustc reports the unmet bound.
+/// Emits `score` for an asynchronous metric. It cannot be called: rustc reports the unmet bound.
 fn no_score(cx: &Context<'_>) -> TokenStream {
     let Context {
         model,

@@ -1,4 +1,4 @@
-//! `explain = ..`: the call of the function or closure that explains a score, where the explanation is read.
+//! `explain = ..`: calls the function or closure that explains a score, if the explanation is read.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -11,7 +11,7 @@ use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
 use crate::shared::types::in_lifetime;
 
-/// Returns the answer with the score `scored`, an expression, and its explanation if there is a function for it.
+/// Returns the answer with the score expression `scored`, and its explanation if there is a function for it.
 pub(super) fn if_read(cx: &Context<'_>, scored: &TokenStream) -> TokenStream {
     let (span, private) = (cx.span, &cx.private);
     if cx.model.attrs.explain.is_none() {
@@ -25,9 +25,9 @@ pub(super) fn if_read(cx: &Context<'_>, scored: &TokenStream) -> TokenStream {
     }
 }
 
-/// `__explain`, which reads the fields again, since the metric's function may have taken them by value. The type of the
-/// function pointer is at the metric's name, so that rustc shows the expected signature at the path, and infers the
-/// parameter types of a closure.
+/// Emits `__explain`, which reads the fields again, because the metric's function may have taken them by value. The
+/// function pointer's type is at the metric's name, so rustc shows the expected signature at the path and infers a
+/// closure's parameter types.
 pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
     let Context {
         model,

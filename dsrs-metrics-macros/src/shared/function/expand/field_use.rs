@@ -1,4 +1,4 @@
-//! The fields that the metric reads. Each has the values that several parts of the expansion use: its position, its form
+//! The fields that the metric reads, each with values that several parts of the expansion use: its position, its form,
 //! and the aliases of its name and type.
 
 use proc_macro2::{Ident, Span};
@@ -24,13 +24,13 @@ pub(crate) struct FieldUse<'a> {
     pub(super) is_option: bool,
     /// The alias of the field's name as a type.
     pub(super) name_alias: Ident,
-    /// The alias of the type that is deserialized. Without it, rustc would report an unknown type inside `<..>` a second
-    /// time with the suggestion of a type parameter. A type that uses type parameters has no alias.
+    /// The alias of the type that is deserialized. Without it, rustc would report an unknown type inside `<..>` a
+    /// second time and suggest a type parameter. A type that uses type parameters has no alias.
     pub(super) alias: Option<(Ident, Type)>,
 }
 
 impl<'a> FieldUse<'a> {
-    /// Returns the fields of both sides, the fields of the gold row first. `row` is the lifetime of the rows.
+    /// Returns the fields of both sides, gold first. `row` is the lifetime of the rows.
     pub(super) fn all(model: &'a Model, row: &Lifetime, span: Span) -> Vec<Self> {
         let names = names(&model.generics);
         let fields = |side: Side| {

@@ -1,5 +1,5 @@
-//! The fields that the metric reads: their specs, and for each field a trait that a generic row
-//! must implement. The error of the trait names metric, field and row.
+//! The fields that the metric reads: their specs, and for each field a trait that a generic row must implement. The
+//! trait's error names metric, field and row.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -76,8 +76,8 @@ fn name_type(name: &str, cx: &Context<'_>) -> TokenStream {
     field_name::name_type(name, &cx.private, cx.span)
 }
 
-/// Returns the description of a type. A constant cannot name the metric's type parameters, so the types of a generic
-/// metric have none.
+/// Returns the description of a type. A constant cannot name the metric's type parameters, so a generic metric's types
+/// have none.
 pub(super) fn help(cx: &Context<'_>, ty: &Type) -> TokenStream {
     let Context { span, private, .. } = cx;
     if !cx.generics.params.is_empty() {
@@ -137,8 +137,8 @@ fn with_traits<'a>(cx: &'a Context<'_>) -> impl Iterator<Item = &'a FieldUse<'a>
     fields.filter(move |field| is_open(field.side) && field.named_by().is_none())
 }
 
-/// Returns `true` if the expansion contains `#[diagnostic::..]` attributes for fields. rustc does not resolve
-/// these attributes in a crate without a prelude, so nothing else may introduce the first one.
+/// Returns `true` if the expansion contains `#[diagnostic::..]` attributes for fields. rustc does not resolve these in
+/// a crate without a prelude, so nothing else may introduce the first one.
 pub(super) fn has_diagnostics(cx: &Context<'_>) -> bool {
     with_traits(cx).next().is_some()
 }
@@ -217,7 +217,7 @@ fn field_types(form: &Form<'_>) -> String {
     }
 }
 
-/// Returns the types of a row's field that can be read as a type of the library, which a row itself does not use.
+/// Returns the types of a row's field that can be read as a type of the library, which rows themselves do not use.
 fn in_words(ty: &Type) -> Option<&'static str> {
     match as_written(ty).as_str() {
         "StrOrList<'_>" => Some("`String` or `Vec<String>`"),
@@ -238,7 +238,7 @@ pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
     bounds_of(cx, any_lifetime, any_lifetime || cx.model.is_async())
 }
 
-/// As [`bounds`], with `Sync` if the rows are sent.
+/// Like [`bounds`], with `Sync` if the rows are sent.
 pub(super) fn bounds_of(cx: &Context<'_>, any_lifetime: bool, is_sent: bool) -> TokenStream {
     let Context { span, row, .. } = cx;
     let (_, ty_generics, _) = cx.split();

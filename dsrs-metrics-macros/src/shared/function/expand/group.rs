@@ -1,5 +1,5 @@
 //! Expands a struct of parameters: its setters, its default, and `ParamGroup`. The model describes a function whose
-//! parameters are the fields of the struct.
+//! parameters are the struct's fields.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -39,7 +39,7 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     quote!(#definition #hidden)
 }
 
-/// The expansion after an error: a struct without parameters, whose setters accept any value.
+/// Expands after an error to a struct without parameters, whose setters accept any value.
 pub(crate) fn stub(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
     let Context {
@@ -72,7 +72,7 @@ pub(crate) fn stub(model: &Model) -> TokenStream {
     quote!(#definition #hidden)
 }
 
-/// Emits the trait whose methods set the parameters in a builder of a metric.
+/// Emits the trait whose methods set the parameters in a metric's builder.
 fn setters_trait(cx: &Context<'_>, setters: &TokenStream) -> TokenStream {
     let Context {
         span,

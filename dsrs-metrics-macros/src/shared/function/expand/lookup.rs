@@ -1,4 +1,4 @@
-//! The statements and expressions that read the arguments of a call: fields, rows, traces and `#[param]`s.
+//! The statements and expressions that read a call's arguments: fields, rows, traces and `#[param]`s.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -23,12 +23,12 @@ fn return_early(cx: &Context<'_>, result: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the statements that read the fields that are looked up.
+/// Returns the statements that read fields through lookups.
 pub(super) fn readings(cx: &Context<'_>) -> TokenStream {
     cx.looked_up().map(|field| reading(cx, field)).collect()
 }
 
-/// Returns the statement that binds `__spec`, which the score is validated against. An instance with settings of its own
+/// Returns the statement that binds `__spec`, against which the score is validated. An instance with its own settings
 /// passes its spec in the call; a judge stores its settings in its panel.
 pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
@@ -48,7 +48,7 @@ pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the statement that binds `__absent`, which collects missing fields that are counted.
+/// Returns the statement that binds `__absent`, which collects counted fields that are missing.
 pub(super) fn absent(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let is_counted = cx.fields.iter().any(|field| field.field.is_counted);
@@ -60,7 +60,7 @@ pub(super) fn absent(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the variable of a field that is looked up.
+/// Returns the variable for a field read through a lookup.
 fn local(field: &FieldUse<'_>, cx: &Context<'_>) -> Ident {
     format_ident!("__field_{}", field.index, span = cx.span)
 }
@@ -69,7 +69,7 @@ fn side_ident(side: Side, cx: &Context<'_>) -> Ident {
     Ident::new(side.name(), cx.span)
 }
 
-/// Returns `let __field_0 = ..;` for a field that is looked up.
+/// Returns `let __field_0 = ..;` for a field read through a lookup.
 fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let (ident, side) = (local(field, cx), side_ident(field.side, cx));
@@ -111,7 +111,7 @@ pub(super) fn read(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) ->
     access(cx, field, row, "read")
 }
 
-/// Returns the expression that is true if a field of `row` can be read.
+/// Returns the expression that is `true` if a field of `row` can be read.
 pub(super) fn can_read(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
     if field.named_by().is_some() {
         let value = read(cx, field, row);
@@ -134,7 +134,7 @@ fn access(
     quote_spanned!(*span=> #private::#function::<#name, #form, _>(#row, #spec))
 }
 
-/// Returns the expression that reads a field of `row`, and adds the field to `__absent` if the row does not have it.
+/// Returns the expression that reads a field of `row`, and adds the field to `__absent` if the row lacks it.
 fn read_or_note(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
     let Context { span, private, .. } = cx;
     let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
@@ -191,14 +191,15 @@ fn required_trace(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Converts a field that was looked up to the parameter's type.
+/// Converts a field from a lookup to the parameter's type.
 fn from_lookup(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let span = cx.span;
     let ident = local(field, cx);
     if field.named_by().is_some() {
         return quote_spanned!(span=> &*#ident);
     }
-    // The variable of a `&str` or `&Value` has this type; any other borrowed type may be owned by its variable.
+    // The variable of a `&str` or `&Value` already has this type. For any other borrowed type, the variable may own the
+    // value.
     let borrowed = matches!(field.form, Form::Slice(_) | Form::Ref(_));
     match (&field.field.default, field.is_option, borrowed) {
         (Some(default), false, true) => {
@@ -236,8 +237,8 @@ fn default_of(cx: &Context<'_>, field: &FieldUse<'_>, default: &DefaultValue) ->
     }
 }
 
-/// Reads a field of a typed row as the parameter's type. Its name has the parameter's span, so that rustc reports a
-/// missing field there.
+/// Reads a field of a typed row as the parameter's type. Its name has the parameter's span, so rustc reports a missing
+/// field there.
 fn from_typed_row(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let span = field.param.span.resolved_at(cx.span);
     let side = side_ident(field.side, cx);
@@ -278,7 +279,7 @@ fn from_typed_row(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     }
 }
 
-/// Returns the expression that borrows a field of a typed row as `&ty`. Rustc reports a field of another type at the
+/// Returns the expression that borrows a field of a typed row as `&ty`. rustc reports a field of another type at the
 /// parameter.
 fn typed_field(cx: &Context<'_>, span: Span, ty: &TokenStream, place: &TokenStream) -> TokenStream {
     let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), span, cx.span);

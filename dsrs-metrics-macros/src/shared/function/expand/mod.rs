@@ -1,6 +1,5 @@
-//! Expands a checked model into the function as written, the metric's struct, and one hidden block
-//! of impls. Generated tokens have the span of the function's name, so that rustc never points at
-//! the attribute.
+//! Expands a checked model into the function as written, the metric's struct, and one hidden block of impls. Generated
+//! tokens have the span of the function's name, so rustc never points at the attribute.
 
 mod assert;
 mod builder;
@@ -36,7 +35,7 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     quote!(#function #metric)
 }
 
-/// As [`expand`], without the function, and with further `items` inside the hidden block.
+/// Like [`expand`], but without the function and with additional `items` inside the hidden block.
 pub(crate) fn expand_judge(model: &Model, items: &TokenStream) -> TokenStream {
     metric(model, items)
 }
@@ -58,7 +57,7 @@ fn inherent(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the metric's struct and its hidden block, which contains the further items.
+/// Returns the metric's struct and its hidden block, which contains the additional items.
 fn metric(model: &Model, items: &TokenStream) -> TokenStream {
     let cx = &Context::new(model);
     let (definition, builder) = (definition::definition(cx), builder::definition(cx));

@@ -1,5 +1,5 @@
-//! `impl Metric` over the rows that the metric takes, and for typed rows a second one over dynamic
-//! rows, which deserializes them first.
+//! `impl Metric` for the metric's rows, and for typed rows a second one for dynamic rows, which deserializes them
+//! first.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -52,7 +52,7 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the expression that is true if every field that is looked up can be read.
+/// Returns the expression that is `true` if every looked-up field can be read.
 fn checks(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let span = *span;
@@ -73,14 +73,14 @@ fn checks(cx: &Context<'_>) -> TokenStream {
     quote_spanned!(span=> #(#checks)&&*)
 }
 
-/// The methods that read from the spec, and the calls.
+/// Emits the methods that read from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
     let described = described(cx);
     let calls = calls(&cx.paths(), gold, pred, &answer(cx));
     quote!(#described #calls)
 }
 
-/// The methods that read from the metric's declaration.
+/// Emits the methods that read from the metric's declaration.
 fn described(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
@@ -94,7 +94,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// A metric over typed rows scores dynamic ones too, where the types can be deserialized.
+/// Emits the impl with which a metric over typed rows also scores dynamic ones, if the types can be deserialized.
 pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let typed_sides = cx.typed_sides();
     if typed_sides.is_empty() {
@@ -176,7 +176,7 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
     let (gold, pred) = (row_type(Side::Gold), row_type(Side::Pred));
     let runtime = cx.runtime;
     let mut body = match cx.model.is_async() {
-        // Through `answer`, so that rustc checks in one place whether the future is `Send`.
+        // Goes through `answer`, so rustc checks in only one place that the future is `Send`.
         true => quote_spanned! {span=>
             <Self as #runtime::Metric<#gold, #pred>>::answer(self, #call).resolved().await
         },

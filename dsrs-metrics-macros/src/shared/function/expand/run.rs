@@ -1,5 +1,4 @@
-//! The call: each parameter is read from its row, the function is called, and its return value is
-//! validated against the spec.
+//! The call: reads each parameter from its row, calls the function, and validates its return value against the spec.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -56,7 +55,7 @@ fn body(cx: &Context<'_>) -> TokenStream {
     quote_spanned!(*span=> #spec #absent #readings #scored)
 }
 
-/// Returns the body of `answer`, whose argument is `call`.
+/// Returns the body of `answer`, which takes `call`.
 pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
     let Context {
         model,

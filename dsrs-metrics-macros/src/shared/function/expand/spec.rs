@@ -32,7 +32,7 @@ pub(super) fn panel_field<'a>(cx: &'a Context<'_>) -> Option<&'a Ident> {
         .map(|(name, ..)| name)
 }
 
-/// Returns the spec of one instance, if a parameter names a field, or is a panel with the settings of a judge.
+/// Returns the spec of one instance, if a parameter names a field or is a panel with a judge's settings.
 pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     let names = cx.fields.iter().filter_map(|field| {
@@ -90,7 +90,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the builder calls for documentation, tier and cost, without those that set the default.
+/// Returns the builder calls for documentation, tier and cost, except those that set the default.
 fn described(cx: &Context<'_>) -> TokenStream {
     let Context {
         model,
@@ -245,8 +245,8 @@ pub(super) fn len<'a>(
     quote_spanned!(cx.span=> #own #(+ #groups.len())*)
 }
 
-/// Returns `<Settings as ParamGroup>::item` with the span of the type, so that rustc reports a type that is not a struct
-/// of parameters once and at that type.
+/// Returns `<Settings as ParamGroup>::item` with the span of the type, so rustc reports a type that is not a struct of
+/// parameters once, at that type.
 pub(super) fn group_item(cx: &Context<'_>, param: &Param, item: &str) -> TokenStream {
     let owner = cx.owner(param);
     let (start, end) = ends(&owner);
@@ -296,8 +296,8 @@ fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     (0..PANEL).map(param).collect()
 }
 
-/// Returns `<Ret as MetricReturn>::item`, or `<Ret as CorpusReturn>::item` for a corpus metric, with the
-/// span of the return type, so that rustc reports an unsupported type once and at that type.
+/// Returns `<Ret as MetricReturn>::item`, or `<Ret as CorpusReturn>::item` for a corpus metric, with the span of the
+/// return type, so rustc reports an unsupported type once, at that type.
 pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {
         return TokenStream::new();

@@ -1,5 +1,5 @@
 //! The last line of the struct's documentation: tier, kind, range, direction, threshold, cost and fields, in the words
-//! of `MetricSpec::properties`, which `list` prints. A macro sees tokens only: a constant is shown as it is written.
+//! of `MetricSpec::properties`, which `list` prints. A macro sees only tokens, so constants appear as written.
 
 use quote::ToTokens as _;
 use syn::{Expr, GenericArgument, PathArguments, Type};
@@ -25,7 +25,7 @@ pub(super) fn spec_line(cx: &Context<'_>) -> String {
         let separator = if kind.is_some() { " in" } else { ", in" };
         line.push_str(&format!("{separator} {}..={}", shown(min), shown(max)));
     }
-    // A strict score is 1 or 0, whatever the direction of the number was.
+    // A strict score is 1 or 0, regardless of the number's direction.
     line.push_str(
         match attrs.lower_is_better.is_some() && attrs.strict.is_none() {
             true => ", lower is better",
@@ -65,7 +65,7 @@ fn fields(cx: &Context<'_>) -> String {
     }
 }
 
-/// Returns a number as `list` prints it, or a constant as it is written.
+/// Returns a number as `list` prints it, or a constant as written.
 fn shown(number: &Expr) -> String {
     literal(number).map_or_else(
         || format!("`{}`", as_written(number)),

@@ -1,4 +1,4 @@
-//! Files whose end fails, and rows that finish out of order.
+//! Files that cannot be finished, and rows that finish out of order.
 
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ fn manifest() -> Manifest {
     }
 }
 
-/// Writes two rows, lets the files fail at the end, and returns the error and the rows that are kept.
+/// Writes two rows, makes finishing the files fail, and returns the error and the kept rows.
 fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String, String) {
     let folder = format!("dsrs-fsync-{}-{format:?}", std::process::id());
     let folder = std::env::temp_dir().join(folder);
@@ -56,7 +56,7 @@ fn a_failing_fsync_keeps_the_old_file_and_the_rows() {
         files.spool.flush().unwrap();
         files.spool.out().get_mut().file = file;
     });
-    // The last row contains the reference of the manifest, unless it was written out before the end.
+    // The last row contains the reference to the manifest, unless it was written out before the end.
     let reference = format!(",\"manifest\":\"{}\"", RunManifest::default().reference());
     for ((error, kept), end) in [(copied, &*reference), (renamed, "")] {
         assert!(
@@ -81,7 +81,7 @@ fn a_failing_rename_keeps_the_old_pair_or_the_new_one() {
             let mut lines = Lines::default();
             lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
             files.write(&mut lines).unwrap();
-            // A file cannot be renamed to a folder.
+            // A file cannot be renamed to an existing folder.
             let (blocked, other) = if is_manifest {
                 (&new, &old)
             } else {
@@ -107,7 +107,7 @@ fn a_failing_rename_keeps_the_old_pair_or_the_new_one() {
             left.sort();
             let (mut expected, kept) = (vec![name(&old), name(&new)], name(Path::new(named[0])));
             match is_manifest {
-                // The new pair, whose manifest readers find under its staged name.
+                // The new pair; readers find its manifest under the staged name.
                 true => {
                     expected.insert(0, name(&staged_path(&path)));
                     assert_eq!(
@@ -139,7 +139,7 @@ fn a_failing_rename_keeps_the_old_pair_or_the_new_one() {
 fn rows_that_finish_long_after_later_ones_are_in_input_order() {
     let path = std::env::temp_dir().join(format!("dsrs-late-{}.jsonl", std::process::id()));
     let line = |row: u64| format!("{row} {}", "x".repeat(1_000));
-    // Pairs are swapped, and some rows are later than the lines that are sorted in memory.
+    // Pairs are swapped, and some rows arrive later than the lines that are sorted in memory.
     let nearly = || (0..4_000_u64).map(|row| row ^ 1);
     let late = nearly().filter(|row| row % 1_000 != 5);
     let orders = [
@@ -171,7 +171,7 @@ fn rows_are_kept_if_their_index_cannot_be_written() {
     let targets = [(Format::JsonLines, path.clone())];
     let mut files = ResultFiles::create(&targets, false).unwrap().unwrap();
     let mut lines = Lines::default();
-    // The place of this row in the index is beyond the end of any file.
+    // The index entry of this row is beyond the end of any file.
     for row in [0, 1, u64::MAX, 2] {
         lines.push(row, |text| text.extend(format!("row {row}").bytes()));
     }

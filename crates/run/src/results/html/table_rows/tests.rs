@@ -2,7 +2,7 @@ use super::*;
 use crate::contract::Outcome;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
 
-/// A run with a line for each row: `METRIC=VALUE ..`, where `true` and `false` are verdicts, and other words outcomes.
+/// A run with one line per row: `METRIC=VALUE ..`, where `true` and `false` are verdicts and other words are outcomes.
 fn run(rows: impl IntoIterator<Item = impl AsRef<str>>) -> Results {
     let mut results = Results::new("run".to_owned());
     for (id, line) in rows.into_iter().enumerate() {
@@ -34,7 +34,7 @@ fn parsed(value: &str) -> ResultScore {
     score
 }
 
-/// A metric that is compared, and whose higher scores are better.
+/// A metric that is compared and for which higher is better.
 fn metric(name: &str) -> Metric<'_> {
     Metric {
         name,
@@ -97,7 +97,7 @@ fn half_of_the_rows_have_the_worst_scores_and_the_others_are_a_sample_with_a_see
     assert!(higher.is_sorted() && lower.is_sorted());
     assert_eq!(higher[..20], (0..20).collect::<Vec<_>>());
     assert_eq!(lower[20..], (980..1_000).collect::<Vec<_>>());
-    // The sample is of all other rows: its mean is near 510, and the standard deviation of the mean 63.
+    // The sample covers all other rows: its mean is near 510, and the standard deviation of that mean is 63.
     let mean = higher[20..].iter().sum::<usize>() / 20;
     assert!((300..720).contains(&mean), "{mean}");
 }
@@ -118,7 +118,7 @@ fn each_metric_has_as_many_rows_and_equal_scores_are_sampled() {
     let rows = places(&table);
     assert_eq!((rows.len(), table.worst, table.sampled), (40, 20, 20));
     assert!(rows.starts_with(&[0, 1, 2, 3, 4]) && rows.ends_with(&[295, 296, 297, 298, 299]));
-    // Of the equal scores, the first ones are not preferred.
+    // Ties do not favor the first rows.
     assert!(
         rows.iter().filter(|row| (5..50).contains(*row)).count() < 15,
         "{rows:?}"
@@ -127,12 +127,12 @@ fn each_metric_has_as_many_rows_and_equal_scores_are_sampled() {
 
 #[test]
 fn rows_that_changed_come_first_then_failed_rows() {
-    // 3 rows with another verdict, 1 with another outcome, 2 failed in both runs.
+    // 3 rows with a changed verdict, 1 with a changed outcome, 2 failed in both runs.
     let line = |row: usize, is_b: bool| match row {
         10 | 20 | 30 => format!("m={is_b} n=1"),
         40 => format!("m=true n={}", if is_b { "metric_failed" } else { "1" }),
         50 | 60 => "m=true n=program_failed".to_owned(),
-        // A number without a verdict has another value.
+        // Numbers without a verdict change their value.
         row => format!("m=true n={}", if is_b { row } else { 0 }),
     };
     let [a, b] = [false, true].map(|is_b| run((0..100).map(|row| line(row, is_b))));
@@ -147,7 +147,7 @@ fn rows_that_changed_come_first_then_failed_rows() {
                  the 94 others the 3 with the worst scores in B, as many for each metric; 3 others, sampled (seed 0). ";
     assert!(rule.starts_with(start), "{rule}");
 
-    // A metric that is not compared does not change.
+    // A metric that is not compared never counts as changed.
     let n = Metric {
         is_compared: false,
         ..metric("n")
