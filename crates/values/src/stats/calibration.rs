@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::exact_sum::CompactSum;
+use super::exact_sum::ExactSum;
 use super::labels::NotDefined;
 
 /// The mean squared difference between a probability and the outcome (1 or 0): 0 is best.
@@ -17,7 +17,7 @@ use super::labels::NotDefined;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Brier {
     rows: u64,
-    squares: CompactSum,
+    squares: ExactSum,
 }
 
 impl Brier {
@@ -80,7 +80,7 @@ pub struct Calibration {
 struct Bin {
     rows: u64,
     came_true: u64,
-    probabilities: CompactSum,
+    probabilities: ExactSum,
 }
 
 impl Calibration {

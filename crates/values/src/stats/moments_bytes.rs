@@ -5,14 +5,14 @@ use super::exact_sum::ExactSum;
 use super::moments::{Commonest, Moments};
 
 /// The format, which a later version would change.
-const FORMAT: u8 = 3;
+const FORMAT: u8 = 4;
 
-/// The position of the lowest limb of a sum that is not zero, and the limbs up to the highest one.
-type Limbs = (usize, Vec<i64>);
+/// The numbers that a sum consists of: the large ones are scaled.
+type Parts = [Vec<f64>; 2];
 
 /// The format; whether a value is large, infinite, and whether many differ; the number of values, and of ones; the sums of
 /// the values and of their squares; the values that were counted one by one, each with its count.
-type Written = (u8, [bool; 3], u64, u64, Limbs, Limbs, Vec<(u64, u64)>);
+type Written = (u8, [bool; 3], u64, u64, Parts, Parts, Vec<(u64, u64)>);
 
 impl Moments {
     /// Returns the moments as bytes, from which [`from_bytes`](Self::from_bytes) restores them exactly.
@@ -32,7 +32,7 @@ impl Moments {
         let flags = [self.has_large, self.has_infinite, self.commonest.is_varied];
         let mut counts = self.commonest.counts.clone();
         counts.sort_unstable();
-        let (sum, squares) = (self.sum.limbs(), self.squares.limbs());
+        let (sum, squares) = (self.sum.canonical(), self.squares.canonical());
         let written: Written = (FORMAT, flags, self.count, self.ones, sum, squares, counts);
         // Numbers and lists are always JSON.
         serde_json::to_vec(&written).unwrap_or_default()
@@ -53,8 +53,8 @@ impl Moments {
         (format == FORMAT && ones <= count && is_counted).then_some(Self {
             count,
             ones,
-            sum: ExactSum::from_limbs(sum.0, &sum.1)?,
-            squares: ExactSum::from_limbs(squares.0, &squares.1)?,
+            sum: ExactSum::from_canonical(sum),
+            squares: ExactSum::from_canonical(squares),
             commonest: Commonest { counts, is_varied },
             has_large,
             has_infinite,
@@ -99,7 +99,7 @@ mod tests {
         // Every flag.
         let roots = (0..1_000).map(|row| f64::from(row).sqrt());
         let all: Moments = roots.chain([1e200, f64::INFINITY]).collect();
-        assert!(all.to_bytes().starts_with(b"[3,[true,true,true],1002,"));
+        assert!(all.to_bytes().starts_with(b"[4,[true,true,true],1002,"));
         assert_eq!(Moments::from_bytes(&all.to_bytes()).unwrap().count(), 1_002);
     }
 
@@ -115,16 +115,15 @@ mod tests {
 
     #[test]
     fn other_bytes_are_rejected() {
-        let bytes = "[3,[false,false,false],1,0,[0,[1]],[0,[1]],[[7,1]]]";
+        let bytes = "[4,[false,false,false],1,0,[[0.5],[]],[[0.25],[]],[[7,1]]]";
         let moments = Moments::from_bytes(bytes.as_bytes()).unwrap();
         assert_eq!((moments.count(), moments.commonest()), (1, Some(1)));
-        // Another format, more ones than rows, a limb beyond the last one, a limb that is too large, a count of too many rows,
-        // counts of varied values, more bytes.
+        // Another format, more ones than rows, a number that is none, a count of too many rows, counts of varied values, more
+        // bytes.
         for (part, instead) in [
-            ("[3,", "[2,"),
+            ("[4,", "[3,"),
             (",1,0,", ",1,2,"),
-            ("[0,[1]],[[", "[70,[1]],[["),
-            ("[0,[1]],[[", "[0,[4294967296]],[["),
+            ("[0.25]", "[1e999]"),
             ("[7,1]", "[7,2]"),
             ("false]", "true]"),
             ("]]]", "]]]]"),
