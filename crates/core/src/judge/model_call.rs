@@ -1,5 +1,7 @@
 //! One question to one model: the request, the reply, at most one repair, and the cost.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::aggregation::Scoring;
@@ -13,6 +15,7 @@ use super::scoring::{Weights, weights};
 use super::signature::Signature;
 use super::steps::{Earlier, Step};
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
+use super::untrusted::Content;
 use crate::lm::{
     LanguageModel, LmError, LmReply, LmRequest, Sampling, StopReason, Usage, recording, reported,
 };
@@ -32,14 +35,14 @@ pub(super) struct Verdict {
     pub(super) weights: Option<Weights>,
 }
 
-/// Returns the request for a question, without the parameters that the model does not support.
+/// Returns the request of a call of a judge, without the parameters that the model does not support.
 pub(super) fn request(
-    call: &Signature,
-    mut sampling: Sampling,
+    (judge, call): (&Signature, &Signature),
     lm: &dyn LanguageModel,
     prompt: Prompt,
     draw: u32,
 ) -> LmRequest {
+    let mut sampling = judge.sampling_of(draw);
     unsupported_params::known_for(lm)
         .iter()
         .for_each(|parameter| {
@@ -73,9 +76,14 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
         .with_sampling(sampling)
 }
 
-/// The state of one question to one model: its cost and its calls so far.
-#[derive(Debug)]
+/// One question to one model about a row, or about one order of a pair, with its cost and its calls so far.
 pub(super) struct Question {
+    pub(super) lm: Arc<dyn LanguageModel>,
+    /// The next request.
+    pub(super) request: LmRequest,
+    /// The inputs of the row and the values of its steps, from which the prompts of later calls are made.
+    pub(super) contents: Vec<Content>,
+    pub(super) draw: u32,
     /// The declared cost of one call, for calls of unknown cost.
     pub(super) declared_msats: u64,
     /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
@@ -91,28 +99,36 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn new(lm: &dyn LanguageModel, declared_msats: u64) -> Self {
-        let omitted = unsupported_params::known_for(lm);
+    pub(super) fn new(
+        lm: Arc<dyn LanguageModel>,
+        request: LmRequest,
+        contents: Vec<Content>,
+        draw: u32,
+        declared_msats: u64,
+    ) -> Self {
         Self {
+            omitted: unsupported_params::known_for(&*lm),
+            lm,
+            request,
+            contents,
+            draw,
             declared_msats,
             msats: 0,
             calls: 0,
             usage: Usage::default(),
             replied_by: ReplyCounts::default(),
-            omitted,
             ignored_keys: 0,
         }
     }
 
     /// Makes the last call.
-    pub(super) async fn verdict<J: Judge>(
+    pub(super) async fn last<J: Judge>(
         &mut self,
         judge: &J,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
         earlier: Option<&Earlier>,
     ) -> Result<Verdict, JudgeError> {
-        self.answer(lm, request, |reply| read(judge, lm, reply, earlier))
+        let lm = Arc::clone(&self.lm);
+        self.answer(|reply| read(judge, &*lm, reply, earlier))
             .await?
     }
 
@@ -120,13 +136,11 @@ impl Question {
     pub(super) async fn step<J: Judge>(
         &mut self,
         judge: &J,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
         (index, step): (usize, &Step),
         earlier: &Earlier,
     ) -> Result<Value, JudgeError> {
         let mut values = self
-            .answer(lm, request, |reply| {
+            .answer(|reply| {
                 let reply = Reply::find(&step.call, &reply.text)?.after(earlier);
                 let fields = reply.checked(|reply| judge.reads_step(index, reply))?;
                 Ok((fields.values, fields.ignored_keys))
@@ -139,44 +153,38 @@ impl Question {
     /// keys.
     async fn answer<T>(
         &mut self,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
         read: impl Fn(&LmReply) -> Result<(T, usize), Flaw>,
     ) -> Result<T, JudgeError> {
         let mut is_repair = false;
         loop {
-            let reply = self.call(lm, request).await?;
+            let reply = self.call().await?;
             let flaw = match read(&reply) {
                 Ok((answer, ignored_keys)) => {
                     self.ignored_keys += ignored_keys;
                     return Ok(answer);
                 }
-                Err(flaw) if is_repair => return Err(unreadable(lm, &reply, &flaw)),
+                Err(flaw) if is_repair => return Err(unreadable(&*self.lm, &reply, &flaw)),
                 Err(flaw) => flaw,
             };
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
-                return Err(JudgeError::cut_short(lm.id()));
+                return Err(JudgeError::cut_short(self.lm.id()));
             }
-            let repaired = std::mem::take(request).assistant(quoted(reply.text));
-            *request = repaired.user(repair(&flaw));
+            let repaired = std::mem::take(&mut self.request).assistant(quoted(reply.text));
+            self.request = repaired.user(repair(&flaw));
             is_repair = true;
         }
     }
 
     /// Makes one call, and repeats it without a sampling parameter that the model does not support.
-    async fn call(
-        &mut self,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
-    ) -> Result<LmReply, JudgeError> {
+    async fn call(&mut self) -> Result<LmReply, JudgeError> {
         loop {
-            let error = match self.once(lm, request).await {
+            let error = match self.once().await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error.into_model_error()?,
             };
             match Parameter::unsupported(&error) {
-                Some(parameter) if parameter.remove_from(&mut request.sampling) => {
-                    unsupported_params::remember(lm, parameter);
+                Some(parameter) if parameter.remove_from(&mut self.request.sampling) => {
+                    unsupported_params::remember(&*self.lm, parameter);
                     self.omitted.insert(parameter);
                 }
                 _ => return Err(error.into()),
@@ -185,19 +193,15 @@ impl Question {
     }
 
     /// Makes one call, and counts its cost and tokens in any case.
-    async fn once(
-        &mut self,
-        lm: &dyn LanguageModel,
-        request: &LmRequest,
-    ) -> Result<LmReply, JudgeError> {
-        let reply = recording::complete(lm, request).await;
+    async fn once(&mut self) -> Result<LmReply, JudgeError> {
+        let reply = recording::complete(&*self.lm, &self.request).await;
         self.count(&reply);
         let reply = reply?;
         match &reply.stop_reason {
-            StopReason::Refusal(reply) => Err(JudgeError::refused(lm.id(), &beginning(reply))),
+            StopReason::Refusal(reply) => Err(JudgeError::refused(self.lm.id(), &beginning(reply))),
             StopReason::Filtered => Err(JudgeError::new(format!(
                 "{}: the provider's filter withheld the reply",
-                lm.id()
+                self.lm.id()
             ))),
             _ => Ok(reply),
         }

@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 pub(crate) use replied_by::LostJudges;
-pub(crate) use scored::Note;
 pub use scored::Scored;
 
 /// The largest length of the details and of the feedback of a score, in bytes. A longer

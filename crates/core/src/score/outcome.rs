@@ -400,11 +400,11 @@ mod tests {
             ),
             (
                 Outcome::Scored(scored(score).explained("because".to_owned())),
-                r#"{"scored":{"value":0.30000000000000004,"confidence":0.3333333333333333,"details":"because","cost_msats":18446744073709551615,"note":{"critique":{"feedback":"why","shares_details":false}}}}"#,
+                r#"{"scored":{"value":0.30000000000000004,"confidence":0.3333333333333333,"details":"because","cost_msats":18446744073709551615,"critique":{"feedback":"why"}}}"#,
             ),
             (
                 composite(),
-                r#"{"scored":{"value":0.25,"cost_msats":3,"note":{"composite":{"names":["a","b","c"],"results":[{"outcome":{"scored":{"value":0.5,"cost_msats":3}},"cost_msats":3},{"outcome":{"scored":{"value":0.0,"details":"why"}}},{}]}}}}"#,
+                r#"{"scored":{"value":0.25,"cost_msats":3,"critique":{"components":{"names":["a","b","c"],"results":[{"outcome":{"scored":{"value":0.5,"cost_msats":3}},"cost_msats":3},{"outcome":{"scored":{"value":0.0,"details":"why"}}},{}]}}}}"#,
             ),
             (
                 Outcome::Gated {
@@ -564,8 +564,8 @@ mod tests {
 
     #[test]
     fn a_score_with_fewer_results_than_names_is_not_read() {
-        let note = json!({ "composite": { "names": ["a", "b"], "results": [] } });
-        let value = json!({ "scored": { "value": 1.0, "note": note } });
+        let critique = json!({ "components": { "names": ["a", "b"], "results": [] } });
+        let value = json!({ "scored": { "value": 1.0, "critique": critique } });
         let error = serde_json::from_value::<Outcome>(value)
             .unwrap_err()
             .to_string();

@@ -29,7 +29,7 @@ use crate::lm::{Hash, LmError, Store};
 use crate::messages::hash::hexadecimal;
 
 /// The version of keys and results, to be incremented with every change of either.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The store of a run, as it is configured.
 pub(crate) struct StoreOptions<G, P> {
