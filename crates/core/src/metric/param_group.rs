@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::files::MetricFile;
 use crate::metric::params::{ParamError, Params, read_param};
-use crate::sentence::{Sentence, same};
+use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
 use crate::value_type::TypeHelp;
 
@@ -243,9 +243,10 @@ pub const fn repeated_param(
         let mut before = 0;
         while before < first {
             if same(params[before].name, params[index].name) {
-                let sentence = Sentence::new().text("two parameters of the metric are named ");
-                let sentence = sentence.name(params[index].name);
-                return Some(sentence.text("; rename one of them, or remove it"));
+                return Some(
+                    sentence!("two parameters of the metric are named " [name params[index].name]
+                    "; rename one of them, or remove it"),
+                );
             }
             before += 1;
         }
