@@ -1,23 +1,24 @@
 //! One question to one model: the request, the reply, at most one repair, and the cost.
 
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
+use super::aggregation::Overflow;
 use super::aggregation::Scoring;
 use super::contract::Judge;
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
-use super::score::Overflow;
 use super::scoring::{Weights, weights};
 use super::signature::Signature;
 use super::steps::{Earlier, Step};
-use super::unsupported_params::{self, Parameter, UnsupportedParams};
 use super::untrusted::Content;
 use crate::lm::{
-    LanguageModel, LmError, LmReply, LmRequest, Sampling, StopReason, Usage, recording, reported,
+    LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Sampling, StopReason, Usage,
+    recording, reported,
 };
 use crate::messages::{escape, hash};
 use crate::panic;
@@ -43,7 +44,7 @@ pub(super) fn request(
     draw: u32,
 ) -> LmRequest {
     let mut sampling = judge.sampling_of(draw);
-    unsupported_params::known_for(lm)
+    known_for(lm)
         .iter()
         .for_each(|parameter| {
             parameter.remove_from(&mut sampling);
@@ -107,7 +108,7 @@ impl Question {
         declared_msats: u64,
     ) -> Self {
         Self {
-            omitted: unsupported_params::known_for(&*lm),
+            omitted: known_for(&*lm),
             lm,
             request,
             contents,
@@ -184,7 +185,7 @@ impl Question {
             };
             match Parameter::unsupported(&error) {
                 Some(parameter) if parameter.remove_from(&mut self.request.sampling) => {
-                    unsupported_params::remember(&*self.lm, parameter);
+                    remember(&*self.lm, parameter);
                     self.omitted.insert(parameter);
                 }
                 _ => return Err(error.into()),
@@ -399,4 +400,71 @@ fn beginning(text: &str) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// A parameter that a judge can omit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Parameter {
+    Seed,
+    Temperature,
+}
+
+impl Parameter {
+    /// Returns the parameter that the model rejected, if a judge can omit it.
+    pub(super) fn unsupported(error: &LmError) -> Option<Self> {
+        match error.kind() {
+            LmErrorKind::ParameterUnsupported { parameter, .. } => match parameter.as_str() {
+                "temperature" => Some(Self::Temperature),
+                "seed" => Some(Self::Seed),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the name in the provider's API.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Temperature => "temperature",
+        }
+    }
+
+    /// Removes the parameter; returns whether it was set.
+    pub(super) fn remove_from(self, sampling: &mut Sampling) -> bool {
+        match self {
+            Self::Seed => sampling.seed.take().is_some(),
+            Self::Temperature => sampling.temperature.take().is_some(),
+        }
+    }
+}
+
+pub(super) type UnsupportedParams = BTreeSet<Parameter>;
+
+/// By model and endpoint, since the supported parameters do not depend on the judge.
+type Known = RwLock<HashMap<(String, Option<String>), UnsupportedParams>>;
+
+fn known() -> &'static Known {
+    static KNOWN: OnceLock<Known> = OnceLock::new();
+    KNOWN.get_or_init(Known::default)
+}
+
+fn key(lm: &dyn LanguageModel) -> (String, Option<String>) {
+    (lm.id().to_owned(), lm.endpoint().map(str::to_owned))
+}
+
+/// Returns the parameters that the model is known not to support.
+pub(super) fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
+    let known = known().read().unwrap_or_else(PoisonError::into_inner);
+    // Usually the map is empty.
+    if known.is_empty() {
+        return UnsupportedParams::new();
+    }
+    known.get(&key(lm)).cloned().unwrap_or_default()
+}
+
+/// Records that the model does not support the parameter.
+pub(super) fn remember(lm: &dyn LanguageModel, parameter: Parameter) {
+    let mut known = known().write().unwrap_or_else(PoisonError::into_inner);
+    known.entry(key(lm)).or_default().insert(parameter);
 }

@@ -33,6 +33,24 @@ macro_rules! debug_as_display {
     )*};
 }
 
+/// Defines errors that are their message, made from it: `Error::from("..")`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! message_errors {
+    ($($(#[$doc:meta])* pub struct $error:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, ::thiserror::Error)]
+        #[error("{0}")]
+        pub struct $error(::std::borrow::Cow<'static, str>);
+
+        $crate::debug_as_display!($error);
+        $crate::conversions! {
+            &'static str => $error: |message| Self(message.into());
+            String => $error: |message| Self(message.into());
+        }
+    )*};
+}
+
 #[cfg(test)]
 mod tests {
     use std::io;

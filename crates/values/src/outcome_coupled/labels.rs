@@ -80,97 +80,66 @@ impl OutcomeCoupledScorer {
     /// Computes the remaining labels of a step.
     ///
     /// # Errors
-    /// [`OutcomeCoupledError::Utility`].
+    /// [`OutcomeCoupledError`] for a utility outside [-1, 1], or NaN.
     pub fn label(&self, step: &StepOutcome) -> Result<OutcomeCoupledLabels, OutcomeCoupledError> {
-        let StepOutcome {
-            step_utility,
-            tests_before,
-            tests_after,
-            was_repeated,
-            params_valid,
-        } = *step;
         Ok(OutcomeCoupledLabels {
-            step_utility,
-            tests_before,
-            tests_after,
+            step_utility: step.step_utility,
+            tests_before: step.tests_before,
+            tests_after: step.tests_after,
             verification_delta: step.verification_delta(),
-            was_repeated,
-            params_valid,
+            was_repeated: step.was_repeated,
+            params_valid: step.params_valid,
             outcome_score: self.score(&step.record())?,
         })
     }
 }
 
 impl OutcomeCoupledLabels {
-    /// The observed labels.
-    pub fn step(&self) -> StepOutcome {
-        StepOutcome {
-            step_utility: self.step_utility,
-            tests_before: self.tests_before,
-            tests_after: self.tests_after,
-            was_repeated: self.was_repeated,
-            params_valid: self.params_valid,
-        }
-    }
-
-    /// Checks that the computed labels follow from the observed ones; `outcome_score` with a
-    /// tolerance of 1e-6, since it may have been computed in single precision.
+    /// Checks the computed labels that the data already contains; the score with a tolerance of 1e-6, since it may have been
+    /// computed in single precision.
     ///
     /// # Errors
     /// [`OutcomeCoupledError`] for the first label that contradicts the others.
-    pub fn check(&self, scorer: &OutcomeCoupledScorer) -> Result<(), OutcomeCoupledError> {
-        let computed = scorer.label(&self.step())?;
-        StatedLabels {
-            verification_delta: Some(self.verification_delta),
-            outcome_score: Some(self.outcome_score),
+    pub fn check(
+        &self,
+        verification_delta: Option<i64>,
+        outcome_score: Option<f64>,
+    ) -> Result<(), OutcomeCoupledError> {
+        if let Some(stated) = verification_delta {
+            check_delta(stated, self.tests_before, self.tests_after)?;
         }
-        .check(&computed)
+        let computed = self.outcome_score;
+        // The comparison is false for NaN.
+        let is_close = |stated: &f64| (stated - computed).abs() <= SCORE_TOLERANCE;
+        match outcome_score.filter(|stated| !is_close(stated)) {
+            Some(stated) => Err(format!(
+                "`outcome_score` is {stated}, but the labels give {computed} with these weights; set the weights that it was \
+                 computed with, or remove `outcome_score`"
+            )
+            .into()),
+            None => Ok(()),
+        }
     }
 }
 
-/// Computed labels that the data already contains, and that may contradict the observed ones.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct StatedLabels {
-    /// The tests that pass after the step, less those before it.
-    pub verification_delta: Option<i64>,
-    /// The score of the step.
-    pub outcome_score: Option<f64>,
-}
-
-impl StatedLabels {
-    /// Checks that the stated labels are the computed ones.
-    ///
-    /// # Errors
-    /// The label that differs.
-    pub fn check(self, computed: &OutcomeCoupledLabels) -> Result<(), OutcomeCoupledError> {
-        if let Some(stated) = self.verification_delta
-            && stated != computed.verification_delta
-        {
-            let OutcomeCoupledLabels {
-                tests_before: before,
-                tests_after: after,
-                ..
-            } = *computed;
-            return Err(OutcomeCoupledError::Delta {
-                stated,
-                before,
-                after,
-            });
-        }
-        let computed = computed.outcome_score;
-        // The comparison is false for NaN.
-        let is_close = |stated: &f64| (stated - computed).abs() <= SCORE_TOLERANCE;
-        match self.outcome_score.filter(|stated| !is_close(stated)) {
-            Some(stated) => Err(OutcomeCoupledError::Score { stated, computed }),
-            None => Ok(()),
-        }
+/// Checks a stated difference.
+///
+/// # Errors
+/// It contradicts the numbers of tests.
+pub fn check_delta(stated: i64, before: u32, after: u32) -> Result<(), OutcomeCoupledError> {
+    match stated == i64::from(after) - i64::from(before) {
+        true => Ok(()),
+        false => Err(format!(
+            "`verification_delta` is {stated}, but `tests_after - tests_before` is {after} - {before}"
+        )
+        .into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{OutcomeCoupledLabels, StepOutcome};
-    use crate::outcome_coupled::{OutcomeCoupledError, OutcomeCoupledScorer};
+    use crate::outcome_coupled::OutcomeCoupledScorer;
 
     fn labels() -> OutcomeCoupledLabels {
         let step = StepOutcome {
@@ -188,42 +157,23 @@ mod tests {
         let labels = labels();
         assert_eq!(labels.verification_delta, -4_294_967_295);
         assert!((labels.outcome_score - 0.7).abs() < 1e-12);
-        assert_eq!(labels.check(&OutcomeCoupledScorer::default()), Ok(()));
+        let stated = labels.check(Some(labels.verification_delta), Some(labels.outcome_score));
+        assert_eq!(stated, Ok(()));
+        assert_eq!(labels.check(None, None), Ok(()));
     }
 
     #[test]
     fn contradictory_labels_are_errors() {
-        let scorer = OutcomeCoupledScorer::default();
-        let check = |labels: OutcomeCoupledLabels| labels.check(&scorer).unwrap_err().to_string();
-        assert_eq!(
-            check(OutcomeCoupledLabels {
-                verification_delta: 1,
-                ..labels()
-            }),
-            "`verification_delta` is 1, but `tests_after - tests_before` is 0 - 4294967295"
-        );
-        let error = check(OutcomeCoupledLabels {
-            outcome_score: 0.9,
-            ..labels()
-        });
-        assert!(
-            error.starts_with("`outcome_score` is 0.9, but the labels give 0.7"),
-            "{error}"
-        );
-        let nan = OutcomeCoupledLabels {
-            outcome_score: f64::NAN,
-            ..labels()
-        };
-        assert!(matches!(
-            nan.check(&scorer),
-            Err(OutcomeCoupledError::Score { .. })
-        ));
+        let error = labels().check(Some(1), None).unwrap_err().to_string();
+        let expected =
+            "`verification_delta` is 1, but `tests_after - tests_before` is 0 - 4294967295";
+        assert_eq!(error, expected);
+        let error = labels().check(None, Some(0.9)).unwrap_err().to_string();
+        let expected = "`outcome_score` is 0.9, but the labels give 0.7";
+        assert!(error.starts_with(expected), "{error}");
+        assert!(labels().check(None, Some(f64::NAN)).is_err());
         let single = f64::from(labels().outcome_score as f32);
-        let single = OutcomeCoupledLabels {
-            outcome_score: single,
-            ..labels()
-        };
-        assert_ne!(single, labels(), "single precision differs");
-        assert_eq!(single.check(&scorer), Ok(()));
+        assert_ne!(single, labels().outcome_score, "single precision differs");
+        assert_eq!(labels().check(None, Some(single)), Ok(()));
     }
 }

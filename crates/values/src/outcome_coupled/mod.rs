@@ -17,8 +17,7 @@
 //! - Numbers of tests are unsigned 32-bit integers, so that their difference cannot overflow.
 //! - Contradictory labels (`verification_delta` and the numbers of tests, `outcome_score` and the
 //!   formula) are errors with file and line.
-//! - The mean over no steps is an error. A step that cannot be scored is an error with its number
-//!   and is never skipped.
+//! - A step that cannot be scored is an error and is never skipped.
 //!
 //! The metric `outcome_coupled` applies the formula to rows.
 //! [`OutcomeCoupledScorer`] is the formula, [`OutcomeCoupledLabels`] are labels of training data,
@@ -28,6 +27,6 @@ mod labels;
 mod score;
 
 #[doc(hidden)]
-pub use labels::StatedLabels;
+pub use labels::check_delta;
 pub use labels::{OutcomeCoupledLabels, StepOutcome};
 pub use score::{OutcomeCoupledError, OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 
-use crate::stats::exact_sum::ExactSum;
 use crate::weights::{InvalidWeights, Weights};
 
 /// The outcome of one tool call.
@@ -91,54 +90,10 @@ impl Default for OutcomeCoupledScorer {
     }
 }
 
-/// Why a step or a set of labels cannot be scored.
-#[derive(Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OutcomeCoupledError {
-    /// The utility is outside [-1, 1], or is NaN.
-    #[error("expected a step utility in -1..=1, found {found:?}")]
-    Utility {
-        /// The utility.
-        found: f64,
-    },
-    /// The stated difference contradicts the numbers of tests.
-    #[error(
-        "`verification_delta` is {stated}, but `tests_after - tests_before` is {after} - {before}"
-    )]
-    Delta {
-        /// The stated difference.
-        stated: i64,
-        /// The number of tests that passed before the step.
-        before: u32,
-        /// The number of tests that passed after it.
-        after: u32,
-    },
-    /// The stated score contradicts the formula.
-    #[error(
-        "`outcome_score` is {stated}, but the labels give {computed} with these weights; set the weights that it was \
-         computed with, or remove `outcome_score`"
-    )]
-    Score {
-        /// The stated score.
-        stated: f64,
-        /// The computed score.
-        computed: f64,
-    },
-    /// The mean over no steps is undefined.
-    #[error("there are no steps to score")]
-    NoSteps,
-    /// One of several steps cannot be scored.
-    #[error("step {number}: {error}")]
-    Step {
-        /// The number of the step, from 1.
-        number: u64,
-        /// The reason.
-        #[source]
-        error: Box<OutcomeCoupledError>,
-    },
+crate::message_errors! {
+    /// Why a step or a set of labels cannot be scored: the utility is outside [-1, 1], or a stated label contradicts the others.
+    pub struct OutcomeCoupledError;
 }
-
-crate::debug_as_display!(OutcomeCoupledError);
 
 impl OutcomeCoupledScorer {
     /// Creates a scorer with other weights.
@@ -180,7 +135,7 @@ impl OutcomeCoupledScorer {
     /// The score of a step, in [0, 1].
     ///
     /// # Errors
-    /// [`OutcomeCoupledError::Utility`].
+    /// [`OutcomeCoupledError`] for a utility outside [-1, 1], or NaN.
     pub fn score(&self, step: &ToolResultRecord) -> Result<f64, OutcomeCoupledError> {
         self.components(step)
             .map(|components| self.weights.mean(components))
@@ -189,51 +144,19 @@ impl OutcomeCoupledScorer {
     /// The components of the score, each in [0, 1]: utility, novelty, tests, parameters.
     ///
     /// # Errors
-    /// [`OutcomeCoupledError::Utility`].
+    /// [`OutcomeCoupledError`] for a utility outside [-1, 1], or NaN.
     pub fn components(&self, step: &ToolResultRecord) -> Result<[f64; 4], OutcomeCoupledError> {
-        let ToolResultRecord {
-            step_utility,
-            was_repeated,
-            verification_delta,
-            params_valid,
-        } = *step;
-        if !(-1.0..=1.0).contains(&step_utility) {
-            return Err(OutcomeCoupledError::Utility {
-                found: step_utility,
-            });
+        let utility = step.step_utility;
+        if !(-1.0..=1.0).contains(&utility) {
+            return Err(format!("expected a step utility in -1..=1, found {utility:?}").into());
         }
         let one_if = |condition| if condition { 1.0 } else { 0.0 };
         Ok([
-            f64::midpoint(step_utility, 1.0),
-            one_if(!was_repeated),
-            self.verification(verification_delta),
-            one_if(params_valid),
+            f64::midpoint(utility, 1.0),
+            one_if(!step.was_repeated),
+            self.verification(step.verification_delta),
+            one_if(step.params_valid),
         ])
-    }
-
-    /// The mean score of several steps, in [0, 1].
-    ///
-    /// # Errors
-    /// [`OutcomeCoupledError::NoSteps`], and [`OutcomeCoupledError::Step`] for the first step that
-    /// cannot be scored.
-    pub fn mean<'s>(
-        &self,
-        steps: impl IntoIterator<Item = &'s ToolResultRecord>,
-    ) -> Result<f64, OutcomeCoupledError> {
-        let (mut sum, mut count) = (ExactSum::default(), 0);
-        for step in steps {
-            count += 1;
-            let numbered = |error| OutcomeCoupledError::Step {
-                number: count,
-                error: Box::new(error),
-            };
-            sum.add(self.score(step).map_err(numbered)?);
-        }
-        if count == 0 {
-            Err(OutcomeCoupledError::NoSteps)
-        } else {
-            Ok(sum.mean(count))
-        }
     }
 
     fn verification(&self, delta: i64) -> f64 {
@@ -246,7 +169,7 @@ impl OutcomeCoupledScorer {
 
 #[cfg(test)]
 mod tests {
-    use super::{OutcomeCoupledError, OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};
+    use super::{OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};
 
     fn step(
         step_utility: f64,
@@ -285,10 +208,7 @@ mod tests {
     fn a_utility_out_of_range_or_nan_is_an_error() {
         let scorer = OutcomeCoupledScorer::default();
         for utility in [1.000_001, -1.5, 1e9, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(
-                scorer.score(&step(utility, false, 0, true)),
-                Err(OutcomeCoupledError::Utility { found: utility })
-            );
+            assert!(scorer.score(&step(utility, false, 0, true)).is_err());
         }
         assert_eq!(
             scorer
@@ -296,21 +216,6 @@ mod tests {
                 .unwrap_err()
                 .to_string(),
             "expected a step utility in -1..=1, found NaN"
-        );
-    }
-
-    #[test]
-    fn the_mean_is_over_all_steps_or_an_error() {
-        let scorer = OutcomeCoupledScorer::default();
-        let (best, worst) = (step(1.0, false, 1, true), step(-1.0, true, -1, false));
-        assert_eq!(scorer.mean([&best, &worst, &worst, &best]), Ok(0.5));
-        assert_eq!(scorer.mean([]), Err(OutcomeCoupledError::NoSteps));
-        assert_eq!(
-            scorer
-                .mean([&best, &step(2.0, false, 0, true)])
-                .unwrap_err()
-                .to_string(),
-            "step 2: expected a step utility in -1..=1, found 2.0"
         );
     }
 

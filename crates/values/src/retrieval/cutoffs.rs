@@ -22,22 +22,10 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "OneOrMany", into = "Vec<usize>")]
 pub struct Cutoffs(Vec<NonZeroUsize>);
 
-/// Invalid cutoff ranks.
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidCutoffs {
-    /// The list of ranks is empty.
-    #[error("expected at least one cutoff rank, found none; write for example [1, 5, 10]")]
-    Empty,
-    /// A rank is 0.
-    #[error("expected a cutoff rank of 1 or more, found 0")]
-    Zero,
-    /// A rank occurs twice.
-    #[error("duplicate cutoff rank {0}; remove one")]
-    Duplicate(usize),
+crate::message_errors! {
+    /// Invalid cutoff ranks: none, 0, or a duplicate.
+    pub struct InvalidCutoffs;
 }
-
-crate::debug_as_display!(InvalidCutoffs);
 
 impl Cutoffs {
     /// Creates cutoffs at these ranks.
@@ -47,16 +35,19 @@ impl Cutoffs {
     pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {
-            let rank = NonZeroUsize::new(rank).ok_or(InvalidCutoffs::Zero)?;
+            let rank =
+                NonZeroUsize::new(rank).ok_or("expected a cutoff rank of 1 or more, found 0")?;
             if cutoffs.contains(&rank) {
-                return Err(InvalidCutoffs::Duplicate(rank.get()));
+                return Err(format!("duplicate cutoff rank {rank}; remove one").into());
             }
             cutoffs.push(rank);
         }
-        if cutoffs.is_empty() {
-            Err(InvalidCutoffs::Empty)
-        } else {
-            Ok(Self(cutoffs))
+        match cutoffs.is_empty() {
+            true => Err(
+                "expected at least one cutoff rank, found none; write for example [1, 5, 10]"
+                    .into(),
+            ),
+            false => Ok(Self(cutoffs)),
         }
     }
 

@@ -29,17 +29,10 @@ pub type DocumentId<'a> = Cow<'a, str>;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Relevant<'a>(HashMap<DocumentId<'a>, f64>);
 
-/// A grade is NaN or infinite.
-#[derive(Clone, PartialEq, thiserror::Error)]
-#[error("expected a finite grade of `{id}`, found {grade}")]
-pub struct InvalidGrade {
-    /// The document's id.
-    pub id: String,
-    /// Its grade.
-    pub grade: f64,
+crate::message_errors! {
+    /// A grade is NaN or infinite.
+    pub struct InvalidGrade;
 }
-
-crate::debug_as_display!(InvalidGrade);
 
 impl<'a> Relevant<'a> {
     /// Creates a set of documents of grade 1.
@@ -56,16 +49,10 @@ impl<'a> Relevant<'a> {
     ) -> Result<Self, InvalidGrade> {
         let checked = |(id, grade): (I, f64)| match (id.into(), grade) {
             (id, grade) if grade.is_finite() => Ok((id, grade)),
-            (id, grade) => Err(InvalidGrade {
-                id: id.into_owned(),
-                grade,
-            }),
+            (id, grade) => Err(format!("expected a finite grade of `{id}`, found {grade}").into()),
         };
-        grades
-            .into_iter()
-            .map(checked)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let grades: Result<_, InvalidGrade> = grades.into_iter().map(checked).collect();
+        grades.map(Self)
     }
 
     /// Returns the document's grade; 0 if it is not in the set or its grade is negative.

@@ -1,7 +1,6 @@
 //! Agreement of gold and predicted labels over all rows: accuracy, F1, balanced accuracy, Matthews correlation, Cohen's
 //! kappa, Krippendorff's alpha; and the reason why rows determine no score.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -344,26 +343,19 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     }
 }
 
-/// The reason why a score is not defined for the given rows, such as a correlation where all values are equal. It is
-/// neither 0 nor NaN.
-///
-/// ```
-/// use dsrs_metrics::stats::{NotDefined, ValuePairs};
-///
-/// let mut pairs = ValuePairs::default();
-/// pairs.add(1.0, 0.5);
-/// pairs.add(1.0, 0.7);
-/// assert_eq!(pairs.spearman(), Err(NotDefined::from("all gold values are equal")));
-/// ```
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotDefined(Cow<'static, str>);
-
-crate::debug_as_display!(NotDefined);
-
-conversions! {
-    &'static str => NotDefined: |reason| Self(reason.into());
-    String => NotDefined: |reason| Self(reason.into());
+crate::message_errors! {
+    /// The reason why a score is not defined for the given rows, such as a correlation where all values are equal. It is
+    /// neither 0 nor NaN.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::{NotDefined, ValuePairs};
+    ///
+    /// let mut pairs = ValuePairs::default();
+    /// pairs.add(1.0, 0.5);
+    /// pairs.add(1.0, 0.7);
+    /// assert_eq!(pairs.spearman(), Err(NotDefined::from("all gold values are equal")));
+    /// ```
+    pub struct NotDefined;
 }
 
 #[cfg(test)]

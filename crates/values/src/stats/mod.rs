@@ -47,9 +47,7 @@ mod tests;
 pub use bootstrap::{Bootstrap, bca_interval};
 pub use calibration::{Brier, Calibration};
 pub use clusters::Clusters;
-pub use corrected::{
-    CorrectedRate, ErrorRates, NotCorrectable, Stratum, post_stratified, rogan_gladen,
-};
+pub use corrected::{CorrectedRate, ErrorRates, Stratum, post_stratified, rogan_gladen};
 pub use formulas::{f_beta, harmonic_mean, score_difference};
 pub use histogram::Histogram;
 pub use interval::Interval;

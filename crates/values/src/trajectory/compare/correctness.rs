@@ -96,12 +96,13 @@ impl ToolCorrectnessOptions {
     ) -> Result<f64, TooManyCalls> {
         let pairs = (called.len() as u64).saturating_mul(expected.len() as u64);
         if pairs > MAX_PAIRS {
-            return Err(TooManyCalls {
-                what: "calls".to_owned(),
-                called: called.len(),
-                expected: expected.len(),
-                instead: "compare them in any order",
-            });
+            let instead = "compare them in any order";
+            return Err(TooManyCalls::new(
+                "calls",
+                called.len(),
+                expected.len(),
+                instead,
+            ));
         }
         // One row of the table for each expected call.
         let mut row = vec![0.0_f64; called.len() + 1];
@@ -157,12 +158,14 @@ impl ToolCorrectnessOptions {
         );
         let pairs = (fewer as u64).saturating_mul(more as u64);
         if pairs.saturating_mul(fewer as u64) > MAX_STEPS || pairs > MAX_PAIRS {
-            return Err(TooManyCalls {
-                what: format!("different calls of `{}`", name(&called[0].name)),
-                called: called.len(),
-                expected: expected.len(),
-                instead: "compare them in order, or without arguments",
-            });
+            let what = format!("different calls of `{}`", name(&called[0].name));
+            let instead = "compare them in order, or without arguments";
+            return Err(TooManyCalls::new(
+                &what,
+                called.len(),
+                expected.len(),
+                instead,
+            ));
         }
         let (rows, columns) = match expected.len() <= called.len() {
             true => (expected, called),

@@ -59,12 +59,12 @@ impl CallCounts {
     ) -> Result<Self, TooManyCalls> {
         let (ours, theirs) = (called.len(), expected.len());
         if (ours as u64).saturating_mul(theirs as u64) > MAX_PAIRS {
-            return Err(TooManyCalls {
-                what: "calls".to_owned(),
-                called: ours,
-                expected: theirs,
-                instead: "compare them in any order",
-            });
+            return Err(TooManyCalls::new(
+                "calls",
+                ours,
+                theirs,
+                "compare them in any order",
+            ));
         }
         let mut keys = Keys::default();
         // At most as many numbers as there are calls.

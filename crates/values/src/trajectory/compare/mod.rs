@@ -16,14 +16,14 @@ pub use unmatched::UnmatchedCalls;
 
 pub(super) use keys::Keys;
 
-/// Two trajectories have too many different calls to be compared.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("too many {what} to compare: {called} called, {expected} expected; {instead}")]
-pub struct TooManyCalls {
-    what: String,
-    called: usize,
-    expected: usize,
-    instead: &'static str,
+crate::message_errors! {
+    /// Two trajectories have too many different calls to be compared.
+    pub struct TooManyCalls;
 }
 
-crate::debug_as_display!(TooManyCalls);
+impl TooManyCalls {
+    fn new(what: &str, called: usize, expected: usize, instead: &str) -> Self {
+        format!("too many {what} to compare: {called} called, {expected} expected; {instead}")
+            .into()
+    }
+}

@@ -122,15 +122,10 @@ fn match_tool(
     let theirs = equal_calls(&tool[1], expected);
     if ours.len().saturating_mul(theirs.len()) > MAX_PAIRS {
         let first = ours.first().and_then(|group| called.get(group[0]));
-        return Err(TooManyCalls {
-            what: first.map_or_else(
-                || "different calls".to_owned(),
-                |call| format!("different calls of `{}`", name(&call.name)),
-            ),
-            called: ours.len(),
-            expected: theirs.len(),
-            instead: "compare their arguments by `exact`, `ignore` or paths",
-        });
+        let of_tool = first.map(|call| format!(" of `{}`", name(&call.name)));
+        let what = format!("different calls{}", of_tool.unwrap_or_default());
+        let instead = "compare their arguments by `exact`, `ignore` or paths";
+        return Err(TooManyCalls::new(&what, ours.len(), theirs.len(), instead));
     }
     let sizes = |groups: &[Vec<usize>]| groups.iter().map(Vec::len).collect();
     let mut groups = Groups::new(sizes(&ours), sizes(&theirs), |one, other| {
