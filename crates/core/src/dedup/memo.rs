@@ -3,7 +3,6 @@
 //!
 //! Which metrics are the same is decided in `key.rs`, and `metric/shared_answer.rs` evaluates them. A run without equal metrics has no memo and pays nothing.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
@@ -41,6 +40,7 @@ impl Sharing {
 }
 
 /// The answers of shared metrics to one call.
+#[derive(Debug)]
 pub struct Memo {
     shared: Arc<[Key]>,
     answers: Box<[OnceCell<Result<RowAnswer>>]>,
@@ -52,14 +52,6 @@ impl Memo {
     pub(crate) fn cell(&self, key: &Key, of: Address) -> Option<&OnceCell<Result<RowAnswer>>> {
         let position = self.shared.iter().position(|shared| shared == key)?;
         (self.of == of).then(|| &self.answers[position])
-    }
-}
-
-impl fmt::Debug for Memo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memo")
-            .field("shared", &self.shared)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,5 @@
 //! The aggregated judgement of a row, and its conversion to a metric's score.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use serde_json::{Map, Value, json};
@@ -17,18 +16,11 @@ use crate::score::{LostJudges, MetricScore, Scored};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// The aggregated judgement of a row; `Kind` is `bool` or `f64`.
+#[derive(Debug)]
 pub struct Judged<Kind> {
     result: Result<Judgement, JudgeError>,
     cost_msats: u64,
     kind: PhantomData<Kind>,
-}
-
-impl<Kind> fmt::Debug for Judged<Kind> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged")
-            .field("result", &self.result)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<K> Judged<K> {

@@ -102,7 +102,6 @@ pub use self::{
     signature::IsMetric,
     steps::{Each, Empty},
     untrusted::shown_items,
-    untrusted::{ConversationInput, shown_calls, shown_conversation},
-    untrusted::{TraceInput, shown_trace},
+    untrusted::{MaybeInput, shown_calls, shown_conversation, shown_trace},
 };
 pub use crate::lm::{IntoModel, JudgeModel};

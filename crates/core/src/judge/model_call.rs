@@ -44,11 +44,9 @@ pub(super) fn request(
     draw: u32,
 ) -> LmRequest {
     let mut sampling = judge.sampling_of(draw);
-    known_for(lm)
-        .iter()
-        .for_each(|parameter| {
-            parameter.remove_from(&mut sampling);
-        });
+    known_for(lm).iter().for_each(|parameter| {
+        parameter.remove_from(&mut sampling);
+    });
     request_with(call, prompt, sampling).with_draw(draw)
 }
 

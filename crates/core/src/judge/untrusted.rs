@@ -255,21 +255,20 @@ const MAX_NAME_BYTES: usize = 200;
 /// The bytes of the first steps, and of the last steps, of a trace that is shortened. The rest is for the line between.
 const HALF_BYTES: usize = (MAX_TRACE_BYTES - 128) / 2;
 
-/// Types of a judge's input for the trace: `Trace`, and `Option<Trace>`.
+/// An input that is a `T`, or an optional one.
 #[doc(hidden)]
-pub trait TraceInput {
-    /// Returns the trace, if there is one.
-    fn trace(&self) -> Option<&Trace>;
+pub trait MaybeInput<T> {
+    fn input(&self) -> Option<&T>;
 }
 
-impl TraceInput for Trace {
-    fn trace(&self) -> Option<&Trace> {
+impl<T> MaybeInput<T> for T {
+    fn input(&self) -> Option<&T> {
         Some(self)
     }
 }
 
-impl TraceInput for Option<Trace> {
-    fn trace(&self) -> Option<&Trace> {
+impl<T> MaybeInput<T> for Option<T> {
+    fn input(&self) -> Option<&T> {
         self.as_ref()
     }
 }
@@ -277,8 +276,8 @@ impl TraceInput for Option<Trace> {
 /// Returns the form of a trace in a prompt. Strings are JSON, so that no value contains a line break and none can look
 /// like another step.
 #[doc(hidden)]
-pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
-    let trace = trace.get().trace();
+pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
+    let trace = trace.get().input();
     let text = trace.map(|trace| {
         let steps = &trace.steps;
         limited(steps.len(), |text, index, limit| {
@@ -379,30 +378,11 @@ fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> 
     rest.len()
 }
 
-/// Types of a judge's input for a conversation: `Trajectory`, and `Option<Trajectory>`.
-#[doc(hidden)]
-pub trait ConversationInput {
-    /// Returns the conversation, if there is one.
-    fn conversation(&self) -> Option<&Trajectory>;
-}
-
-impl ConversationInput for Trajectory {
-    fn conversation(&self) -> Option<&Trajectory> {
-        Some(self)
-    }
-}
-
-impl ConversationInput for Option<Trajectory> {
-    fn conversation(&self) -> Option<&Trajectory> {
-        self.as_ref()
-    }
-}
-
 /// Returns the form of a conversation in a prompt. Strings are JSON, so that no value contains a line break and none can look
 /// like another message.
 #[doc(hidden)]
-pub fn shown_conversation<T: ConversationInput>(conversation: &Untrusted<T>) -> Content {
-    let conversation = conversation.get().conversation();
+pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>) -> Content {
+    let conversation = conversation.get().input();
     let text = conversation.map(|conversation| {
         let (messages, subagents) = (conversation.messages(), conversation.subagents());
         limited(
@@ -423,8 +403,8 @@ pub fn shown_conversation<T: ConversationInput>(conversation: &Untrusted<T>) -> 
 
 /// Returns the tool calls of a trajectory as a numbered list, for an output with an item for each call.
 #[doc(hidden)]
-pub fn shown_calls<T: ConversationInput>(trajectory: &Untrusted<T>) -> Content {
-    let calls = trajectory.get().conversation().map(Trajectory::tool_calls);
+pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Content {
+    let calls = trajectory.get().input().map(Trajectory::tool_calls);
     let lines = calls
         .iter()
         .flat_map(|calls| calls.iter().zip(1..))

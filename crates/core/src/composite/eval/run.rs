@@ -1,6 +1,8 @@
 //! The order in which components are evaluated: each once per row, components behind a gate only if the gate opens, components
 //! in a branch only if it is taken, asynchronous components concurrently.
 
+use std::borrow::Cow;
+
 use futures_util::future::{BoxFuture, join_all};
 
 use super::node::{Combine, Missing, Node, Value, component, path};
@@ -177,10 +179,8 @@ impl<'a> Row<'a> {
         };
         // Results that are numbers only are in the numbers of the composite.
         let is_read = self.is_explained || !results.iter().all(ComponentResult::is_plain);
-        let components = is_read.then(|| Components {
-            names: run.components,
-            results,
-        });
+        let names = run.components.iter().map(|name| Cow::Borrowed(*name));
+        let components = is_read.then(|| Components(names.zip(results).collect()));
         let mut scored = Scored::of_components(value, numbers, components, run.name, run.spec)?;
         scored.score.details = path;
         Ok(scored)
