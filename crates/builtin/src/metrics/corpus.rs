@@ -11,12 +11,12 @@
 //! Matthews correlation is 0.
 
 use crate::contract::score::check::within;
-use crate::contract::score::corpus::labels::LabelFormula;
+use crate::contract::score::corpus::LabelFormula;
 use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};
 use crate::{ParamGroup, metric};
 
 pub use crate::contract::rows::field_types::{Label, Truth};
-pub use crate::contract::score::corpus::labels::LabelScore;
+pub use crate::contract::score::corpus::LabelScore;
 
 /// The parameters of all metrics of a gold and a predicted label.
 #[derive(Debug, Clone, ParamGroup)]

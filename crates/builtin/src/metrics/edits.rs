@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::corpus::record::CountFormula;
+use crate::contract::score::corpus::CountFormula;
 use crate::contract::score::return_types::WithCorpus;
 use crate::metric;
 use crate::metrics::StrOrList;

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use crate::contract::score::check::{Check, within};
 use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::corpus::record::CountFormula;
+use crate::contract::score::corpus::CountFormula;
 use crate::contract::score::return_types::WithCorpus;
 use crate::messages::escape::quoted;
 use crate::metric;

@@ -8,7 +8,7 @@ use crate::contract::declared::requirements::{Requirement, Requires};
 use crate::contract::score::Scores;
 use crate::contract::score::check::at_least;
 use crate::contract::score::corpus::CorpusCounts;
-use crate::contract::score::corpus::record::CountFormula;
+use crate::contract::score::corpus::CountFormula;
 use crate::contract::score::return_types::WithCorpus;
 use crate::json::depth;
 use crate::json::depth::TooDeep;

@@ -26,7 +26,7 @@ use self::plan::Plan;
 pub use self::shape::IsMissing;
 pub use self::shape::OnMissing;
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::interned_names;
 use crate::metric::Metric;

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 
 use super::shape::{Named, Reads, Shape};
 use super::*;
-use crate::dedup::memo::Sharing;
+use crate::dedup::Sharing;
 use crate::lm::LmErrorKind;
 use crate::score::Scored;
 use crate::score::error::{MetricError, MetricErrorKind};

@@ -7,7 +7,7 @@ pub mod requirements;
 use std::marker::PhantomData;
 
 use crate::declared::requirements::{Requirement, Requires};
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::spec::MetricSpec;
 

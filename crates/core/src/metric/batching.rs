@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::oneshot;
 
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::metric::Metric;
 use crate::metric::answer::Answer;
 use crate::metric::call::MetricCall;

@@ -3,7 +3,7 @@
 use std::{fmt, ptr};
 
 use crate::declared::Declared;
-use crate::dedup::memo::{Address, Memo};
+use crate::dedup::{Address, Memo};
 use crate::program_run::ProgramRun;
 use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::rows::fields::{ReadAs, ReadField};

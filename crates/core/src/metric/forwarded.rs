@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::Metric;
 use super::answer::Answer;
 use super::call::MetricCall;
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::score::MetricScore;
 use crate::score::error::Result;
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::declared::Declared;
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::metric::Metric;
 use crate::metric::answer::{Answer, ScoredAtOnce, is_asynchronous};
 use crate::metric::call::MetricCall;

@@ -23,7 +23,7 @@ use self::answer::Answer;
 use self::call::MetricCall;
 use crate::declared::Declaration;
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::error::Result;

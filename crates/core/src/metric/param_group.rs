@@ -100,14 +100,14 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
         Vec::new()
     }
 
-    /// As [`Configured::has_same_parameters`](crate::dedup::key::Configured::has_same_parameters).
+    /// As [`Configured::has_same_parameters`](crate::dedup::Configured::has_same_parameters).
     #[doc(hidden)]
     fn has_same_parameters(&self, other: &Self) -> bool {
         let _ = other;
         false
     }
 
-    /// As [`Configured::parameters`](crate::dedup::key::Configured::parameters).
+    /// As [`Configured::parameters`](crate::dedup::Configured::parameters).
     #[doc(hidden)]
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         Vec::new()

@@ -2,7 +2,7 @@
 
 use tokio::sync::OnceCell;
 
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::metric::Metric;
 use crate::metric::answer::Answer;
 use crate::metric::call::MetricCall;
@@ -73,7 +73,7 @@ fn reused(answer: &Result<RowAnswer>) -> Result<RowAnswer> {
 
 #[cfg(test)]
 mod tests {
-    use crate::dedup::memo::Sharing;
+    use crate::dedup::Sharing;
     use crate::metric::Metric;
     use crate::metric::call::MetricCall;
     use crate::rows::dynamic::{Example, Prediction};

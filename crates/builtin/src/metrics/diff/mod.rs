@@ -12,7 +12,7 @@ use super::field;
 use super::language::LanguageSetting;
 use crate::contract::declared::requirements::{Requirement, Requires};
 use crate::contract::declared::{Declared, GoldRows, PredRows};
-use crate::contract::dedup::key::{Configured, Key};
+use crate::contract::dedup::{Configured, Key};
 use crate::contract::metric::Metric;
 use crate::contract::metric::answer::Answer;
 use crate::contract::metric::answer::ScoredAtOnce;

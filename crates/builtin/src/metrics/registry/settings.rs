@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::contract::declared::requirements::Requirement;
-use crate::contract::dedup::key::Key;
+use crate::contract::dedup::Key;
 use crate::contract::metric::Metric;
 use crate::contract::metric::answer::Answer;
 use crate::contract::metric::call::MetricCall;

@@ -7,7 +7,7 @@ use futures_util::future::{BoxFuture, join_all};
 
 use super::node::{Combine, Missing, Node, Value, component, path};
 use crate::composite::shape::OnMissing;
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::metric::answer::Answer;
 use crate::metric::call::MetricCall;
 use crate::metric::{Metric, shared_answer};

@@ -17,7 +17,7 @@ use crate::contract::program_run::ProgramRun;
 use crate::contract::rows::named_values::Fields;
 use crate::contract::rows::pair::Origin;
 use crate::contract::score::component_results::Component;
-use crate::contract::score::corpus::record;
+use crate::contract::score::corpus;
 use crate::contract::score::counted::Counted;
 use crate::contract::score::outcome::Outcome;
 use crate::contract::score::{OFFLINE_JUDGE, Scored};
@@ -460,7 +460,7 @@ impl ResultScore {
         }
         self.components.values_mut().try_for_each(Self::finish)?;
         self.corpus = match self.written_corpus.take() {
-            Some(corpus) => Some(record::restore(&corpus)?),
+            Some(corpus) => Some(corpus::restore(&corpus)?),
             None => None,
         };
         self.is_judged_offline = is_judged_offline(&self.metadata, &self.components);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::contract::declared::requirements::{self, NotReady, Requirement};
-use crate::contract::dedup::key::Key;
-use crate::contract::dedup::memo::Sharing;
+use crate::contract::dedup::Key;
+use crate::contract::dedup::Sharing;
 use crate::contract::metric::Metric;
 use crate::contract::metric::answer::Answer;
 use crate::contract::metric::call::MetricCall;
