@@ -8,9 +8,7 @@ use crate::declared::requirements::Requirement;
 use crate::dedup::Key;
 use crate::dedup::Sharing;
 use crate::interned_names;
-use crate::metric::Metric;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
+use crate::metric::{Answer, Metric, MetricCall};
 use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::score::error::Result;
-use crate::score::outcome::RowAnswer;
+use crate::score::{Result, RowAnswer};
 use crate::spec::instance_settings::InstanceSettings;
 
 /// The identity of a metric. Two metrics with equal keys return the same answer to the same call.

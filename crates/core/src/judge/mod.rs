@@ -57,8 +57,10 @@ mod model_call;
 mod models;
 mod output_spec;
 mod panel;
+mod pipeline;
 mod prompt;
 mod reply;
+mod rescored;
 #[doc(hidden)]
 pub mod row;
 mod scoring;
@@ -95,9 +97,9 @@ pub use self::{
     aggregation::{Conversation, Reduction, Turns},
     choice::{Itself, answer_of},
     contract::ChecksParams,
-    judged::{Rescored, rescored},
     output_spec::Offline,
     reply::OutputType,
+    rescored::{Rescored, rescored},
     row::row,
     signature::IsMetric,
     steps::{Each, Empty},

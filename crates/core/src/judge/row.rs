@@ -16,24 +16,21 @@ use super::model_call::UnsupportedParams;
 use super::model_call::{Question, Verdict, hash_without_inputs, request, score, validated};
 use super::output_spec::Offline;
 use super::panel::Judges;
+use super::pipeline::{last_prompt, step_prompt};
 use super::prompt::Demo;
 use super::prompt::demos;
 use super::reply::Reply;
 use super::signature::Signature;
-use super::steps::{last_prompt, step_prompt};
 use super::untrusted::Content;
-use crate::declared::Declared;
-use crate::declared::requirements::{Requirement, Requires};
+use crate::declared::{Declared, Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, Usage};
 #[cfg(feature = "lm")]
 use crate::lm::{panel_reservation, recording};
 use crate::messages::hash;
-use crate::metric::answer::Answer;
-use crate::metric::settings::RepeatNumber;
+use crate::metric::{Answer, RepeatNumber};
 use crate::rows::missing::Absent;
-use crate::score::OFFLINE_JUDGE;
-use crate::score::replied_by::ReplyCounts;
 use crate::score::return_types::MetricReturn as _;
+use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Returns the answer of a judge to one call. `spec` is the spec of the call, `absent` has the fields that the prediction

@@ -3,12 +3,9 @@
 use tokio::sync::OnceCell;
 
 use crate::dedup::Key;
-use crate::metric::Metric;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
+use crate::metric::{Answer, Metric, MetricCall};
 use crate::panic;
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::RowAnswer;
+use crate::score::{MetricError, Result, RowAnswer};
 
 /// Returns the metric's answer, or the answer that an equal metric already returned for this call. Only the first evaluation
 /// is charged.

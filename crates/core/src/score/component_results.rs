@@ -6,8 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::{Outcome, RowAnswer};
+use crate::score::{MetricError, Outcome, Result, RowAnswer};
 use crate::score::{Scored, is_zero};
 
 /// The results of the components of a composite, each with its name.

@@ -4,11 +4,8 @@ use std::borrow::Cow;
 
 use super::OFFLINE_JUDGE;
 use super::replied_by::{self, LostJudges, RepliedBy};
-use crate::rows::field_error::FieldError;
-use crate::rows::missing::{Absent, MissingFields};
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::{RowAnswer, row_answer};
-use crate::score::{MetricScore, Scored};
+use crate::rows::{Absent, FieldError, MissingFields};
+use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answer};
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::rows::missing::MissingFields;
-use crate::score::Scored;
-use crate::score::counted::Counted;
-use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
 /// number implicitly.

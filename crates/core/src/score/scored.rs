@@ -9,8 +9,7 @@ use serde_json::{Map, Value};
 use super::{FeedbackMetric, Grade, LostJudges, MAX_EXPLANATION, MetricScore, Part, replied_by};
 use crate::messages::escape;
 use crate::rows::missing::MissingFields;
-use crate::score::component_results::{Component, Components};
-use crate::score::corpus::CorpusCounts;
+use crate::score::{Component, Components, CorpusCounts};
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.

@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 use super::scored::{Critique, Scored};
 use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
 use crate::messages::escape;
-use crate::score::component_results::Components;
-use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::score::{Components, MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, ScoreKind};
 
 impl Scored {

@@ -5,8 +5,7 @@ use std::slice;
 use smallvec::SmallVec;
 
 use crate::composite::shape::{OnMissing, Reads};
-use crate::score::component_results::ComponentResult;
-use crate::score::outcome::Outcome;
+use crate::score::{ComponentResult, Outcome};
 use crate::spec::ScoreRange;
 
 /// A checked expression over numbered components.

@@ -8,14 +8,11 @@ use futures_util::future::{BoxFuture, join_all};
 use super::node::{Combine, Missing, Node, Value, component, path};
 use crate::composite::shape::OnMissing;
 use crate::dedup::Key;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
+use crate::metric::{Answer, MetricCall};
 use crate::metric::{Metric, shared_answer};
 use crate::panic::{self, Panic};
-use crate::score::Scored;
 use crate::score::component_results::{self, ComponentResult, Components};
-use crate::score::error::{MetricError, MetricErrorKind, Result};
-use crate::score::outcome::{Outcome, RowAnswer};
+use crate::score::{MetricError, MetricErrorKind, Outcome, Result, RowAnswer, Scored};
 use crate::spec::MetricSpec;
 
 /// The parts of a composite that are the same for all rows.

@@ -2,9 +2,7 @@ use std::collections::BTreeSet;
 
 use super::node::{Child, Combine, Decision, Missing, Node, Value, path};
 use crate::composite::shape::{OnMissing, Reads};
-use crate::score::component_results::ComponentResult;
-use crate::score::outcome::RowAnswer;
-use crate::score::{MetricScore, Scored};
+use crate::score::{ComponentResult, MetricScore, RowAnswer, Scored};
 use crate::spec::MetricSpec;
 
 const COMPONENTS: usize = 6;

@@ -7,8 +7,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::json::written_scalar::WrittenScalar;
-use crate::rows::fields::Owned;
-use crate::rows::provide::Provide;
+use crate::rows::{Owned, Provide};
 use crate::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// Lets fields of typed rows be read as a parameter of a metric.

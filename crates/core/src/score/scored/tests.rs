@@ -3,10 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::score::component_results::ComponentResult;
-use crate::score::outcome::RowAnswer;
-use crate::score::return_types::MetricReturn;
-use crate::score::{OFFLINE_JUDGE, Scores};
+use crate::score::{ComponentResult, MetricReturn, OFFLINE_JUDGE, RowAnswer, Scores};
 use crate::spec::MetricSpec;
 
 const SPEC: MetricSpec<'static> = MetricSpec::new("m");

@@ -1,18 +1,15 @@
 //! Comparison of two trajectories: the modes of a match, scores, and what differs.
 
 mod args;
-mod assignment;
 mod correctness;
-mod counts;
 mod keys;
 mod modes;
-mod unmatched;
 
 pub use args::{ArgsFunction, ArgsRule, ArgsRules};
 pub use correctness::{CallOrder, ToolCorrectnessOptions};
-pub use counts::CallCounts;
+pub use keys::CallCounts;
+pub use modes::UnmatchedCalls;
 pub use modes::{MatchMode, TrajectoryDifference};
-pub use unmatched::UnmatchedCalls;
 
 pub(super) use keys::Keys;
 
