@@ -109,42 +109,6 @@ impl Fields {
         self.values.insert(Cow::Borrowed(name), value)
     }
 
-    /// Returns the value to overwrite of the field at this position, for a row that is written in the memory of another
-    /// one, field after field. `None` if the row has the field already.
-    #[doc(hidden)]
-    pub fn rewrite_static(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
-        self.rewrite_with(position, name, || Cow::Borrowed(name))
-    }
-
-    /// As [`rewrite_static`](Self::rewrite_static), of a field whose name is copied if it is a new one.
-    #[doc(hidden)]
-    pub fn rewrite(&mut self, position: usize, name: &str) -> Option<&mut Value> {
-        self.rewrite_with(position, name, || Cow::Owned(name.to_owned()))
-    }
-
-    fn rewrite_with(
-        &mut self,
-        position: usize,
-        name: &str,
-        owned: impl FnOnce() -> Name,
-    ) -> Option<&mut Value> {
-        let is_same = |(other, _): (&Name, &Value)| other == name;
-        if !self.values.get_index(position).is_some_and(is_same) {
-            self.values.truncate(position);
-            if self.values.insert(owned(), Value::Null).is_some() {
-                return None;
-            }
-        }
-        let (_, value) = self.values.get_index_mut(position)?;
-        Some(value)
-    }
-
-    /// Removes the fields that a row did not overwrite.
-    #[doc(hidden)]
-    pub fn truncate(&mut self, len: usize) {
-        self.values.truncate(len);
-    }
-
     /// Removes a field and returns its value. The other fields keep their order.
     ///
     /// ```
@@ -378,45 +342,5 @@ impl FromMap for Fields {
             reject_duplicate(is_duplicate, &key)?;
         }
         Ok(fields)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::Fields;
-
-    #[test]
-    fn a_row_that_is_written_again_has_the_fields_of_the_last_time() {
-        let mut fields = Fields::default();
-        for names in [
-            &["a", "b"][..],
-            &["b", "a", "c"],
-            &["b"],
-            &[],
-            &["b", "c", "a"],
-        ] {
-            for (position, name) in names.iter().enumerate() {
-                *fields.rewrite(position, name).unwrap() = Value::from(*name);
-            }
-            fields.truncate(names.len());
-            let expected: Vec<_> = names
-                .iter()
-                .map(|name| (*name, Value::from(*name)))
-                .collect();
-            let found = fields.iter().map(|(name, value)| (name, value.clone()));
-            assert_eq!(found.collect::<Vec<_>>(), expected);
-        }
-        *fields.rewrite_static(0, "b").unwrap() = Value::from(1);
-        assert_eq!(
-            (fields.get("b"), fields.get("c")),
-            (Some(&1.into()), Some(&"c".into()))
-        );
-        assert_eq!(
-            fields.rewrite(1, "b"),
-            None,
-            "the row has the field already"
-        );
     }
 }

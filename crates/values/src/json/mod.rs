@@ -11,16 +11,3 @@ pub mod size;
 pub mod structured;
 pub mod unique_keys;
 pub mod written_scalar;
-
-use serde_json::Value;
-
-/// Replaces a value by a string, in the memory of an earlier string.
-pub fn set_string(value: &mut Value, text: &str) {
-    match value {
-        Value::String(string) => {
-            string.clear();
-            string.push_str(text);
-        }
-        value => *value = text.into(),
-    }
-}
