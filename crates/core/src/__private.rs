@@ -3,7 +3,7 @@
 pub use crate::composite::compiled;
 pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};
 pub use crate::declared::Declaration;
-pub use crate::dedup::key::{Configured, Key};
+pub use crate::dedup::{Configured, Key};
 pub use crate::gate_rules as gates;
 pub use crate::rows::field_error::FieldError;
 pub use crate::rows::missing::{Absent, is_scored};

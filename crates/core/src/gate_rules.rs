@@ -6,7 +6,7 @@
 //! as they were built.
 
 pub use crate::sentence::check;
-use crate::sentence::{Sentence, same};
+use crate::sentence::{Sentence, same, sentence, unless};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
@@ -20,18 +20,12 @@ const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
     None
 }
 
-const fn says(what: &str) -> Sentence {
-    Sentence::new().text(what)
-}
-
 /// A gate must be on a metric of `metrics(..)`.
 pub const fn is_listed(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence> {
     if position(specs, name).is_some() {
         return None;
     }
-    let mut sentence = says("`metrics(..)` has no metric ")
-        .name(name)
-        .text("; it has ");
+    let mut sentence = sentence!("`metrics(..)` has no metric " [name name] "; it has ");
     let mut index = 0;
     while index < specs.len() {
         if index > 0 {
@@ -52,10 +46,6 @@ const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
     }
 }
 
-const fn in_range(sentence: Sentence, range: ScoreRange) -> Sentence {
-    sentence.decimal(range.min).text("..=").decimal(range.max)
-}
-
 /// A bound must be on the side of the scores that are worse, and be one that some scores reach and others do not. `end` is
 /// `lower`, `upper` or empty, and `text` the bound as written.
 pub const fn bound_fits(
@@ -73,67 +63,41 @@ pub const fn bound_fits(
     let higher = spec.higher_is_better();
     let right_end = if higher { "lower" } else { "upper" };
     if is_at_least != higher || !same(end, "") && !same(end, right_end) {
-        let found = says(if higher { "higher" } else { "lower" });
-        let found = found.text(" is better for ").name(name);
-        let write = match same(end, "") {
-            true => found.text("; write `").text(name),
-            false => found
-                .text("; write `")
-                .text(right_end)
-                .text("(")
-                .text(name)
-                .text(")"),
+        let better = if higher { "higher" } else { "lower" };
+        let found = sentence!([text better] " is better for " [name name] "; write `");
+        let found = match same(end, "") {
+            true => found.text(name),
+            false => sentence!(begin: found; [text right_end] "(" [text name] ")"),
         };
-        return Some(
-            write
-                .text(if higher { " >= " } else { " <= " })
-                .text(text)
-                .text("`"),
-        );
+        let sign = if higher { " >= " } else { " <= " };
+        return Some(sentence!(begin: found; [text sign] [text text] "`"));
     }
     if !bound.is_finite() {
         return Some(
-            says("the bound ")
-                .decimal(bound)
-                .text(" is not finite; write a finite number"),
+            sentence!("the bound " [decimal bound] " is not finite; write a finite number"),
         );
     }
     let Some(range) = range(spec) else {
         return None;
     };
-    let found = says("the bound ").decimal(bound);
+    let found = sentence!("the bound " [decimal bound]);
     if bound < range.min || bound > range.max {
-        let found = in_range(
-            found
-                .text(" is outside the range of ")
-                .name(name)
-                .text(", "),
-            range,
-        );
+        let found =
+            sentence!(begin: found; " is outside the range of " [name name] ", " [range range]);
         let is_percent = range.min == 0.0 && range.max == 1.0 && bound > 1.0 && bound <= 100.0;
         return Some(match is_percent {
-            true => found
-                .text(": write a fraction in place of a percentage, ")
-                .decimal(bound / 100.0),
+            true => {
+                sentence!(begin: found; ": write a fraction in place of a percentage, " [decimal bound / 100.0])
+            }
             false => found.text("; write a bound within it"),
         });
     }
-    let worst = if is_at_least { range.min } else { range.max };
-    if bound == worst {
-        let found = in_range(
-            found
-                .text(" never fails: every score of ")
-                .name(name)
-                .text(" is in "),
-            range,
-        );
-        return Some(found.text(if is_at_least {
-            "; write a larger one"
-        } else {
-            "; write a smaller one"
-        }));
-    }
-    None
+    let (worst, other) = match is_at_least {
+        true => (range.min, "larger"),
+        false => (range.max, "smaller"),
+    };
+    unless!(bound != worst;
+        [text found.as_str()] " never fails: every score of " [name name] " is in " [range range] "; write a " [text other] " one")
 }
 
 /// A margin must be narrower than the range of the metric.
@@ -145,20 +109,14 @@ pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Optio
         return None;
     };
     let width = range.max - range.min;
-    if by < width {
-        return None;
-    }
-    let found = says("the margin ")
-        .decimal(by)
-        .text(" is as wide as the range of ")
-        .name(name);
-    let found = in_range(found.text(", "), range).text(", so the gate never fails; write `by = ");
     let smaller = if width == 1.0 && by <= 100.0 && by > 1.0 {
         by / 100.0
     } else {
         width / 50.0
     };
-    Some(found.decimal(smaller).text("`"))
+    unless!(by < width;
+        "the margin " [decimal by] " is as wide as the range of " [name name] ", " [range range]
+        ", so the gate never fails; write `by = " [decimal smaller] "`")
 }
 
 /// pass@k needs a verdict for each repeat. A metric that is an expression may have a threshold.
@@ -171,13 +129,10 @@ pub const fn has_verdict(
         return None;
     };
     let spec = &specs[at];
-    if !is_default[at] || matches!(spec.kind, ScoreKind::Bool) || spec.threshold.is_some() {
-        return None;
-    }
-    let found = says("`passed_at` needs a verdict, and ")
-        .name(name)
-        .text(" has none; write its");
-    Some(found.text(" threshold in `metrics(..)`, such as `F1::default().with_threshold(0.5)`"))
+    let may_pass = matches!(spec.kind, ScoreKind::Bool) || spec.threshold.is_some();
+    unless!(!is_default[at] || may_pass;
+        "`passed_at` needs a verdict, and " [name name]
+        " has none; write its threshold in `metrics(..)`, such as `F1::default().with_threshold(0.5)`")
 }
 
 /// The declared cost of one row must be within the budget. A metric that is an expression may have another cost.
@@ -195,12 +150,7 @@ pub const fn budget_covers(
         index += 1;
     }
     let cost = cost.saturating_mul(repeats);
-    if cost <= budget_msats {
-        return None;
-    }
-    let found = says("one row may cost ")
-        .whole(cost as u128)
-        .text(" msat, more than the budget of ");
-    let found = found.whole(budget_msats as u128).text(" msat");
-    Some(found.text("; write a larger budget, or fewer repeats"))
+    unless!(cost <= budget_msats;
+        "one row may cost " [whole cost as u128] " msat, more than the budget of " [whole budget_msats as u128]
+        " msat; write a larger budget, or fewer repeats")
 }

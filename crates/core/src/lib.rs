@@ -112,7 +112,7 @@ pub use crate::{
     composite::row_types::{Rows, SameRows, ScoredBy, UnknownRows},
     declared::requirements::Requires,
     declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters},
-    dedup::key::{Configured, Key},
+    dedup::{Configured, Key},
     metric::optimizer::HasVerdict,
     metric::optimizer::objectives,
     metric::param_group::ParamType,
@@ -121,8 +121,7 @@ pub use crate::{
     rows::by_name::{self, NamedFields},
     rows::field_types::{Label, References, StrOrList, StrOrNumber, TextOrList, Truth},
     score::check::{Check, Explained, Unscored, at_least, valid_beta, within},
-    score::corpus::labels::{LabelFormula, LabelScore},
-    score::corpus::record::CountFormula,
+    score::corpus::{CountFormula, LabelFormula, LabelScore},
     score::return_types::{CorpusReturn, Decided, Undecided},
     spec::instance_settings::InstanceSettings,
 };

@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use crate::lm::LmError;
+use crate::messages::error::with_sources;
 use crate::panic;
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
@@ -423,7 +424,8 @@ forward_module!(&M, Box<M>, Arc<M>);
 /// let error = ProgramReturn::<Prediction>::into_output(returned).unwrap_err();
 /// assert_eq!(error.budget_msats, Some(50));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 #[non_exhaustive]
 pub struct ProgramRunError {
     /// The message, with all causes that are known.
@@ -431,14 +433,6 @@ pub struct ProgramRunError {
     /// The budget that did not cover a call, in millisatoshis.
     pub budget_msats: Option<u64>,
 }
-
-impl fmt::Display for ProgramRunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for ProgramRunError {}
 
 dsrs_metrics_values::debug_as_display!(ProgramRunError);
 
@@ -451,7 +445,7 @@ impl ProgramRunError {
     /// Returns the error of a program and its causes.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
         Self {
-            message: with_causes(error),
+            message: with_sources(error),
             budget_msats: budget(error),
         }
     }
@@ -499,20 +493,6 @@ fn boxed<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
         return Some(&**error);
     }
     error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
-}
-
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        // Many errors already include the message of their cause.
-        let cause_text = error.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,31 @@
 //! Formats messages in `const` functions, because compile errors contain numbers that are known only during const
 //! evaluation: the rules in `composite/legality/rules.rs`, `gate_rules.rs` and `param_group.rs`.
 
+use crate::spec::ScoreRange;
+
+/// Joins strings and, in brackets, values: `sentence!("the weight " [decimal weight] " of " [name part])`. It begins with another
+/// sentence after `begin:`.
+macro_rules! sentence {
+    (@ $sentence:expr;) => { $sentence };
+    (@ $sentence:expr; $text:literal $($rest:tt)*) => {
+        sentence!(@ $sentence.text($text); $($rest)*)
+    };
+    (@ $sentence:expr; [$kind:ident $value:expr] $($rest:tt)*) => {
+        sentence!(@ $sentence.$kind($value); $($rest)*)
+    };
+    (begin: $sentence:expr; $($part:tt)*) => { sentence!(@ $sentence; $($part)*) };
+    ($($part:tt)*) => { sentence!(@ $crate::sentence::Sentence::new(); $($part)*) };
+}
+
+/// Returns the message of a rule, unless it is kept: `unless!(a < b; "a message")`.
+macro_rules! unless {
+    ($is_kept:expr; $($part:tt)*) => {
+        if $is_kept { None } else { Some(sentence!($($part)*)) }
+    };
+}
+
+pub(crate) use {sentence, unless};
+
 /// The capacity of a message in bytes. A string that does not fit is omitted.
 const CAPACITY: usize = 1024;
 
@@ -52,6 +77,10 @@ impl Sentence {
     /// Appends a name in backquotes.
     pub(crate) const fn name(self, name: &str) -> Self {
         self.text("`").text(name).text("`")
+    }
+
+    pub(crate) const fn range(self, range: ScoreRange) -> Self {
+        self.decimal(range.min).text("..=").decimal(range.max)
     }
 
     pub(crate) const fn whole(self, number: u128) -> Self {

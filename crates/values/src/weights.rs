@@ -18,35 +18,9 @@ const TOLERANCE: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights<const N: usize>([f64; N]);
 
-/// Invalid weights.
-#[derive(Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidWeights {
-    /// A weight is negative, infinite or NaN.
-    #[error("expected a finite weight of at least 0, found {weight:?}")]
-    NoWeight {
-        /// The invalid weight.
-        weight: f64,
-    },
-    /// The weights do not sum to 1.
-    #[error("the weights {} sum to {sum}; they must sum to 1", Listed(weights))]
-    Sum {
-        /// The weights.
-        weights: Vec<f64>,
-        /// Their sum, rounded to twelve decimal places.
-        sum: f64,
-    },
-}
-
-crate::debug_as_display!(InvalidWeights);
-
-struct Listed<'a>(&'a [f64]);
-
-impl std::fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let weights: Vec<String> = self.0.iter().map(f64::to_string).collect();
-        f.write_str(&weights.join(", "))
-    }
+crate::message_errors! {
+    /// Invalid weights: one is negative, infinite or NaN, or they do not sum to 1.
+    pub struct InvalidWeights;
 }
 
 impl<const N: usize> Weights<N> {
@@ -81,15 +55,14 @@ impl<const N: usize> Weights<N> {
 pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     let is_weight = |weight: &&f64| (0.0..f64::INFINITY).contains(*weight);
     if let Some(&weight) = weights.iter().find(|weight| !is_weight(weight)) {
-        return Err(InvalidWeights::NoWeight { weight });
+        return Err(format!("expected a finite weight of at least 0, found {weight:?}").into());
     }
     let sum: f64 = weights.iter().sum();
     if (sum - 1.0).abs() > TOLERANCE {
         let sum = (sum * 1e12).round() / 1e12;
-        return Err(InvalidWeights::Sum {
-            weights: weights.to_vec(),
-            sum,
-        });
+        let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
+        let weights = weights.join(", ");
+        return Err(format!("the weights {weights} sum to {sum}; they must sum to 1").into());
     }
     Ok(())
 }
@@ -104,17 +77,21 @@ pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{InvalidWeights, Weights};
+    use super::Weights;
 
     #[test]
     fn weights_are_finite_not_negative_and_sum_to_one() {
-        let no_weight = |weights| match Weights::new(weights) {
-            Err(InvalidWeights::NoWeight { weight }) => weight.to_string(),
-            other => format!("{other:?}"),
-        };
-        assert_eq!(no_weight([1.5, -0.5]), "-0.5");
-        assert_eq!(no_weight([f64::NAN, 1.0]), "NaN");
-        assert_eq!(no_weight([f64::INFINITY, 0.0]), "inf");
+        for (weights, found) in [
+            ([1.5, -0.5], "-0.5"),
+            ([f64::NAN, 1.0], "NaN"),
+            ([f64::INFINITY, 0.0], "inf"),
+        ] {
+            let error = Weights::new(weights).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!("expected a finite weight of at least 0, found {found}")
+            );
+        }
         assert_eq!(
             Weights::new([0.3, 0.3]).unwrap_err().to_string(),
             "the weights 0.3, 0.3 sum to 0.6; they must sum to 1"

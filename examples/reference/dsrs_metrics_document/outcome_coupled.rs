@@ -2,7 +2,8 @@
 
 use dsrs_metrics::metrics::OutcomeCoupled;
 use dsrs_metrics::outcome_coupled::{
-    OutcomeCoupledLabels, OutcomeCoupledScorer, ToolResultRecord, load_jsonl_with_labels,
+    OutcomeCoupledLabels, OutcomeCoupledScorer, StepOutcome, ToolResultRecord,
+    load_jsonl_with_labels,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
@@ -47,16 +48,15 @@ fn formula() -> Result {
 
 /// "Training Data Labels": serialized and read again.
 fn labels() -> Result {
-    let labels = OutcomeCoupledLabels {
+    let step = StepOutcome {
         step_utility: 0.5,
         tests_before: 3,
         tests_after: 4,
-        verification_delta: 1,
         was_repeated: false,
         params_valid: true,
-        outcome_score: 0.9,
     };
-    labels.check(&OutcomeCoupledScorer::default())?;
+    let labels = OutcomeCoupledScorer::default().label(&step)?;
+    labels.check(Some(1), Some(0.9))?;
     let json = serde_json::to_string(&labels)?;
     assert_eq!(serde_json::from_str::<OutcomeCoupledLabels>(&json)?, labels);
     Ok(())

@@ -3,7 +3,7 @@
 
 use dsrs_metrics::agreement::Agreement;
 use dsrs_metrics::stats::{
-    CorrectedRate, ErrorRates, Interval, NotCorrectable, Proportion, rogan_gladen,
+    CorrectedRate, ErrorRates, Interval, NotDefined, Proportion, rogan_gladen,
 };
 
 use super::coverage::{Random, assert_covers};
@@ -17,7 +17,7 @@ fn correct(
     observed: (u64, u64),
     sensitivity: (u64, u64),
     specificity: (u64, u64),
-) -> Result<CorrectedRate, NotCorrectable> {
+) -> Result<CorrectedRate, NotDefined> {
     let rates = ErrorRates {
         sensitivity: share(sensitivity.0, sensitivity.1),
         specificity: share(specificity.0, specificity.1),
@@ -53,22 +53,22 @@ fn a_judge_no_better_than_chance_has_no_correction() {
     ] {
         let error = correct((40, 100), sensitivity, specificity).unwrap_err();
         assert!(
-            matches!(error, NotCorrectable::Uninformative { .. }),
+            error.to_string().starts_with("undefined: sensitivity "),
             "{error:?}"
         );
     }
     assert!(correct((40, 100), (6, 10), (5, 10)).is_ok());
     assert_eq!(
         correct((0, 0), (5, 10), (9, 10)),
-        Err(NotCorrectable::NoRows)
+        Err("not enough rows: no row has a verdict".into())
     );
     assert_eq!(
         correct((4, 9), (0, 0), (9, 10)),
-        Err(NotCorrectable::NoSensitivity)
+        Err("not enough rows: no compared row should pass by its label".into())
     );
     assert_eq!(
         correct((4, 9), (5, 10), (0, 0)),
-        Err(NotCorrectable::NoSpecificity)
+        Err("not enough rows: no compared row should fail by its label".into())
     );
     let rates = ErrorRates {
         sensitivity: share(10, 20),

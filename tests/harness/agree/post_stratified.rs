@@ -4,7 +4,7 @@
 
 use dsrs_metrics::agreement::{Agreement, LabelSample};
 use dsrs_metrics::stats::{
-    CorrectedRate, ErrorRates, NotCorrectable, Proportion, Stratum, post_stratified, rogan_gladen,
+    CorrectedRate, ErrorRates, Proportion, Stratum, post_stratified, rogan_gladen,
 };
 
 use super::coverage::Random;
@@ -47,14 +47,14 @@ const FIVE_LABELS: (f64, f64, f64) = (
 #[test]
 fn without_a_label_of_a_verdict_there_is_a_reason_and_no_rate() {
     let none = stratum(0, 0, 0);
-    assert_eq!(post_stratified(none, none), Err(NotCorrectable::NoRows));
+    assert_eq!(
+        post_stratified(none, none),
+        Err("not enough rows: no row has a verdict".into())
+    );
     let failed = post_stratified(stratum(97, 40, 40), stratum(3, 0, 0));
     assert_eq!(
         failed,
-        Err(NotCorrectable::NoLabel {
-            verdict: "fail",
-            rows: 3
-        })
+        Err("no labelled row was judged fail, but 3 rows were; label some of them".into())
     );
     let found = agreement(
         [(true, Some(true)); 40]

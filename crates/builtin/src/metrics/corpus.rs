@@ -15,7 +15,7 @@ use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, Va
 use crate::{ParamGroup, metric};
 
 pub use crate::contract::rows::field_types::{Label, Truth};
-pub use crate::contract::score::corpus::labels::LabelScore;
+pub use crate::contract::score::corpus::LabelScore;
 
 /// The parameters of all metrics of a gold and a predicted label.
 #[derive(Debug, Clone, ParamGroup)]

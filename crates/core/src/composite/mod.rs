@@ -26,16 +26,12 @@ use self::plan::Plan;
 pub use self::shape::IsMissing;
 pub use self::shape::OnMissing;
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::interned_names;
-use crate::metric::Metric;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
-use crate::metric::optimizer::AcceptanceTest;
+use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall};
 use crate::rows::dynamic::{Example, Prediction};
-use crate::score::MetricScore;
-use crate::score::error::Result;
+use crate::score::{MetricScore, Result};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
 /// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
@@ -47,7 +43,7 @@ pub mod compiled {
     pub use super::plan::Plan;
     pub use super::shape::{Leaf, Named, Reads, Shape};
     pub use crate::sentence::check;
-    pub use crate::spec::code::combined_code;
+    pub use crate::spec::combined_code;
 }
 
 /// Several metrics combined into one at run time: from a configuration file, or in a sweep over weights.

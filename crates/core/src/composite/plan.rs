@@ -1,23 +1,21 @@
 //! A checked expression over numbered components, for rows of any type. Composites of the builder and of `#[metric]`
 //! share it.
 
-use super::eval::{Node, Run, Tree};
+use super::eval::{Node, Run};
 use super::legality::check::{Leaves, resolve};
 use super::shape::{Leaf as _, Named, OnMissing, Shape};
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
-use crate::dedup::memo::Sharing;
+use crate::dedup::Key;
+use crate::dedup::Sharing;
 use crate::interned_names;
-use crate::metric::Metric;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
+use crate::metric::{Answer, Metric, MetricCall};
 use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
 
 /// The computation of a composite's score from the scores of its components.
 #[derive(Debug)]
 pub struct Plan {
-    tree: Result<Tree, String>,
+    node: Result<Node, String>,
     /// The settings of a declared composite with a decision tree, to compare it with one of another run.
     settings: Vec<(&'static str, String)>,
     names: &'static [&'static str],
@@ -41,14 +39,14 @@ impl Plan {
         let settings = expression.settings(on_missing);
         let mut leaves = Leaves::new(on_missing);
         // The compiler has checked all rules. If one is violated nevertheless, every row reports it.
-        let tree = resolve(expression, &mut leaves).map(|(node, _)| Tree::new(node));
+        let node = resolve(expression, &mut leaves).map(|(node, _)| node);
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, specs));
-        let tree = own_setting.map_or(tree, Err);
+        let node = own_setting.map_or(node, Err);
         let name = |leaf: &Named| format!("{}{}", leaf.name(), leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = interned_names::intern_all(names.iter().map(String::as_str));
         Self {
-            tree,
+            node,
             settings,
             names,
             on_missing,
@@ -64,10 +62,9 @@ impl Plan {
         keys: Vec<Option<Key>>,
         all: &[Key],
     ) -> Self {
-        let (tree, settings) = (Ok(Tree::new(node)), Vec::new());
         Self {
-            tree,
-            settings,
+            node: Ok(node),
+            settings: Vec::new(),
             names,
             on_missing,
             keys,
@@ -79,7 +76,7 @@ impl Plan {
     pub fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
         all.extend(Requirement::unless(
             composite,
-            self.tree.as_ref().map(|_| ()),
+            self.node.as_ref().map(|_| ()),
         ));
     }
 
@@ -100,27 +97,20 @@ impl Plan {
         name: &'a str,
         spec: &'a MetricSpec<'a>,
     ) -> Answer<'a> {
-        let tree = match &self.tree {
-            Ok(tree) => tree,
+        let node = match &self.node {
+            Ok(node) => node,
             Err(mistake) => return Answer::Ready(Err(MetricError::failed(name, mistake))),
         };
         let (spec, call) = (call.spec(spec), call.with_spec(None));
-        let Self {
-            names,
-            on_missing,
-            keys,
-            sharing,
-            ..
-        } = self;
         let run = Run {
-            tree,
-            on_missing: *on_missing,
-            components: names,
-            keys,
+            node,
+            on_missing: self.on_missing,
+            components: self.names,
+            keys: &self.keys,
             name,
             spec,
         };
-        match sharing {
+        match &self.sharing {
             Some(sharing) if call.memo.is_none() => memoized(run, sharing, leaves, call),
             _ => run.answer(leaves, call),
         }

@@ -6,11 +6,9 @@ use futures_util::FutureExt as _;
 
 use super::shape::{Named, Reads, Shape};
 use super::*;
-use crate::dedup::memo::Sharing;
+use crate::dedup::Sharing;
 use crate::lm::LmErrorKind;
-use crate::score::Scored;
-use crate::score::error::{MetricError, MetricErrorKind};
-use crate::score::outcome::Outcome;
+use crate::score::{MetricError, MetricErrorKind, Outcome, Scored};
 use crate::spec::ScoreKind;
 use crate::{example, metric_fn, prediction};
 

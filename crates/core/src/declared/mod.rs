@@ -4,10 +4,11 @@
 
 pub mod requirements;
 
+pub use self::requirements::{Requirement, Requires};
+
 use std::marker::PhantomData;
 
-use crate::declared::requirements::{Requirement, Requires};
-use crate::dedup::key::Key;
+use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::spec::MetricSpec;
 

@@ -1,4 +1,193 @@
 //! Deduplication: a metric that is used in several places of one run is evaluated once per row.
 
-pub mod key;
-pub mod memo;
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use crate::score::{Result, RowAnswer};
+use crate::spec::instance_settings::InstanceSettings;
+
+/// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
+#[derive(Clone)]
+pub struct Key(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    /// A type whose parameters are the same for all its values.
+    Type(TypeId, &'static str, Settings),
+    /// A copy of the metric, compared by its parameters' own equality.
+    Configured(Arc<dyn Erased>),
+    /// One value that is used in several places, by its address. The caller keeps the value alive.
+    Shared(usize),
+    /// A metric with settings of its own.
+    Instance(Arc<Key>, InstanceSettings),
+}
+
+type Settings = &'static [(&'static str, String)];
+
+impl Key {
+    /// Returns the key of a metric without parameters.
+    pub fn of_type<M: 'static>() -> Self {
+        Self::of_tree::<M>(&[])
+    }
+
+    pub(crate) fn of_tree<M: 'static>(settings: Settings) -> Self {
+        Self(Kind::Type(TypeId::of::<M>(), type_name::<M>(), settings))
+    }
+
+    /// Returns the key of a metric with parameters.
+    pub fn of<M: Configured + Clone>(metric: &M) -> Self {
+        Self(Kind::Configured(Arc::new(metric.clone())))
+    }
+
+    pub fn of_instance(metric: Self, settings: InstanceSettings) -> Self {
+        Self(Kind::Instance(Arc::new(metric), settings))
+    }
+
+    /// Returns the parameters of the metric as `TYPE.NAME` with their values, as far as these can be shown.
+    pub(crate) fn parameters(&self) -> Vec<(String, String)> {
+        match &self.0 {
+            Kind::Configured(metric) => metric.parameters(),
+            Kind::Instance(metric, _) => metric.parameters(),
+            Kind::Type(_, metric, settings) => settings
+                .iter()
+                .map(|(name, value)| (named(metric, name), value.clone()))
+                .collect(),
+            Kind::Shared(_) => Vec::new(),
+        }
+    }
+
+    pub(crate) fn of_shared<T: ?Sized>(value: &Arc<T>) -> Self {
+        Self(Kind::Shared(Arc::as_ptr(value).cast::<()>().addr()))
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Type(one, ..), Kind::Type(other, ..)) => one == other,
+            (Kind::Configured(one), Kind::Configured(other)) => {
+                Arc::ptr_eq(one, other) || one.is_same(&**other)
+            }
+            (Kind::Shared(one), Kind::Shared(other)) => one == other,
+            (Kind::Instance(one, set), Kind::Instance(other, also_set)) => {
+                one == other && set == also_set
+            }
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Type(id, ..) => f.debug_tuple("Type").field(id).finish(),
+            Kind::Configured(_) => f.write_str("Configured(..)"),
+            Kind::Instance(metric, settings) => f
+                .debug_tuple("Instance")
+                .field(metric)
+                .field(settings)
+                .finish(),
+            Kind::Shared(address) => f.debug_tuple("Shared").field(address).finish(),
+        }
+    }
+}
+
+/// A metric whose parameters can be compared.
+pub trait Configured: Send + Sync + 'static {
+    /// Returns `true` if all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
+    fn has_same_parameters(&self, other: &Self) -> bool;
+
+    /// Returns the name and the value of each parameter. `None` for a type that implements neither `Serialize` nor
+    /// `Debug`.
+    fn parameters(&self) -> Vec<(&'static str, Option<String>)>;
+
+    /// Returns the name of the metric's type.
+    fn metric() -> &'static str {
+        type_name::<Self>()
+    }
+}
+
+/// The name of a parameter with the type of its metric, without the path of the type.
+fn named(metric: &str, name: &str) -> String {
+    let metric = metric.rsplit("::").next().unwrap_or_default();
+    format!("{metric}.{name}")
+}
+
+trait Erased: Send + Sync {
+    fn is_same(&self, other: &dyn Erased) -> bool;
+    fn parameters(&self) -> Vec<(String, String)>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<M: Configured> Erased for M {
+    fn is_same(&self, other: &dyn Erased) -> bool {
+        other
+            .as_any()
+            .downcast_ref::<Self>()
+            .is_some_and(|other| self.has_same_parameters(other))
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        let named =
+            |(name, value): (&str, Option<String>)| Some((named(M::metric(), name), value?));
+        Configured::parameters(self)
+            .into_iter()
+            .filter_map(named)
+            .collect()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The keys that occur more than once among the metrics of a run and their components.
+#[derive(Debug, Clone)]
+pub struct Sharing(Arc<[Key]>);
+
+impl Sharing {
+    /// Returns the keys that occur more than once, or `None` if there are none.
+    pub fn among(all: &[Key]) -> Option<Self> {
+        let mut shared: Vec<Key> = Vec::new();
+        for (position, key) in all.iter().enumerate() {
+            if all[..position].contains(key) && !shared.contains(key) {
+                shared.push(key.clone());
+            }
+        }
+        (!shared.is_empty()).then(|| Self(shared.into()))
+    }
+
+    /// Creates a memo for one call.
+    #[cold]
+    pub fn memo(&self, of: Address) -> Memo {
+        let answers = self.0.iter().map(|_| OnceCell::new()).collect();
+        Memo {
+            shared: Arc::clone(&self.0),
+            answers,
+            of,
+        }
+    }
+}
+
+/// The answers of shared metrics to one call.
+#[derive(Debug)]
+pub struct Memo {
+    shared: Arc<[Key]>,
+    answers: Box<[OnceCell<Result<RowAnswer>>]>,
+    of: Address,
+}
+
+impl Memo {
+    /// Returns the place of the answer of a metric to a call, if the memo has one.
+    pub(crate) fn cell(&self, key: &Key, of: Address) -> Option<&OnceCell<Result<RowAnswer>>> {
+        let position = self.shared.iter().position(|shared| shared == key)?;
+        (self.of == of).then(|| &self.answers[position])
+    }
+}
+
+/// The addresses of everything that a call refers to, and whether its explanation is read. A call with other rows or
+/// another trace is another call, and an answer without an explanation is not reused where one is read.
+pub(crate) type Address = [usize; 7];

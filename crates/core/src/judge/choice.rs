@@ -4,8 +4,7 @@ use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::score::Scored;
-use crate::score::replied_by::JUDGES;
+use crate::score::{JUDGES, Scored};
 
 /// An enum whose variants have no data, as a judge answers with. `#[judge_output]` implements it.
 ///

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use super::aggregation::Aggregation;
 use super::contract::Judge;
 use super::panel::{JudgeBuilder, Panel};
-use crate::dedup::key::{Configured, Key};
+use crate::dedup::{Configured, Key};
 use crate::lm::{IntoModel as _, JudgeModel};
 use crate::metric::params::{Configures, ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
@@ -239,7 +239,7 @@ mod tests {
     use std::marker::PhantomData;
 
     use super::PanelOf;
-    use crate::dedup::key::Key;
+    use crate::dedup::Key;
     use crate::judge::{Aggregation, Panel};
 
     struct Right;

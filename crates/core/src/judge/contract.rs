@@ -1,9 +1,9 @@
 //! The trait that `#[judge]` implements.
 
 use super::aggregation::Conversation;
+use super::aggregation::Overflow;
 use super::panel::Panel;
 use super::reply::{JudgeOutput, Reply};
-use super::score::Overflow;
 use super::signature::Signature;
 use super::untrusted::Content;
 

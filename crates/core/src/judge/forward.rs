@@ -16,8 +16,7 @@ use super::turns::spec_of_question;
 use super::untrusted::Untrusted;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};
-use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
-use crate::rows::fields::FieldType;
+use crate::rows::{Example, FieldType, Prediction, Trace, TraceStep};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Reads one input of a judge from an example.

@@ -1,29 +1,22 @@
 //! The aggregated judgement of a row, and its conversion to a metric's score.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
 use super::error::JudgeError;
-use crate::score::error::{MetricError, MetricErrorKind, Result};
-use crate::score::return_types::{Decided, MetricReturn, Undecided};
-use crate::score::{LostJudges, MetricScore, Scored};
+use crate::score::{
+    Decided, LostJudges, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result, Scored,
+    Undecided,
+};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// The aggregated judgement of a row; `Kind` is `bool` or `f64`.
+#[derive(Debug)]
 pub struct Judged<Kind> {
     result: Result<Judgement, JudgeError>,
     cost_msats: u64,
     kind: PhantomData<Kind>,
-}
-
-impl<Kind> fmt::Debug for Judged<Kind> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged")
-            .field("result", &self.result)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<K> Judged<K> {

@@ -9,8 +9,7 @@ use super::judged::Judgement;
 use super::model_call::Verdict;
 use super::panel::Panel;
 use super::signature::Signature;
-use crate::score::LostJudges;
-use crate::score::replied_by::{FAILED, JUDGES, ReplyCounts};
+use crate::score::{FAILED, JUDGES, LostJudges, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// The confidence of a pairwise judge with position bias, whose preferences in both orders contradict each other.

@@ -48,7 +48,6 @@ mod choice;
 #[doc(hidden)]
 pub mod configured;
 mod contract;
-mod demos;
 mod error;
 pub(crate) mod forward;
 mod json_object;
@@ -64,19 +63,18 @@ mod reply;
 mod rescored;
 #[doc(hidden)]
 pub mod row;
-mod score;
 mod scoring;
 mod signature;
 mod steps;
-mod trace;
 mod turns;
-mod unsupported_params;
 mod untrusted;
 
 pub use schemars;
 pub use schemars::JsonSchema;
 
 pub use self::aggregation::Aggregation;
+pub use self::aggregation::share;
+pub use self::aggregation::{IntoScore, Preference, rescale};
 pub use self::choice::{Answers, Choice};
 pub use self::contract::Judge;
 pub use self::error::JudgeError;
@@ -89,14 +87,13 @@ pub use self::panel::JudgeBuilder;
 pub use self::panel::Panel;
 pub use self::prompt::{Demo, Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
-pub use self::score::share;
-pub use self::score::{IntoScore, Preference, rescale};
 pub use self::signature::Signature;
-pub use self::trace::MAX_TRACE_BYTES;
+pub use self::untrusted::MAX_TRACE_BYTES;
 pub use self::untrusted::{Content, Shown, Untrusted};
 #[doc(hidden)]
 pub use self::{
     aggregation::Scoring,
+    aggregation::{CheckedInteger, Overflow},
     aggregation::{Conversation, Reduction, Turns},
     choice::{Itself, answer_of},
     contract::ChecksParams,
@@ -104,11 +101,9 @@ pub use self::{
     reply::OutputType,
     rescored::{Rescored, rescored},
     row::row,
-    score::{CheckedInteger, Overflow},
     signature::IsMetric,
     steps::{Each, Empty},
-    trace::{ConversationInput, shown_calls, shown_conversation},
-    trace::{TraceInput, shown_trace},
     untrusted::shown_items,
+    untrusted::{MaybeInput, shown_calls, shown_conversation, shown_trace},
 };
 pub use crate::lm::{IntoModel, JudgeModel};

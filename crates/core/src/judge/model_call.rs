@@ -1,20 +1,24 @@
 //! One question to one model: the request, the reply, at most one repair, and the cost.
 
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
 use serde_json::{Map, Value};
 
+use super::aggregation::Overflow;
 use super::aggregation::Scoring;
 use super::contract::Judge;
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
-use super::score::Overflow;
 use super::scoring::{Weights, weights};
 use super::signature::Signature;
 use super::steps::{Earlier, Step};
-use super::unsupported_params::{self, Parameter, UnsupportedParams};
+use super::untrusted::Content;
 use crate::lm::{
-    LanguageModel, LmError, LmReply, LmRequest, Sampling, StopReason, Usage, recording, reported,
+    LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Sampling, StopReason, Usage,
+    recording, reported,
 };
 use crate::messages::{escape, hash};
 use crate::panic;
@@ -32,19 +36,17 @@ pub(super) struct Verdict {
     pub(super) weights: Option<Weights>,
 }
 
-/// Returns the request for a question, without the parameters that the model does not support.
+/// Returns the request of a call of a judge, without the parameters that the model does not support.
 pub(super) fn request(
-    call: &Signature,
-    mut sampling: Sampling,
+    (judge, call): (&Signature, &Signature),
     lm: &dyn LanguageModel,
     prompt: Prompt,
     draw: u32,
 ) -> LmRequest {
-    unsupported_params::known_for(lm)
-        .iter()
-        .for_each(|parameter| {
-            parameter.remove_from(&mut sampling);
-        });
+    let mut sampling = judge.sampling_of(draw);
+    known_for(lm).iter().for_each(|parameter| {
+        parameter.remove_from(&mut sampling);
+    });
     request_with(call, prompt, sampling).with_draw(draw)
 }
 
@@ -73,9 +75,14 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
         .with_sampling(sampling)
 }
 
-/// The state of one question to one model: its cost and its calls so far.
-#[derive(Debug)]
+/// One question to one model about a row, or about one order of a pair, with its cost and its calls so far.
 pub(super) struct Question {
+    pub(super) lm: Arc<dyn LanguageModel>,
+    /// The next request.
+    pub(super) request: LmRequest,
+    /// The inputs of the row and the values of its steps, from which the prompts of later calls are made.
+    pub(super) contents: Vec<Content>,
+    pub(super) draw: u32,
     /// The declared cost of one call, for calls of unknown cost.
     pub(super) declared_msats: u64,
     /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
@@ -91,28 +98,36 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn new(lm: &dyn LanguageModel, declared_msats: u64) -> Self {
-        let omitted = unsupported_params::known_for(lm);
+    pub(super) fn new(
+        lm: Arc<dyn LanguageModel>,
+        request: LmRequest,
+        contents: Vec<Content>,
+        draw: u32,
+        declared_msats: u64,
+    ) -> Self {
         Self {
+            omitted: known_for(&*lm),
+            lm,
+            request,
+            contents,
+            draw,
             declared_msats,
             msats: 0,
             calls: 0,
             usage: Usage::default(),
             replied_by: ReplyCounts::default(),
-            omitted,
             ignored_keys: 0,
         }
     }
 
     /// Makes the last call.
-    pub(super) async fn verdict<J: Judge>(
+    pub(super) async fn last<J: Judge>(
         &mut self,
         judge: &J,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
         earlier: Option<&Earlier>,
     ) -> Result<Verdict, JudgeError> {
-        self.answer(lm, request, |reply| read(judge, lm, reply, earlier))
+        let lm = Arc::clone(&self.lm);
+        self.answer(|reply| read(judge, &*lm, reply, earlier))
             .await?
     }
 
@@ -120,13 +135,11 @@ impl Question {
     pub(super) async fn step<J: Judge>(
         &mut self,
         judge: &J,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
         (index, step): (usize, &Step),
         earlier: &Earlier,
     ) -> Result<Value, JudgeError> {
         let mut values = self
-            .answer(lm, request, |reply| {
+            .answer(|reply| {
                 let reply = Reply::find(&step.call, &reply.text)?.after(earlier);
                 let fields = reply.checked(|reply| judge.reads_step(index, reply))?;
                 Ok((fields.values, fields.ignored_keys))
@@ -139,44 +152,38 @@ impl Question {
     /// keys.
     async fn answer<T>(
         &mut self,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
         read: impl Fn(&LmReply) -> Result<(T, usize), Flaw>,
     ) -> Result<T, JudgeError> {
         let mut is_repair = false;
         loop {
-            let reply = self.call(lm, request).await?;
+            let reply = self.call().await?;
             let flaw = match read(&reply) {
                 Ok((answer, ignored_keys)) => {
                     self.ignored_keys += ignored_keys;
                     return Ok(answer);
                 }
-                Err(flaw) if is_repair => return Err(unreadable(lm, &reply, &flaw)),
+                Err(flaw) if is_repair => return Err(unreadable(&*self.lm, &reply, &flaw)),
                 Err(flaw) => flaw,
             };
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
-                return Err(JudgeError::cut_short(lm.id()));
+                return Err(JudgeError::cut_short(self.lm.id()));
             }
-            let repaired = std::mem::take(request).assistant(quoted(reply.text));
-            *request = repaired.user(repair(&flaw));
+            let repaired = std::mem::take(&mut self.request).assistant(quoted(reply.text));
+            self.request = repaired.user(repair(&flaw));
             is_repair = true;
         }
     }
 
     /// Makes one call, and repeats it without a sampling parameter that the model does not support.
-    async fn call(
-        &mut self,
-        lm: &dyn LanguageModel,
-        request: &mut LmRequest,
-    ) -> Result<LmReply, JudgeError> {
+    async fn call(&mut self) -> Result<LmReply, JudgeError> {
         loop {
-            let error = match self.once(lm, request).await {
+            let error = match self.once().await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error.into_model_error()?,
             };
             match Parameter::unsupported(&error) {
-                Some(parameter) if parameter.remove_from(&mut request.sampling) => {
-                    unsupported_params::remember(lm, parameter);
+                Some(parameter) if parameter.remove_from(&mut self.request.sampling) => {
+                    remember(&*self.lm, parameter);
                     self.omitted.insert(parameter);
                 }
                 _ => return Err(error.into()),
@@ -185,19 +192,15 @@ impl Question {
     }
 
     /// Makes one call, and counts its cost and tokens in any case.
-    async fn once(
-        &mut self,
-        lm: &dyn LanguageModel,
-        request: &LmRequest,
-    ) -> Result<LmReply, JudgeError> {
-        let reply = recording::complete(lm, request).await;
+    async fn once(&mut self) -> Result<LmReply, JudgeError> {
+        let reply = recording::complete(&*self.lm, &self.request).await;
         self.count(&reply);
         let reply = reply?;
         match &reply.stop_reason {
-            StopReason::Refusal(reply) => Err(JudgeError::refused(lm.id(), &beginning(reply))),
+            StopReason::Refusal(reply) => Err(JudgeError::refused(self.lm.id(), &beginning(reply))),
             StopReason::Filtered => Err(JudgeError::new(format!(
                 "{}: the provider's filter withheld the reply",
-                lm.id()
+                self.lm.id()
             ))),
             _ => Ok(reply),
         }
@@ -395,4 +398,71 @@ fn beginning(text: &str) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// A parameter that a judge can omit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Parameter {
+    Seed,
+    Temperature,
+}
+
+impl Parameter {
+    /// Returns the parameter that the model rejected, if a judge can omit it.
+    pub(super) fn unsupported(error: &LmError) -> Option<Self> {
+        match error.kind() {
+            LmErrorKind::ParameterUnsupported { parameter, .. } => match parameter.as_str() {
+                "temperature" => Some(Self::Temperature),
+                "seed" => Some(Self::Seed),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the name in the provider's API.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Temperature => "temperature",
+        }
+    }
+
+    /// Removes the parameter; returns whether it was set.
+    pub(super) fn remove_from(self, sampling: &mut Sampling) -> bool {
+        match self {
+            Self::Seed => sampling.seed.take().is_some(),
+            Self::Temperature => sampling.temperature.take().is_some(),
+        }
+    }
+}
+
+pub(super) type UnsupportedParams = BTreeSet<Parameter>;
+
+/// By model and endpoint, since the supported parameters do not depend on the judge.
+type Known = RwLock<HashMap<(String, Option<String>), UnsupportedParams>>;
+
+fn known() -> &'static Known {
+    static KNOWN: OnceLock<Known> = OnceLock::new();
+    KNOWN.get_or_init(Known::default)
+}
+
+fn key(lm: &dyn LanguageModel) -> (String, Option<String>) {
+    (lm.id().to_owned(), lm.endpoint().map(str::to_owned))
+}
+
+/// Returns the parameters that the model is known not to support.
+pub(super) fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
+    let known = known().read().unwrap_or_else(PoisonError::into_inner);
+    // Usually the map is empty.
+    if known.is_empty() {
+        return UnsupportedParams::new();
+    }
+    known.get(&key(lm)).cloned().unwrap_or_default()
+}
+
+/// Records that the model does not support the parameter.
+pub(super) fn remember(lm: &dyn LanguageModel, parameter: Parameter) {
+    let mut known = known().write().unwrap_or_else(PoisonError::into_inner);
+    known.entry(key(lm)).or_default().insert(parameter);
 }

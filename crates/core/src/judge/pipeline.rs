@@ -1,38 +1,25 @@
 //! Makes the calls of a judge to one model: the steps, and then the last one.
 
 use super::contract::Judge;
-use super::demos::demos;
 use super::error::JudgeError;
 use super::model_call::{Question, Verdict, request};
-use super::prompt::Prompt;
+use super::prompt::{Demo, Prompt, demos};
 use super::signature::PromptSettings;
 use super::steps::{Each, Earlier, Empty, Step};
 use super::untrusted::Content;
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
-use crate::lm::{LanguageModel, LmRequest};
 
-/// Sends the questions, each once more with a repair message if the reply is not an answer.
-pub(super) async fn call_model<J: Judge>(
-    judge: &J,
-    lm: &dyn LanguageModel,
-    request: &mut LmRequest,
-    pipeline: Option<&mut Pipeline>,
-    declared_msats: u64,
-) -> (Result<Verdict, JudgeError>, Question) {
-    let mut question = Question::new(lm, declared_msats);
-    let verdict = match pipeline {
-        None => question.verdict(judge, lm, request, None).await,
-        // Boxed, so that a judge of one call takes less memory.
-        Some(pipeline) => Box::pin(verdict(judge, lm, pipeline, &mut question, request)).await,
-    };
-    (verdict, question)
-}
-
-/// The inputs of a row in one order, from which the prompts of all calls are made.
-pub(super) struct Pipeline {
-    pub(super) contents: Vec<Content>,
-    pub(super) draw: u32,
+/// Returns the prompt of the last call.
+pub(super) fn last_prompt<J: Judge>(judge: &J, demos: &[Demo], contents: &[Content]) -> Prompt {
+    let settings = judge.panel().prompt();
+    Prompt::new(
+        J::signature(),
+        &judge.configured(),
+        settings,
+        demos,
+        contents,
+    )
 }
 
 /// Returns the prompt of a step.
@@ -48,55 +35,53 @@ pub(super) fn step_prompt<J: Judge>(judge: &J, step: &Step, contents: &[Content]
     )
 }
 
-/// Makes the calls of the steps, and then the last one.
-async fn verdict<J: Judge>(
-    judge: &J,
-    lm: &dyn LanguageModel,
-    pipeline: &mut Pipeline,
-    question: &mut Question,
-    first: &mut LmRequest,
-) -> Result<Verdict, JudgeError> {
-    let signature = J::signature();
-    let Pipeline { contents, draw } = pipeline;
-    let mut earlier = Earlier::new(signature, contents);
-    let last_msats = question.declared_msats;
-    for (index, step) in signature.steps.iter().enumerate() {
-        if let Some(each) = earlier.empty(&step.call) {
+impl Question {
+    /// Makes all calls, each once more with a repair message if the reply is not an answer.
+    pub(super) async fn verdict<J: Judge>(&mut self, judge: &J) -> Result<Verdict, JudgeError> {
+        match J::signature().has_steps_or_lists() {
+            false => self.last(judge, None).await,
+            // Boxed, so that a judge of one call takes less memory.
+            true => Box::pin(self.after_steps(judge)).await,
+        }
+    }
+
+    async fn after_steps<J: Judge>(&mut self, judge: &J) -> Result<Verdict, JudgeError> {
+        let signature = J::signature();
+        let mut earlier = Earlier::new(signature, &self.contents);
+        let last_msats = self.declared_msats;
+        for (index, step) in signature.steps.iter().enumerate() {
+            if let Some(each) = earlier.empty(&step.call) {
+                return of_empty(each, earlier);
+            }
+            if index > 0 {
+                let prompt = step_prompt(judge, step, &self.contents);
+                self.request = request((signature, &step.call), &*self.lm, prompt, self.draw);
+            }
+            let own_msats = step
+                .cost_msats
+                .map(|cost| cost.div_ceil(signature.questions()));
+            self.declared_msats = own_msats.unwrap_or(last_msats);
+            let value = match self.step(judge, (index, step), &earlier).await {
+                // Every later call is estimated too.
+                #[cfg(feature = "lm")]
+                Err(error) if error.is_estimated() => {
+                    serde_json::json!([estimate::longest_reply(signature.max_tokens)])
+                }
+                value => value?,
+            };
+            self.contents.push(Content::numbered(value.clone()));
+            earlier.add(step.name(), value);
+        }
+        if let Some(each) = earlier.empty(signature) {
             return of_empty(each, earlier);
         }
-        if index > 0 {
-            let prompt = step_prompt(judge, step, contents);
-            *first = request(&step.call, signature.sampling_of(*draw), lm, prompt, *draw);
+        if !signature.steps.is_empty() {
+            let prompt = last_prompt(judge, &demos(judge)?, &self.contents);
+            self.request = request((signature, signature), &*self.lm, prompt, self.draw);
         }
-        let own_msats = step
-            .cost_msats
-            .map(|cost| cost.div_ceil(signature.questions()));
-        question.declared_msats = own_msats.unwrap_or(last_msats);
-        let value = match question
-            .step(judge, lm, first, (index, step), &earlier)
-            .await
-        {
-            // Every later call is estimated too.
-            #[cfg(feature = "lm")]
-            Err(error) if error.is_estimated() => {
-                serde_json::json!([estimate::longest_reply(signature.max_tokens)])
-            }
-            value => value?,
-        };
-        contents.push(Content::numbered(value.clone()));
-        earlier.add(step.name(), value);
+        self.declared_msats = last_msats;
+        self.last(judge, Some(&earlier)).await
     }
-    if let Some(each) = earlier.empty(signature) {
-        return of_empty(each, earlier);
-    }
-    if !signature.steps.is_empty() {
-        let demos = demos(judge)?;
-        let settings = judge.panel().prompt();
-        let prompt = Prompt::new(signature, &judge.configured(), settings, &demos, contents);
-        *first = request(signature, signature.sampling_of(*draw), lm, prompt, *draw);
-    }
-    question.declared_msats = last_msats;
-    question.verdict(judge, lm, first, Some(&earlier)).await
 }
 
 /// Returns the verdict on a row with an empty list.

@@ -8,7 +8,7 @@ use super::error::JudgeError;
 use super::judged::{Judged, Judgement};
 use super::row::judgement;
 use crate::declared::Declared;
-use crate::score::replied_by::JUDGES;
+use crate::score::JUDGES;
 
 /// The score of one answer.
 #[derive(Debug)]

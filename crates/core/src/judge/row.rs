@@ -8,32 +8,29 @@ use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
 use super::contract::Judge;
-use super::demos::demos;
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
+use super::model_call::UnsupportedParams;
 use super::model_call::{Question, Verdict, hash_without_inputs, request, score, validated};
 use super::output_spec::Offline;
 use super::panel::Judges;
-use super::pipeline::{Pipeline, call_model, step_prompt};
-use super::prompt::{Demo, Prompt};
+use super::pipeline::{last_prompt, step_prompt};
+use super::prompt::Demo;
+use super::prompt::demos;
 use super::reply::Reply;
 use super::signature::Signature;
-use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
-use crate::declared::Declared;
-use crate::declared::requirements::{Requirement, Requires};
-use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
+use crate::declared::{Declared, Requirement, Requires};
+use crate::lm::{LanguageModel, LmError, Usage};
 #[cfg(feature = "lm")]
 use crate::lm::{panel_reservation, recording};
 use crate::messages::hash;
-use crate::metric::answer::Answer;
-use crate::metric::settings::RepeatNumber;
+use crate::metric::{Answer, RepeatNumber};
 use crate::rows::missing::Absent;
-use crate::score::OFFLINE_JUDGE;
-use crate::score::replied_by::ReplyCounts;
 use crate::score::return_types::MetricReturn as _;
+use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Returns the answer of a judge to one call. `spec` is the spec of the call, `absent` has the fields that the prediction
@@ -79,8 +76,8 @@ pub(super) async fn judgement<J: Judge>(
         ControlFlow::Break(judgement) => return (judgement, 0),
         ControlFlow::Continue(questions) => questions,
     };
-    match questions.ask(judge).await {
-        Ok(answers) => questions.judgement(judge, answers, &spec()),
+    match ask(judge, &mut questions).await {
+        Ok(verdicts) => combined(judge, &questions, verdicts, &spec()),
         Err(error) => (Err(error.into()), 0),
     }
 }
@@ -90,7 +87,7 @@ fn prepared<J: Judge>(
     judge: &J,
     input: &J::Input,
     spec: &MetricSpec<'static>,
-) -> ControlFlow<Result<Judgement, JudgeError>, Questions> {
+) -> ControlFlow<Result<Judgement, JudgeError>, Vec<Question>> {
     let contents = judge.shown(input);
     if let Some(judgement) = of_empty_input(J::signature(), &contents) {
         return ControlFlow::Break(Ok(judgement));
@@ -99,7 +96,7 @@ fn prepared<J: Judge>(
         Err(error) => ControlFlow::Break(Err(error)),
         Ok((_, Judges::Offline(answer))) => ControlFlow::Break(offline(judge, answer, &contents)),
         Ok((demos, Judges::Models(lms))) => {
-            ControlFlow::Continue(Questions::new(judge, lms, &demos, contents, spec))
+            ControlFlow::Continue(questions(judge, &lms, &demos, contents, spec))
         }
     }
 }
@@ -138,8 +135,7 @@ impl<J: Judge + Declared> Requires for J {
         all.extend(self.panel().invalid_setting(&spec));
         match checked(self, &spec) {
             Ok((demos, Judges::Models(lms))) => {
-                let (configured, settings) = (self.configured(), self.panel().prompt());
-                let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
+                let prompt = last_prompt(self, &demos, &[]);
                 let hash: Arc<str> =
                     hash_of_calls(self, hash_without_inputs(signature, prompt)).into();
                 let needs_logprobs = signature.scoring.logprobs().is_some();
@@ -206,158 +202,119 @@ fn offline<J: Judge>(
     })
 }
 
-/// The verdict on a question, and what it cost.
-type Answered = (Result<Verdict, JudgeError>, Question);
-
-/// The questions about a row: each model of the panel is asked about the row, or about both orders of a pair.
-struct Questions {
-    lms: Vec<Arc<dyn LanguageModel>>,
-    /// By model.
-    requests: Vec<LmRequest>,
-    /// Of a judge with steps or lists, for each request.
-    pipelines: Vec<Pipeline>,
-    /// The declared cost of one call.
-    declared_msats: u64,
+/// Returns the questions about a row, by model: each model of the panel is asked about the row, or about both orders of a pair,
+/// once for each draw.
+fn questions<J: Judge>(
+    judge: &J,
+    lms: &[Arc<dyn LanguageModel>],
+    demos: &[Demo],
+    contents: Vec<Content>,
+    spec: &MetricSpec<'static>,
+) -> Vec<Question> {
+    let signature = J::signature();
+    let (draws, declared_msats) = (signature.scoring.draws(), signature.cost_of_question(spec));
+    let first = signature.steps.first();
+    let call = first.map_or(signature, |step| &step.call);
+    let orders = orders(signature, contents).into_iter().map(|contents| {
+        let prompt = match first {
+            Some(step) => step_prompt(judge, step, &contents),
+            None => last_prompt(judge, demos, &contents),
+        };
+        let contents = signature.has_steps_or_lists().then_some(contents);
+        (prompt, contents.unwrap_or_default())
+    });
+    let orders: Vec<_> = orders.collect();
+    let mut questions = Vec::with_capacity(lms.len() * orders.len() * draws as usize);
+    for (index, lm) in lms.iter().enumerate() {
+        let first_draw = first_draw(lms, index, draws);
+        for (prompt, contents) in &orders {
+            questions.extend((first_draw..first_draw.saturating_add(draws)).map(|draw| {
+                let request = request((signature, call), &**lm, prompt.clone(), draw);
+                Question::new(
+                    Arc::clone(lm),
+                    request,
+                    contents.clone(),
+                    draw,
+                    declared_msats,
+                )
+            }));
+        }
+    }
+    questions
 }
 
-impl Questions {
-    fn new<J: Judge>(
-        judge: &J,
-        lms: Vec<Arc<dyn LanguageModel>>,
-        demos: &[Demo],
-        contents: Vec<Content>,
-        spec: &MetricSpec<'static>,
-    ) -> Self {
-        let signature = J::signature();
-        let has_pipeline = signature.has_steps_or_lists();
-        let orders = orders(signature, contents);
-        let prompts: Vec<Prompt> = orders
+/// Calls all models of a panel, or none if a budget does not cover all of them.
+async fn ask<J: Judge>(
+    judge: &J,
+    questions: &mut [Question],
+) -> Result<Vec<Result<Verdict, JudgeError>>, LmError> {
+    // One question needs no list of futures.
+    if let [question] = questions {
+        return Ok(vec![question.verdict(judge).await]);
+    }
+    #[cfg(feature = "lm")]
+    let quotes = recording::quotes(questions.iter().map(|it| (&*it.lm, &it.request)));
+    let calls = questions.iter_mut().map(|question| question.verdict(judge));
+    let calls = futures_util::stream::iter(calls.collect::<Vec<_>>())
+        .buffered(judge.panel().limit(J::signature()))
+        .collect();
+    // Boxed, so that one question takes less memory.
+    #[cfg(feature = "lm")]
+    return Box::pin(panel_reservation::run(quotes, calls)).await;
+    #[cfg(not(feature = "lm"))]
+    Ok(Box::pin(calls).await)
+}
+
+/// Returns the judgement, and its cost in millisatoshis.
+fn combined<J: Judge>(
+    judge: &J,
+    questions: &[Question],
+    verdicts: Vec<Result<Verdict, JudgeError>>,
+    spec: &MetricSpec<'static>,
+) -> (Result<Judgement, JudgeError>, u64) {
+    let signature = J::signature();
+    let (draws, of_judge) = (
+        signature.scoring.draws() as usize,
+        signature.questions() as usize,
+    );
+    let mut verdicts = verdicts.into_iter();
+    let members = questions.chunks(of_judge).map(|questions| {
+        let lm = &questions[0].lm;
+        let mut replied_by = ReplyCounts::default();
+        questions
             .iter()
-            .map(|contents| prompt(judge, demos, contents))
-            .collect();
-        let draws = signature.scoring.draws();
-        let mut requests = Vec::with_capacity(lms.len() * prompts.len() * draws as usize);
-        let mut pipelines = Vec::new();
-        let first = signature.steps.first().map_or(signature, |step| &step.call);
-        for (index, lm) in lms.iter().enumerate() {
-            let first_draw = draw(&lms, index, draws);
-            let of_member = || first_draw..first_draw.saturating_add(draws);
-            for (prompt, contents) in prompts.iter().zip(&orders) {
-                requests.extend(of_member().map(|draw| {
-                    request(
-                        first,
-                        signature.sampling_of(draw),
-                        &**lm,
-                        prompt.clone(),
-                        draw,
-                    )
-                }));
-                if has_pipeline {
-                    let contents = of_member().map(|draw| (contents.clone(), draw));
-                    pipelines.extend(contents.map(|(contents, draw)| Pipeline { contents, draw }));
-                }
-            }
+            .for_each(|question| replied_by.add_all(&question.replied_by));
+        // All draws and both orders, also if the first one has no verdict.
+        let verdicts: Vec<_> = verdicts.by_ref().take(of_judge).collect();
+        let verdicts = verdicts
+            .into_iter()
+            .map(|verdict| validated(lm, verdict?, spec.range));
+        let verdicts: Result<Vec<Verdict>, _> = verdicts.collect();
+        Member {
+            id: lm.id().to_owned(),
+            replied_by,
+            ignored_keys: questions.iter().map(|question| question.ignored_keys).sum(),
+            verdict: verdicts.map(|verdicts| opinion(verdicts, draws, spec)),
         }
-        let declared_msats = signature.cost_of_question(spec);
-        Self {
-            requests,
-            pipelines,
-            declared_msats,
-            lms,
-        }
+    });
+    let members: Vec<Member> = members.collect();
+    let (mut cost_msats, mut calls, mut usage) = (0_u64, 0, Usage::default());
+    let mut omitted = UnsupportedParams::new();
+    for question in questions {
+        omitted.extend(&question.omitted);
+        cost_msats = cost_msats.saturating_add(question.msats);
+        calls += question.calls;
+        usage += question.usage;
     }
-
-    /// Calls all models of a panel, or none if a budget does not cover all of them.
-    async fn ask<J: Judge>(&mut self, judge: &J) -> Result<Vec<Answered>, LmError> {
-        let Self {
-            lms,
-            requests,
-            pipelines,
-            declared_msats,
-        } = self;
-        // One question needs no list of futures.
-        if let ([lm], [request]) = (&**lms, &mut **requests) {
-            let pipeline = pipelines.first_mut();
-            let answered = call_model(judge, &**lm, request, pipeline, *declared_msats).await;
-            return Ok(vec![answered]);
+    let judgement = combine(judge.panel(), signature, &members, spec).map(|mut judgement| {
+        judgement.metadata.insert("calls".to_owned(), json!(calls));
+        if usage != Usage::default() {
+            judgement.metadata.insert("usage".to_owned(), json!(usage));
         }
-        let questions = requests.len() / lms.len();
-        let lms = || {
-            lms.iter()
-                .flat_map(|lm| std::iter::repeat_n(&**lm, questions))
-        };
-        #[cfg(feature = "lm")]
-        let quotes = recording::quotes(lms().zip(&*requests));
-        let questions = lms().zip(requests);
-        let mut pipelines = pipelines.iter_mut();
-        let calls = questions
-            .map(|(lm, request)| call_model(judge, lm, request, pipelines.next(), *declared_msats));
-        let limit = judge.panel().limit(J::signature());
-        let calls = futures_util::stream::iter(calls.collect::<Vec<_>>())
-            .buffered(limit)
-            .collect();
-        // Boxed, so that one question takes less memory.
-        #[cfg(feature = "lm")]
-        return Box::pin(panel_reservation::run(quotes, calls)).await;
-        #[cfg(not(feature = "lm"))]
-        Ok(Box::pin(calls).await)
-    }
-
-    /// Returns the judgement, and its cost in millisatoshis.
-    fn judgement<J: Judge>(
-        &self,
-        judge: &J,
-        results: Vec<Answered>,
-        spec: &MetricSpec<'static>,
-    ) -> (Result<Judgement, JudgeError>, u64) {
-        let Self { lms, requests, .. } = self;
-        let questions = requests.len() / lms.len();
-        let draws = J::signature().scoring.draws() as usize;
-        let mut cost_msats: u64 = 0;
-        let (mut calls, mut usage) = (0, Usage::default());
-        let mut omitted = UnsupportedParams::new();
-        for (_, question) in &results {
-            omitted.extend(&question.omitted);
-            cost_msats = cost_msats.saturating_add(question.msats);
-            calls += question.calls;
-            usage += question.usage;
-        }
-        let mut results = results.into_iter();
-        let members = lms.iter().map(|lm| {
-            // All draws and both orders, also if the first one has no verdict.
-            let of_member: Vec<Answered> = results.by_ref().take(questions).collect();
-            let mut replied_by = ReplyCounts::default();
-            let ignored_keys = of_member
-                .iter()
-                .map(|(_, question)| question.ignored_keys)
-                .sum();
-            of_member
-                .iter()
-                .for_each(|(_, question)| replied_by.add_all(&question.replied_by));
-            let verdicts: Result<Vec<Verdict>, _> = of_member
-                .into_iter()
-                .map(|(verdict, _)| validated(lm, verdict?, spec.range))
-                .collect();
-            let verdict = verdicts.map(|verdicts| opinion(verdicts, draws, spec));
-            Member {
-                id: lm.id().to_owned(),
-                replied_by,
-                ignored_keys,
-                verdict,
-            }
-        });
-        let members: Vec<Member> = members.collect();
-        let judgement =
-            combine(judge.panel(), J::signature(), &members, spec).map(|mut judgement| {
-                judgement.metadata.insert("calls".to_owned(), json!(calls));
-                if usage != Usage::default() {
-                    judgement.metadata.insert("usage".to_owned(), json!(usage));
-                }
-                report_omitted(&mut judgement, &omitted);
-                judgement
-            });
-        (judgement, cost_msats)
-    }
+        report_omitted(&mut judgement, &omitted);
+        judgement
+    });
+    (judgement, cost_msats)
 }
 
 /// Reports the sampling parameters that a model does not support.
@@ -389,21 +346,6 @@ fn orders(signature: &Signature, mut contents: Vec<Content>) -> Vec<Vec<Content>
     vec![straight, contents]
 }
 
-/// Returns the prompt of the first call.
-fn prompt<J: Judge>(judge: &J, demos: &[Demo], contents: &[Content]) -> Prompt {
-    let signature = J::signature();
-    if let Some(step) = signature.steps.first() {
-        return step_prompt(judge, step, contents);
-    }
-    Prompt::new(
-        signature,
-        &judge.configured(),
-        judge.panel().prompt(),
-        demos,
-        contents,
-    )
-}
-
 /// Returns the hash of the prompts of all calls, where `last` is the hash of the last one.
 fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
     let hashes = J::signature()
@@ -422,7 +364,7 @@ fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
 
 /// Returns the first draw of a judge: the number of draws of earlier judges with the same model, which is different in each
 /// repeat of the row.
-fn draw(lms: &[Arc<dyn LanguageModel>], index: usize, draws: u32) -> u32 {
+fn first_draw(lms: &[Arc<dyn LanguageModel>], index: usize, draws: u32) -> u32 {
     let same = |lm: &&Arc<dyn LanguageModel>| {
         lm.id() == lms[index].id() && lm.endpoint() == lms[index].endpoint()
     };

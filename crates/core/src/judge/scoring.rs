@@ -108,14 +108,9 @@ impl Weights {
 
     /// Returns the probabilities, by the values as strings.
     pub(super) fn by_text(&self) -> Map<String, Value> {
-        let text = |value: &Value| {
-            value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned)
-        };
         self.0
             .iter()
-            .map(|(value, probability)| (text(value), (*probability).into()))
+            .map(|(value, probability)| (shown(value), (*probability).into()))
             .collect()
     }
 }

@@ -8,9 +8,7 @@ use futures_util::future::{BoxFuture, Either, Map};
 
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
-use crate::score::Scored;
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::{RowAnswer, no_row_score, row_answer};
+use crate::score::{MetricError, Result, RowAnswer, Scored, no_row_score, row_answer};
 
 /// The answer of a metric to one call.
 ///

@@ -9,15 +9,11 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::oneshot;
 
-use crate::dedup::key::Key;
-use crate::metric::Metric;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
+use crate::dedup::Key;
+use crate::metric::{Answer, Metric, MetricCall};
 use crate::panic;
 use crate::rows::dynamic::{Example, Prediction};
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::RowAnswer;
-use crate::score::{MetricScore, Scored};
+use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored};
 
 /// How often a call yields without a new call before it evaluates the batch.
 const IDLE_YIELDS: usize = 4;

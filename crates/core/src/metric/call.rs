@@ -3,13 +3,10 @@
 use std::{fmt, ptr};
 
 use crate::declared::Declared;
-use crate::dedup::memo::{Address, Memo};
+use crate::dedup::{Address, Memo};
 use crate::program_run::ProgramRun;
-use crate::rows::dynamic::{Example, Prediction, Trace};
-use crate::rows::fields::{ReadAs, ReadField};
-use crate::score::error::Result;
-use crate::score::missing::unreadable_field;
-use crate::score::outcome::RowAnswer;
+use crate::rows::{Example, Prediction, ReadAs, ReadField, Trace};
+use crate::score::{Result, RowAnswer, unreadable_field};
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
 /// The arguments of a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
@@ -103,6 +100,38 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         /// # }
         /// ```
         pub const fn without_explanation() => is_explained = false;
+
+        /// Sets the trace, as an optimizer does.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let steps = traced_metric_fn("steps", |_, _, trace, _, _| trace.map(|trace| trace.steps.len()));
+        /// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
+        /// let call = MetricCall::new(&gold, &pred);
+        /// assert_eq!(steps.answer(call.with_trace(&trace)).ready().unwrap()?.score.value, 0.0);
+        /// assert_eq!(steps.answer(call).ready().unwrap().unwrap_err().to_string(), "metric `steps` abstained");
+        /// # Ok::<(), dsrs_metrics::MetricError>(())
+        /// ```
+        pub const fn with_trace(trace: &'a Trace) => trace = Some(trace);
+
+        /// Sets the run of the program that made the prediction, as `Evaluate` does.
+        ///
+        /// ```
+        /// use dsrs_metrics::{metrics::Tokens, runs::{ProgramOutput, ProgramUsage}};
+        /// # use dsrs_metrics::prelude::*;
+        ///
+        /// let gold = example! { "question" => "Why?" };
+        /// let output = ProgramOutput::new(prediction! {}).with_usage(ProgramUsage::new(120, 8));
+        /// let (pred, run) = output.into_parts();
+        /// let scored = Tokens.answer(MetricCall::new(&gold, &pred).with_run(&run)).ready().unwrap()?;
+        /// assert_eq!(scored.score.value, 128.0);
+        /// # Ok::<(), dsrs_metrics::MetricError>(())
+        /// ```
+        pub const fn with_run(run: &'a ProgramRun) => run = Some(run);
+
+        /// Sets the spec of an instance. The components of a composite are called without one.
+        #[doc(hidden)]
+        pub const fn with_spec(spec: Option<&'a MetricSpec<'a>>) => spec = spec;
     }
 
     /// Returns `true` if details and feedback of the answer are read. A metric that implements
@@ -119,22 +148,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.is_explained
     }
 
-    /// Sets the trace, as an optimizer does.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let steps = traced_metric_fn("steps", |_, _, trace, _, _| trace.map(|trace| trace.steps.len()));
-    /// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
-    /// let call = MetricCall::new(&gold, &pred);
-    /// assert_eq!(steps.answer(call.with_trace(&trace)).ready().unwrap()?.score.value, 0.0);
-    /// assert_eq!(steps.answer(call).ready().unwrap().unwrap_err().to_string(), "metric `steps` abstained");
-    /// # Ok::<(), dsrs_metrics::MetricError>(())
-    /// ```
-    pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
-        self.trace = Some(trace);
-        self
-    }
-
     /// Sets the predictor of the program that is being scored.
     ///
     /// ```
@@ -147,24 +160,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
         self.pred_name = Some(name);
         self.pred_trace = Some(trace);
-        self
-    }
-
-    /// Sets the run of the program that made the prediction, as `Evaluate` does.
-    ///
-    /// ```
-    /// use dsrs_metrics::{metrics::Tokens, runs::{ProgramOutput, ProgramUsage}};
-    /// # use dsrs_metrics::prelude::*;
-    ///
-    /// let gold = example! { "question" => "Why?" };
-    /// let output = ProgramOutput::new(prediction! {}).with_usage(ProgramUsage::new(120, 8));
-    /// let (pred, run) = output.into_parts();
-    /// let scored = Tokens.answer(MetricCall::new(&gold, &pred).with_run(&run)).ready().unwrap()?;
-    /// assert_eq!(scored.score.value, 128.0);
-    /// # Ok::<(), dsrs_metrics::MetricError>(())
-    /// ```
-    pub const fn with_run(mut self, run: &'a ProgramRun) -> Self {
-        self.run = Some(run);
         self
     }
 
@@ -229,13 +224,6 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     #[doc(hidden)]
     pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
         self.spec(const { &<M as Declared>::SPEC })
-    }
-
-    /// Sets the spec of an instance. The components of a composite are called without one.
-    #[doc(hidden)]
-    pub const fn with_spec(mut self, spec: Option<&'a MetricSpec<'a>>) -> Self {
-        self.spec = spec;
-        self
     }
 
     /// Returns the same call with other rows.

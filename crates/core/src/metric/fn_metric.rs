@@ -6,14 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::declared::requirements::Requirement;
-use crate::metric::Metric;
-use crate::metric::answer::{Answer, is_asynchronous};
-use crate::metric::call::MetricCall;
-use crate::metric::optimizer::AcceptanceTest;
+use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, is_asynchronous};
 use crate::rows::dynamic::{Example, Prediction, Trace};
-use crate::score::MetricScore;
-use crate::score::error::{MetricError, Result};
-use crate::score::return_types::MetricReturn;
+use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 use crate::spec::{MetricSpec, MetricTier};
 

@@ -7,9 +7,8 @@ use async_trait::async_trait;
 use super::Metric;
 use super::answer::Answer;
 use super::call::MetricCall;
-use crate::dedup::key::Key;
-use crate::score::MetricScore;
-use crate::score::error::Result;
+use crate::dedup::Key;
+use crate::score::{MetricScore, Result};
 
 /// Implements methods of [`Metric`] that a metric around another one takes from it unchanged. With `all` these are also
 /// the methods that depend on settings.

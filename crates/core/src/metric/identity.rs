@@ -87,21 +87,9 @@ impl MetricIdentity {
     /// ```
     pub fn of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Self {
         let unreadable = |reason| Contents::from([(reason, BTreeMap::new())]);
-        Self::new(metric, contents_of(metric).unwrap_or_else(unreadable))
-    }
-
-    /// As [`of`](Self::of).
-    ///
-    /// # Errors
-    /// One line about a file that cannot be read.
-    #[doc(hidden)]
-    pub fn with_readable_files<G: Sync, P: Sync>(
-        metric: &dyn Metric<G, P>,
-    ) -> Result<Self, String> {
-        Ok(Self::new(metric, contents_of(metric)?))
-    }
-
-    fn new<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, files: Contents) -> Self {
+        let mut files = Vec::new();
+        metric.files(&mut files);
+        let files = files::contents(files).unwrap_or_else(unreadable);
         let mut requirements = Vec::new();
         metric.requirements(&mut requirements);
         let at = |id: &str, endpoint: Option<&str>| match endpoint {
@@ -324,12 +312,6 @@ impl fmt::Display for MetricIdentity {
         }
         Ok(())
     }
-}
-
-fn contents_of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Result<Contents, String> {
-    let mut files = Vec::new();
-    metric.files(&mut files);
-    files::contents(files)
 }
 
 /// Numbers equal names: two components of one type.

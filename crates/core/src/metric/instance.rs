@@ -4,15 +4,10 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::declared::Declared;
-use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
-use crate::metric::Metric;
-use crate::metric::answer::{Answer, ScoredAtOnce, is_asynchronous};
-use crate::metric::call::MetricCall;
-use crate::metric::optimizer::AcceptanceTest;
-use crate::score::error::{MetricError, Result};
-use crate::score::{MetricScore, Scored};
+use crate::declared::{Declared, Requirement};
+use crate::dedup::Key;
+use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce, is_asynchronous};
+use crate::score::{MetricError, MetricScore, Result, Scored};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 

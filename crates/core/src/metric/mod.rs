@@ -17,17 +17,19 @@ pub mod settings;
 pub mod shared_answer;
 pub mod typed_rows;
 
+pub(crate) use self::answer::is_asynchronous;
+pub use self::answer::{Answer, ScoredAtOnce};
+pub use self::call::MetricCall;
+pub use self::optimizer::AcceptanceTest;
+pub use self::settings::RepeatNumber;
+
 use async_trait::async_trait;
 
-use self::answer::Answer;
-use self::call::MetricCall;
-use crate::declared::Declaration;
-use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
+use crate::declared::{Declaration, Requirement};
+use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::rows::dynamic::{Example, Prediction};
-use crate::score::error::Result;
-use crate::score::{Grade, MetricScore, Scored};
+use crate::score::{Grade, MetricScore, Result, Scored};
 use crate::spec::{MetricSpec, MetricTier};
 
 /// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.

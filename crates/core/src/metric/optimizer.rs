@@ -4,12 +4,9 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::declared::Declared;
-use crate::metric::Metric;
-use crate::metric::call::MetricCall;
+use crate::metric::{Metric, MetricCall};
 use crate::rows::dynamic::{Example, Prediction, Trace};
-use crate::score::error::{MetricError, Result};
-use crate::score::return_types::Decided;
-use crate::score::{FeedbackMetric, Part, Scored};
+use crate::score::{Decided, FeedbackMetric, MetricError, Part, Result, Scored};
 use crate::spec::MetricSpec;
 
 /// A metric with a verdict, which an optimizer can use to accept or reject a trace.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::files::MetricFile;
 use crate::metric::params::{ParamError, Params, read_param};
-use crate::sentence::{Sentence, same};
+use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
 use crate::value_type::TypeHelp;
 
@@ -100,14 +100,14 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
         Vec::new()
     }
 
-    /// As [`Configured::has_same_parameters`](crate::dedup::key::Configured::has_same_parameters).
+    /// As [`Configured::has_same_parameters`](crate::dedup::Configured::has_same_parameters).
     #[doc(hidden)]
     fn has_same_parameters(&self, other: &Self) -> bool {
         let _ = other;
         false
     }
 
-    /// As [`Configured::parameters`](crate::dedup::key::Configured::parameters).
+    /// As [`Configured::parameters`](crate::dedup::Configured::parameters).
     #[doc(hidden)]
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         Vec::new()
@@ -243,9 +243,10 @@ pub const fn repeated_param(
         let mut before = 0;
         while before < first {
             if same(params[before].name, params[index].name) {
-                let sentence = Sentence::new().text("two parameters of the metric are named ");
-                let sentence = sentence.name(params[index].name);
-                return Some(sentence.text("; rename one of them, or remove it"));
+                return Some(
+                    sentence!("two parameters of the metric are named " [name params[index].name]
+                    "; rename one of them, or remove it"),
+                );
             }
             before += 1;
         }

@@ -2,13 +2,10 @@
 
 use tokio::sync::OnceCell;
 
-use crate::dedup::key::Key;
-use crate::metric::Metric;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
+use crate::dedup::Key;
+use crate::metric::{Answer, Metric, MetricCall};
 use crate::panic;
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::RowAnswer;
+use crate::score::{MetricError, Result, RowAnswer};
 
 /// Returns the metric's answer, or the answer that an equal metric already returned for this call. Only the first evaluation
 /// is charged.
@@ -73,7 +70,7 @@ fn reused(answer: &Result<RowAnswer>) -> Result<RowAnswer> {
 
 #[cfg(test)]
 mod tests {
-    use crate::dedup::memo::Sharing;
+    use crate::dedup::Sharing;
     use crate::metric::Metric;
     use crate::metric::call::MetricCall;
     use crate::rows::dynamic::{Example, Prediction};

@@ -4,9 +4,7 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use crate::rows::dynamic::{Example, Prediction};
-use crate::rows::fields::{MaybeOwned, RowType};
-use crate::rows::named_values::Fields;
+use crate::rows::{Example, Fields, MaybeOwned, Prediction, RowType};
 use crate::score::error::{MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, Side};
 

@@ -13,10 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::json::depth::{self, TooDeep};
-use crate::rows::dynamic::{Example, Prediction};
-use crate::rows::field_error::FieldError;
-use crate::rows::fields::Record;
-use crate::rows::named_values::Fields;
+use crate::rows::{Example, FieldError, Fields, Prediction, Record};
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
 const EXPECTED: &str = "a string, or a value that can be written as JSON";

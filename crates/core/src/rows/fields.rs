@@ -20,12 +20,7 @@ use serde_json::Value;
 
 use crate::json::depth::{self, TooDeep};
 use crate::json::describe::found;
-use crate::rows::by_name::Given;
-use crate::rows::dynamic::{Example, Prediction};
-use crate::rows::field_error::FieldError;
-use crate::rows::missing::Absent;
-use crate::rows::named_values::Fields;
-use crate::rows::text_cell::{Cell, read_fields};
+use crate::rows::{Absent, Cell, Example, FieldError, Fields, Given, Prediction, read_fields};
 use crate::spec::FieldSpec;
 
 /// A row type with static fields, which every metric over dynamic rows can score without conversion.

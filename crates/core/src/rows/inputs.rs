@@ -157,8 +157,3 @@ fn cast<T: 'static, G: 'static>(value: &mut Option<T>) -> Option<G> {
     let value: &mut dyn Any = value;
     value.downcast_mut::<Option<G>>().and_then(Option::take)
 }
-
-/// Returns the inputs that the row itself declares.
-pub fn declared_by<G: 'static>(gold: &G) -> Option<&[String]> {
-    as_example(gold)?.input_keys()
-}

@@ -224,23 +224,19 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
     }
 }
 
-/// Why a value cannot be converted into a row.
-///
-/// ```
-/// use std::collections::BTreeMap;
-/// use dsrs_metrics::Example;
-///
-/// let error = Example::from_serialize(&BTreeMap::from([("id", 1_u128 << 64)])).unwrap_err();
-/// let message = "expected an integer of at most 64 bits, found 18446744073709551616; serialize it as a string";
-/// assert_eq!(error.to_string(), message);
-/// ```
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct FromSerializeError {
-    message: String,
+dsrs_metrics_values::message_errors! {
+    /// Why a value cannot be converted into a row.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use dsrs_metrics::Example;
+    ///
+    /// let error = Example::from_serialize(&BTreeMap::from([("id", 1_u128 << 64)])).unwrap_err();
+    /// let message = "expected an integer of at most 64 bits, found 18446744073709551616; serialize it as a string";
+    /// assert_eq!(error.to_string(), message);
+    /// ```
+    pub struct FromSerializeError;
 }
-
-dsrs_metrics_values::debug_as_display!(FromSerializeError);
 
 impl Fields {
     /// Returns the fields of a struct or a map, in its order. A float that is not finite becomes null, as in JSON.
@@ -263,7 +259,7 @@ impl Fields {
     /// # Errors
     /// [`FromSerializeError`] if the value is not an object of JSON.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
-        let failed = |message| FromSerializeError { message };
+        let failed = |message: String| FromSerializeError::from(message);
         let invalid = |error: serde_json::Error| {
             failed(format!("the value cannot be written as JSON: {error}"))
         };

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::program_run::ProgramRun;
-use crate::rows::dynamic::{Example, Prediction};
-use crate::rows::named_values::Fields;
+use crate::rows::{Example, Fields, Prediction};
 
 /// A gold row and its prediction, with an id, attributes and an origin.
 ///

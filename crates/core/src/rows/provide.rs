@@ -11,11 +11,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::retrieval::{Relevant, Retrieved};
-use crate::rows::by_name::{Given, NamedFields};
-use crate::rows::dynamic::{Example, Prediction};
-use crate::rows::field_error::FieldError;
-use crate::rows::fields::{
-    MaybeOwned, Optional, Owned, Raw, ReadAs, ReadField, Record, Ref, Slice, Text,
+use crate::rows::{
+    Example, FieldError, Given, MaybeOwned, NamedFields, Optional, Owned, Prediction, Raw, ReadAs,
+    ReadField, Record, Ref, Slice, Text,
 };
 use crate::spec::FieldSpec;
 use crate::trajectory::{ExpectedTrajectory, Trajectory};

@@ -4,11 +4,10 @@
 use std::borrow::Cow;
 
 use crate::lm::LmError;
-use crate::rows::field_error::FieldError;
-use crate::rows::missing::MissingFields;
-use crate::score::error::{MetricError, Result};
-use crate::score::return_types::{Decided, MetricReturn};
-use crate::score::{FeedbackMetric, MetricScore, Scored};
+use crate::rows::{FieldError, MissingFields};
+use crate::score::{
+    Decided, FeedbackMetric, MetricError, MetricReturn, MetricScore, Result, Scored,
+};
 use crate::spec::{MetricSpec, ScoreKind, Side};
 use crate::trajectory::Condition;
 

@@ -4,40 +4,14 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
-use crate::interned_names::intern_all;
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::{Outcome, RowAnswer};
+use crate::score::{MetricError, Outcome, Result, RowAnswer};
 use crate::score::{Scored, is_zero};
 
-/// The results of the components of a composite, each under its name.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Components {
-    pub(crate) names: &'static [&'static str],
-    pub(crate) results: Box<[ComponentResult]>,
-}
-
-impl<'de> Deserialize<'de> for Components {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Stored {
-            names: Vec<String>,
-            results: Box<[ComponentResult]>,
-        }
-        let Stored { names, results } = Stored::deserialize(from)?;
-        if names.len() != results.len() {
-            return Err(de::Error::invalid_length(
-                results.len(),
-                &"a result for each name",
-            ));
-        }
-        Ok(Self {
-            names: intern_all(names.iter().map(|name| &**name)),
-            results,
-        })
-    }
-}
+/// The results of the components of a composite, each with its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Components(pub(crate) Vec<(Cow<'static, str>, ComponentResult)>);
 
 /// The result of one component.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -141,8 +115,7 @@ pub struct Component<'a> {
 
 impl Components {
     pub(crate) fn iter(&self) -> impl Iterator<Item = Component<'_>> {
-        let named = self.names.iter().zip(&self.results);
-        named.filter_map(|(name, result)| {
+        self.0.iter().filter_map(|(name, result)| {
             Some(Component {
                 name,
                 outcome: result.outcome()?,
@@ -152,11 +125,11 @@ impl Components {
 
     /// Iterates over the scores of components.
     pub(crate) fn scored(&self) -> impl Iterator<Item = &Scored> {
-        self.results.iter().filter_map(ComponentResult::scored)
+        self.0.iter().filter_map(|(_, result)| result.scored())
     }
 
     pub(crate) fn remove_cost(&mut self) {
-        for result in &mut self.results {
+        for (_, result) in &mut self.0 {
             result.cost_msats = 0;
             if let Some(outcome) = &mut result.outcome {
                 outcome.remove_cost();

@@ -1,15 +1,11 @@
 //! What a score says beyond its value: the fields that the prediction lacks, and the judges that scored it.
 
 use std::borrow::Cow;
-use std::mem;
 
 use super::OFFLINE_JUDGE;
 use super::replied_by::{self, LostJudges, RepliedBy};
-use crate::rows::field_error::FieldError;
-use crate::rows::missing::{Absent, MissingFields};
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::{RowAnswer, row_answer};
-use crate::score::{MetricScore, Note, Scored};
+use crate::rows::{Absent, FieldError, MissingFields};
+use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answer};
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
@@ -40,15 +36,10 @@ impl Scored {
     /// Calls a function with the missing fields of the metric, or of each component.
     #[doc(hidden)]
     pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
-        match &self.note {
-            Note::None | Note::Feedback => {}
-            Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
-            Note::Composite(components) => {
-                components
-                    .scored()
-                    .for_each(|scored| scored.each_missing(call));
-            }
-        }
+        let missing = self.critique.as_ref().and_then(|it| it.missing.as_deref());
+        missing.into_iter().for_each(&mut *call);
+        self.scored_components()
+            .for_each(|scored| scored.each_missing(call));
     }
 
     /// Marks a score that was computed with values in the place of missing fields, and explains it.
@@ -56,14 +47,7 @@ impl Scored {
     pub(crate) fn set_missing(&mut self, missing: Box<MissingFields>) {
         let own = self.feedback().map(Cow::into_owned);
         let details = self.score.details.take();
-        let mut critique = match mem::take(&mut self.note) {
-            Note::Critique(critique) => critique,
-            note => {
-                let is_composite = matches!(note, Note::Composite(_));
-                debug_assert!(!is_composite, "fields are read by a component");
-                Box::default()
-            }
-        };
+        let mut critique = self.critique.take().unwrap_or_default();
         critique.shares_details = own == details;
         if critique.shares_details {
             self.score.details = missing.explained(details);
@@ -73,7 +57,7 @@ impl Scored {
             critique.feedback = missing.explained(own);
         }
         critique.missing = Some(missing);
-        self.note = Note::Critique(critique);
+        self.critique = Some(critique);
         self.limit_explanations();
     }
 
@@ -120,21 +104,14 @@ impl Scored {
     /// take precedence.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
-        match &self.note {
-            Note::None | Note::Feedback => None,
-            Note::Critique(critique) => critique.lost.as_ref(),
-            Note::Composite(components) => {
-                let lost = || components.scored().filter_map(Self::lost_judges);
-                lost()
-                    .find(|lost| !lost.is_allowed)
-                    .or_else(|| lost().next())
-            }
-        }
+        let own = self.critique.as_ref().and_then(|it| it.lost.as_ref());
+        let lost = || self.scored_components().filter_map(Self::lost_judges);
+        own.or_else(|| lost().find(|lost| !lost.is_allowed))
+            .or_else(|| lost().next())
     }
 
-    /// Sets the judges without a verdict.
     pub(crate) fn with_lost_judges(mut self, lost: Option<LostJudges>) -> Self {
-        if let Note::Critique(critique) = &mut self.note {
+        if let Some(critique) = &mut self.critique {
             critique.lost = lost;
         }
         self

@@ -17,6 +17,17 @@ pub mod return_types;
 mod scored;
 mod validated;
 
+pub use self::component_results::Component;
+pub(crate) use self::component_results::{ComponentResult, Components};
+pub use self::corpus::CorpusCounts;
+pub use self::counted::{CorpusState, Counted};
+pub use self::error::{MetricError, MetricErrorKind, Result};
+pub use self::missing::unreadable_field;
+pub(crate) use self::outcome::no_row_score;
+pub use self::outcome::{Outcome, RowAnswer, row_answer};
+pub(crate) use self::replied_by::{FAILED, JUDGES, ReplyCounts};
+pub use self::return_types::{Decided, MetricReturn, Undecided};
+
 use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
@@ -24,7 +35,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 pub(crate) use replied_by::LostJudges;
-pub(crate) use scored::Note;
 pub use scored::Scored;
 
 /// The largest length of the details and of the feedback of a score, in bytes. A longer

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::rows::missing::MissingFields;
-use crate::score::Scored;
-use crate::score::counted::Counted;
-use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
 /// number implicitly.
@@ -367,10 +365,8 @@ mod tests {
             )),
             ComponentResult::default(),
         ];
-        let components = Components {
-            names: &["a", "b", "c"],
-            results: results.into(),
-        };
+        let names = ["a", "b", "c"].map(Into::into);
+        let components = Components(names.into_iter().zip(results).collect());
         let spec = MetricSpec::new("all");
         let scored = Scored::of_components(0.25, (3, 1.0), Some(components), "all", &spec);
         Outcome::Scored(scored.unwrap())
@@ -400,11 +396,11 @@ mod tests {
             ),
             (
                 Outcome::Scored(scored(score).explained("because".to_owned())),
-                r#"{"scored":{"value":0.30000000000000004,"confidence":0.3333333333333333,"details":"because","cost_msats":18446744073709551615,"note":{"critique":{"feedback":"why","shares_details":false}}}}"#,
+                r#"{"scored":{"value":0.30000000000000004,"confidence":0.3333333333333333,"details":"because","cost_msats":18446744073709551615,"critique":{"feedback":"why"}}}"#,
             ),
             (
                 composite(),
-                r#"{"scored":{"value":0.25,"cost_msats":3,"note":{"composite":{"names":["a","b","c"],"results":[{"outcome":{"scored":{"value":0.5,"cost_msats":3}},"cost_msats":3},{"outcome":{"scored":{"value":0.0,"details":"why"}}},{}]}}}}"#,
+                r#"{"scored":{"value":0.25,"cost_msats":3,"critique":{"components":[["a",{"outcome":{"scored":{"value":0.5,"cost_msats":3}},"cost_msats":3}],["b",{"outcome":{"scored":{"value":0.0,"details":"why"}}}],["c",{}]]}}}"#,
             ),
             (
                 Outcome::Gated {
@@ -489,11 +485,8 @@ mod tests {
         assert!(Outcome::Scored(of_row()).has_contribution());
         assert!(Outcome::Counted(Counted::new(counts.clone())).has_contribution());
         assert!(!composite().has_contribution());
-        let results = [ComponentResult::from(Ok::<RowAnswer, _>(of_row().into()))];
-        let components = Components {
-            names: &["a"],
-            results: results.into(),
-        };
+        let result = ComponentResult::from(Ok::<RowAnswer, _>(of_row().into()));
+        let components = Components(vec![("a".into(), result)]);
         let spec = MetricSpec::new("all");
         let all = Scored::of_components(1.0, (0, 1.0), Some(components), "all", &spec).unwrap();
         assert!(Outcome::Scored(all).has_contribution());
@@ -560,15 +553,5 @@ mod tests {
         );
         assert_eq!(outcome(MetricErrorKind::Abstained), Outcome::Abstained);
         assert!(outcome(MetricErrorKind::NoRowScore).is_failure());
-    }
-
-    #[test]
-    fn a_score_with_fewer_results_than_names_is_not_read() {
-        let note = json!({ "composite": { "names": ["a", "b"], "results": [] } });
-        let value = json!({ "scored": { "value": 1.0, "note": note } });
-        let error = serde_json::from_value::<Outcome>(value)
-            .unwrap_err()
-            .to_string();
-        assert_eq!(error, "invalid length 0, expected a result for each name");
     }
 }

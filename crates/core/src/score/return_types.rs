@@ -1,10 +1,9 @@
 //! The types that a metric may return, and their conversion to [`Scored`] or to the contribution of a row.
 
-use crate::score::corpus::CorpusCounts;
-use crate::score::counted::{CorpusState, Counted};
-use crate::score::error::{MetricError, Result};
-use crate::score::outcome::RowAnswer;
-use crate::score::{FeedbackMetric, MetricScore, Scored, Scores};
+use crate::score::{
+    CorpusCounts, CorpusState, Counted, FeedbackMetric, MetricError, MetricScore, Result,
+    RowAnswer, Scored, Scores,
+};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Types that a `#[metric]` function or a metric closure may return.

@@ -9,8 +9,7 @@ use serde_json::{Map, Value};
 use super::{FeedbackMetric, Grade, LostJudges, MAX_EXPLANATION, MetricScore, Part, replied_by};
 use crate::messages::escape;
 use crate::rows::missing::MissingFields;
-use crate::score::component_results::{Component, Components};
-use crate::score::corpus::CorpusCounts;
+use crate::score::{Component, Components, CorpusCounts};
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.
@@ -32,34 +31,18 @@ pub struct Scored {
     /// The verdict; `None` if the metric neither returns `bool` nor has a threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
-    #[serde(default, skip_serializing_if = "Note::is_none")]
-    pub(crate) note: Note,
+    /// Most scores have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) critique: Option<Box<Critique>>,
 }
 
-/// Additional data of a score. Most scores have none, so the rare variant is boxed. A composite always has
-/// components, and boxing them again would take as long as evaluating a simple component.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Note {
-    #[default]
-    None,
-    /// The details of the score are the metric's feedback, so that one text is stored once.
-    Feedback,
-    Critique(Box<Critique>),
-    Composite(Components),
-}
-
-impl Note {
-    fn is_none(&self) -> bool {
-        matches!(self, Self::None)
-    }
-}
-
+/// What a score says beyond its value and its details.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Critique {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) feedback: Option<String>,
-    /// As [`Note::Feedback`].
+    /// `true` if the details of the score are the feedback, so that one text is stored once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) shares_details: bool,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) metadata: Map<String, Value>,
@@ -72,6 +55,9 @@ pub(crate) struct Critique {
     pub(super) lost: Option<LostJudges>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) missing: Option<Box<MissingFields>>,
+    /// The results of a composite's components, which have all the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) components: Option<Components>,
 }
 
 impl Scored {
@@ -91,13 +77,11 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn feedback(&self) -> Option<Cow<'_, str>> {
-        let details = || self.score.details.as_deref().map(Cow::Borrowed);
-        match &self.note {
-            Note::None => None,
-            Note::Feedback => details(),
-            Note::Critique(critique) if critique.shares_details => details(),
-            Note::Critique(critique) => critique.feedback.as_deref().map(Cow::Borrowed),
-            Note::Composite(components) => components.worst_first().map(Cow::Owned),
+        let critique = self.critique.as_deref()?;
+        match &critique.components {
+            Some(components) => components.worst_first().map(Cow::Owned),
+            None if critique.shares_details => self.score.details.as_deref().map(Cow::Borrowed),
+            None => critique.feedback.as_deref().map(Cow::Borrowed),
         }
     }
 
@@ -125,23 +109,25 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     #[inline]
-    pub fn into_score(self) -> MetricScore {
-        match &self.note {
-            Note::Composite(components) => {
-                let details = components.worst_first();
-                MetricScore {
-                    details: self.score.details.or(details),
-                    ..self.score
-                }
-            }
-            _ => self.score,
+    pub fn into_score(mut self) -> MetricScore {
+        if self.score.details.is_none() {
+            self.score.details = self.all_components().and_then(Components::worst_first);
         }
+        self.score
     }
 
     /// Returns `true` if the score has no data but details and feedback.
     #[doc(hidden)]
     pub fn is_simple(&self) -> bool {
-        matches!(self.note, Note::None | Note::Feedback)
+        let has_none = |critique: &Critique| {
+            let shares_details = critique.shares_details;
+            *critique
+                == Critique {
+                    shares_details,
+                    ..Critique::default()
+                }
+        };
+        self.critique.as_deref().is_none_or(has_none)
     }
 
     /// Sets the details of the score, which are cut off if they are too long. Its previous ones become its feedback.
@@ -151,20 +137,9 @@ impl Scored {
         let Some(previous) = self.score.details.replace(details) else {
             return self;
         };
-        match &mut self.note {
-            Note::None | Note::Feedback => {
-                let critique = Critique {
-                    feedback: Some(previous),
-                    ..Critique::default()
-                };
-                self.note = Note::Critique(Box::new(critique));
-            }
-            Note::Critique(critique) => {
-                critique.feedback.get_or_insert(previous);
-                critique.shares_details = false;
-            }
-            Note::Composite(_) => {}
-        }
+        let critique = self.critique.get_or_insert_default();
+        critique.feedback.get_or_insert(previous);
+        critique.shares_details = false;
         self
     }
 
@@ -183,11 +158,7 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn components(&self) -> impl Iterator<Item = Component<'_>> {
-        let components = match &self.note {
-            Note::Composite(components) => Some(components),
-            _ => None,
-        };
-        components.into_iter().flat_map(Components::iter)
+        self.all_components().into_iter().flat_map(Components::iter)
     }
 
     /// Returns the structured data that belongs to the feedback.
@@ -201,7 +172,8 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
-        self.critique()
+        self.critique
+            .as_ref()
             .map(|critique| &critique.metadata)
             .filter(|metadata| !metadata.is_empty())
     }
@@ -218,7 +190,9 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn parts(&self) -> &[Part] {
-        self.critique().map_or(&[], |critique| &critique.parts)
+        self.critique
+            .as_ref()
+            .map_or(&[], |critique| &critique.parts)
     }
 
     /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has
@@ -238,14 +212,15 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn corpus(&self) -> Option<&CorpusCounts> {
-        self.critique()
+        self.critique
+            .as_ref()
             .and_then(|critique| critique.corpus.as_ref())
     }
 
     /// Returns the score of a row over several evaluations. It has no verdict, since some may pass and others fail.
     #[doc(hidden)]
     pub fn over_repeats(score: MetricScore, repeats: &[&Self], parts: Vec<Part>) -> Self {
-        let critiques = || repeats.iter().filter_map(|scored| scored.critique());
+        let mut critiques = repeats.iter().filter_map(|scored| scored.critique.as_ref());
         let mut metadata = Map::new();
         if repeats.iter().any(|scored| scored.is_judged_offline()) {
             metadata.insert("judge".to_owned(), super::OFFLINE_JUDGE.into());
@@ -258,8 +233,6 @@ impl Scored {
         let mut corpus = counts.next().cloned();
         counts.for_each(|more| corpus.iter_mut().for_each(|sum| sum.merge(more)));
         let critique = Critique {
-            feedback: None,
-            shares_details: false,
             metadata,
             parts,
             corpus,
@@ -267,12 +240,13 @@ impl Scored {
                 .iter()
                 .find_map(|scored| scored.lost_judges())
                 .cloned(),
-            missing: critiques().find_map(|critique| critique.missing.clone()),
+            missing: critiques.find_map(|critique| critique.missing.clone()),
+            ..Critique::default()
         };
         Self {
             score,
             passed: None,
-            note: Note::Critique(Box::new(critique)),
+            critique: Some(Box::new(critique)),
         }
     }
 
@@ -287,35 +261,20 @@ impl Scored {
             value: score.value + 0.0,
             ..score
         };
-        let note = match metadata.is_empty() {
-            true => Note::None,
-            false => Note::Critique(Box::new(Critique {
-                metadata,
-                ..Critique::default()
-            })),
+        let critique = Critique {
+            metadata,
+            ..Critique::default()
         };
         Self {
             score,
             passed,
-            note,
+            critique: (!critique.metadata.is_empty()).then(|| Box::new(critique)),
         }
     }
 
     /// Sets the row's contribution to the corpus's score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
-        match &mut self.note {
-            Note::None | Note::Feedback => {
-                let shares_details = matches!(self.note, Note::Feedback);
-                let critique = Critique {
-                    shares_details,
-                    corpus: Some(counts),
-                    ..Critique::default()
-                };
-                self.note = Note::Critique(Box::new(critique));
-            }
-            Note::Critique(critique) => critique.corpus = Some(counts),
-            Note::Composite(_) => {}
-        }
+        self.critique.get_or_insert_default().corpus = Some(counts);
         self
     }
 
@@ -327,7 +286,7 @@ impl Scored {
             Some(details) => format!("{details}\n{findings}"),
             None => findings.to_owned(),
         };
-        if let (Some(false), Note::Critique(critique)) = (self.passed, &mut self.note) {
+        if let (Some(false), Some(critique)) = (self.passed, &mut self.critique) {
             critique.shares_details = critique.feedback.is_none();
         }
         self.score.details = Some(details);
@@ -337,7 +296,7 @@ impl Scored {
     /// Sets the cost to zero, for a score that is reused.
     pub(crate) fn remove_cost(&mut self) {
         self.score.cost_msats = 0;
-        if let Note::Composite(components) = &mut self.note {
+        if let Some(components) = self.critique.as_mut().and_then(|it| it.components.as_mut()) {
             components.remove_cost();
         }
     }
@@ -346,28 +305,19 @@ impl Scored {
     #[inline]
     #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
     pub(crate) fn is_plain(&self) -> bool {
-        let MetricScore {
-            confidence,
-            details,
-            ..
-        } = &self.score;
-        details.is_none() && matches!(self.note, Note::None) && *confidence == 1.0
+        let score = &self.score;
+        score.details.is_none() && self.critique.is_none() && score.confidence == 1.0
     }
 
     /// Returns the scores of the components that returned more than numbers, if the metric is a composite.
     pub(super) fn scored_components(&self) -> impl Iterator<Item = &Self> {
-        let components = match &self.note {
-            Note::Composite(components) => Some(components),
-            _ => None,
-        };
-        components.into_iter().flat_map(Components::scored)
+        self.all_components()
+            .into_iter()
+            .flat_map(Components::scored)
     }
 
-    fn critique(&self) -> Option<&Critique> {
-        match &self.note {
-            Note::Critique(critique) => Some(critique),
-            _ => None,
-        }
+    fn all_components(&self) -> Option<&Components> {
+        self.critique.as_ref()?.components.as_ref()
     }
 
     /// Converts the score to feedback: the metric's own feedback, else its details, else a sentence with the value.
@@ -381,16 +331,13 @@ impl Scored {
     /// ```
     pub fn into_feedback(self) -> FeedbackMetric {
         let feedback = self.feedback().map(Cow::into_owned);
-        let metadata = match self.note {
-            Note::Critique(critique) => critique.metadata,
-            _ => Map::new(),
-        };
+        let metadata = self.critique.map(|critique| critique.metadata);
         let feedback = feedback.or(self.score.details);
         let value = self.score.value;
         FeedbackMetric {
             score: value,
             feedback: feedback.unwrap_or_else(|| format!("The score is {value}.")),
-            metadata: metadata.into_iter().collect(),
+            metadata: metadata.into_iter().flatten().collect(),
         }
     }
 

@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::scored::{Critique, Note, Scored};
+use super::scored::{Critique, Scored};
 use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
 use crate::messages::escape;
-use crate::score::component_results::Components;
-use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::score::{Components, MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, ScoreKind};
 
 impl Scored {
@@ -20,7 +19,7 @@ impl Scored {
         Ok(Self {
             score,
             passed,
-            note: Note::None,
+            critique: None,
         })
     }
 
@@ -30,7 +29,12 @@ impl Scored {
     /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
     /// bool that is neither 0 nor 1.
     pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        Self::with_note(score, Note::None, spec)
+        let scored = Self {
+            score,
+            passed: None,
+            critique: None,
+        };
+        scored.checked(spec)
     }
 
     /// Validates a composite's score with the cost and confidence of its components, and adds their results if these are
@@ -45,43 +49,36 @@ impl Scored {
     ) -> Result<Self> {
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
         let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
-        let score = MetricScore {
-            value,
-            confidence,
-            details: None,
-            cost_msats,
+        let score = MetricScore::new(value)
+            .with_confidence(confidence)
+            .with_cost_msats(cost_msats);
+        let critique = |components| {
+            Box::new(Critique {
+                components: Some(components),
+                ..Critique::default()
+            })
         };
         Ok(Self {
             score,
             passed,
-            note: components.map_or(Note::None, Note::Composite),
+            critique: components.map(critique),
         })
     }
 
     /// Validates a score with feedback.
     pub(crate) fn of_feedback(
         score: MetricScore,
-        critique: FeedbackMetric,
+        returned: FeedbackMetric,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let FeedbackMetric {
-            feedback, metadata, ..
-        } = critique;
-        let score = score.with_details(feedback);
-        let note = if metadata.is_empty() {
-            Note::Feedback
-        } else {
-            let mut metadata: Vec<_> = metadata.into_iter().collect();
-            metadata.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-            let metadata = metadata.into_iter().collect();
-            let critique = Critique {
-                metadata,
-                shares_details: true,
-                ..Critique::default()
-            };
-            Note::Critique(Box::new(critique))
+        let mut metadata: Vec<_> = returned.metadata.into_iter().collect();
+        metadata.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let critique = Critique {
+            metadata: metadata.into_iter().collect(),
+            shares_details: true,
+            ..Critique::default()
         };
-        Self::with_note(score, note, spec)
+        Self::with_critique(score.with_details(returned.feedback), critique, spec)
     }
 
     /// Validates a judge's score, with its feedback if there is any.
@@ -96,7 +93,7 @@ impl Scored {
             metadata,
             ..Critique::default()
         };
-        Self::with_note(score, Note::Critique(Box::new(critique)), spec)
+        Self::with_critique(score, critique, spec)
     }
 
     /// Validates several named scores, with feedback if there is any.
@@ -119,15 +116,13 @@ impl Scored {
             parts: scores.parts.into_values().collect(),
             ..Critique::default()
         };
-        Self::with_note(score, Note::Critique(Box::new(critique)), spec)
+        Self::with_critique(score, critique, spec)
     }
 
     /// Cuts off details and feedback that are too long.
     pub(super) fn limit_explanations(&mut self) {
-        let feedback = match &mut self.note {
-            Note::Critique(critique) => critique.feedback.as_mut(),
-            _ => None,
-        };
+        let critique = self.critique.as_mut();
+        let feedback = critique.and_then(|critique| critique.feedback.as_mut());
         for text in feedback.into_iter().chain(&mut self.score.details) {
             escape::truncate(text, MAX_EXPLANATION);
         }
@@ -144,26 +139,24 @@ impl Scored {
         self.checked(spec)
     }
 
-    fn with_note(score: MetricScore, note: Note, spec: &MetricSpec<'_>) -> Result<Self> {
-        let passed = None;
+    fn with_critique(
+        score: MetricScore,
+        critique: Critique,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
         let scored = Self {
             score,
-            passed,
-            note,
+            passed: None,
+            critique: Some(Box::new(critique)),
         };
         scored.checked(spec)
     }
 
     fn checked(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
         self.limit_explanations();
-        let MetricScore {
-            value,
-            confidence,
-            cost_msats,
-            ..
-        } = self.score;
-        let (value, passed) = validate(value, confidence, spec.name, spec)
-            .map_err(|error| error.with_cost_msats(cost_msats))?;
+        let paid = |error: MetricError| error.with_cost_msats(self.score.cost_msats);
+        let (value, passed) =
+            validate(self.score.value, self.score.confidence, spec.name, spec).map_err(paid)?;
         self.score.value = value;
         self.passed = passed;
         Ok(self)

@@ -5,13 +5,13 @@
 //!
 //! The file is long because it has one public type, each of whose methods has an example.
 
-pub mod code;
-mod fields;
 pub mod instance_settings;
 
 use std::fmt;
 
-pub use self::fields::{FieldSpec, ParamSpec, Side};
+use serde::Serializer;
+
+use crate::value_type::TypeHelp;
 
 /// A metric's trade-off between cost and accuracy.
 ///
@@ -175,7 +175,7 @@ pub struct MetricSpec<'a> {
     /// The fingerprint of the code: a hash of the function's tokens, of the `score` of a judge, of the expression of a
     /// composite with its components. `None` if a macro did not see the code.
     #[serde(
-        serialize_with = "code::serialize",
+        serialize_with = "serialize_code",
         skip_serializing_if = "Option::is_none"
     )]
     pub code: Option<u64>,
@@ -520,5 +520,260 @@ impl<'a> MetricSpec<'a> {
             cost => format!("{cost} msat a row"),
         };
         format!("{tier}, {kind}{range}, {better} is better{threshold}{strict}, {cost}")
+    }
+}
+
+/// A field that a metric reads from a row: name, type, and whether it is required.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn cited(#[pred] answer: &str, #[pred] sources: Option<&[String]>) -> bool {
+///     !answer.is_empty() && sources.is_some()
+/// }
+///
+/// let [answer, sources] = Cited::SPEC.pred else { panic!("two fields") };
+/// assert_eq!((answer.name, answer.ty, answer.required), ("answer", "&str", true));
+/// assert!(!sources.required);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct FieldSpec<'a> {
+    /// The field's name in the row.
+    pub name: &'a str,
+    /// The type as the metric's author wrote it, e.g. `&str`.
+    #[serde(rename = "type")]
+    pub ty: &'a str,
+    /// `true` if a row without the field is an error, or is counted as a row without it (see
+    /// [`may_be_missing`](Self::may_be_missing)).
+    pub required: bool,
+    /// `true` if a prediction without the required field is scored, and counted: `missing` of `#[metric]` or `#[pred]`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub may_be_missing: bool,
+    /// The description of the type for users who do not read Rust, if it has one.
+    #[serde(skip)]
+    pub help: TypeHelp,
+}
+
+impl<'a> FieldSpec<'a> {
+    /// Creates the spec of a field.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::{FieldSpec, MetricSpec};
+    ///
+    /// const PRED: &[FieldSpec<'static>] = &[FieldSpec::new("answer", "&str", true)];
+    /// let spec = MetricSpec::new("brevity").with_fields(&[], PRED);
+    /// assert_eq!(spec.required_fields().collect::<Vec<_>>(), ["pred.answer"]);
+    /// ```
+    pub const fn new(name: &'a str, ty: &'a str, required: bool) -> Self {
+        Self {
+            name,
+            ty,
+            required,
+            may_be_missing: false,
+            help: TypeHelp::NONE,
+        }
+    }
+
+    /// Declares that a prediction without the required field is scored and counted.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::{FieldSpec, MetricSpec}, example, prediction};
+    /// let answer = [FieldSpec::new("answer", "&str", true)];
+    /// let spec = MetricSpec::new("brevity").with_fields(&[], &answer);
+    /// assert!(!spec.can_evaluate(&example! {}, &prediction! {}));
+    ///
+    /// let answer = answer.map(FieldSpec::or_missing);
+    /// assert!(spec.with_fields(&[], &answer).can_evaluate(&example! {}, &prediction! {}));
+    /// ```
+    pub const fn or_missing(mut self) -> Self {
+        self.may_be_missing = true;
+        self
+    }
+
+    /// Returns `true` if a row without the field is an error.
+    pub(crate) const fn is_needed(&self) -> bool {
+        self.required && !self.may_be_missing
+    }
+
+    /// Adds the same field of another component: it is required if either requires it, and may be missing unless that is
+    /// an error for either.
+    pub(crate) const fn merge(&mut self, other: &FieldSpec<'_>) {
+        let is_needed = self.is_needed() || other.is_needed();
+        self.required |= other.required;
+        self.may_be_missing = self.required && !is_needed;
+    }
+
+    /// Sets the description of the type.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::FieldSpec, rows::TypeHelp};
+    /// let limit = FieldSpec::new("limit", "Limit", true).with_help(TypeHelp::new("a number of characters"));
+    /// assert_eq!(limit.help.to_string(), "a number of characters");
+    /// ```
+    pub const fn with_help(mut self, help: TypeHelp) -> Self {
+        self.help = help;
+        self
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// One configuration value of a metric: a `#[param]`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn brief(
+///     #[pred] answer: &str,
+///     /// The largest number of characters.
+///     #[param(default = 280)]
+///     limit: usize,
+/// ) -> bool {
+///     answer.chars().count() <= limit
+/// }
+///
+/// let limit = &Brief::SPEC.params[0];
+/// assert_eq!((limit.name, limit.ty, limit.default), ("limit", "usize", Some("280")));
+/// assert_eq!(limit.doc, "The largest number of characters.");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct ParamSpec<'a> {
+    /// The parameter's name, as in `--param NAME.KEY=VALUE`.
+    pub name: &'a str,
+    /// The type as the metric's author wrote it.
+    #[serde(rename = "type")]
+    pub ty: &'a str,
+    /// The description of the type for users who do not read Rust, if it has one.
+    #[serde(skip)]
+    pub help: TypeHelp,
+    /// The default as the metric's author wrote it; `None` if the parameter is required.
+    pub default: Option<&'a str>,
+    /// The parameter's documentation.
+    pub doc: &'a str,
+    /// The fields whose name the parameter configures, by side of the row and position among the fields of that side.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub names: &'a [(Side, usize)],
+}
+
+impl ParamSpec<'_> {
+    /// Returns `true` if the parameter is the name of the prediction's field at this position.
+    pub(crate) fn names_prediction(&self, position: usize) -> bool {
+        self.names.contains(&(Side::Pred, position))
+    }
+}
+
+/// The side of a row that a field belongs to.
+///
+/// ```
+/// use dsrs_metrics::contract::Side;
+///
+/// assert_eq!(format!("{}.answer", Side::Pred), "pred.answer");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The labelled example.
+    Gold,
+    /// The program's prediction.
+    Pred,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gold => "gold",
+            Self::Pred => "pred",
+        })
+    }
+}
+
+/// Returns the fingerprint of a composite: of its expression, and of the code and version of each component.
+pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
+    let mut hash = added(0xcbf2_9ce4_8422_2325, &expression.to_le_bytes());
+    let mut index = 0;
+    while index < components.len() {
+        let MetricSpec { code, version, .. } = components[index];
+        hash = match code {
+            Some(code) => added(hash, &code.to_le_bytes()),
+            None => added(hash, b"unknown"),
+        };
+        hash = added(hash, version.as_bytes());
+        index += 1;
+    }
+    hash
+}
+
+/// Returns the fingerprint of a composite whose expression is compared by other values; `None` if no component has one.
+pub(crate) const fn code_of_components(components: &[MetricSpec<'_>]) -> Option<u64> {
+    let mut index = 0;
+    while index < components.len() {
+        if components[index].code.is_some() {
+            return Some(combined_code(0, components));
+        }
+        index += 1;
+    }
+    None
+}
+
+/// FNV-1a of bytes, and of a byte that ends them.
+const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut index = 0;
+    while index <= bytes.len() {
+        let byte = if index < bytes.len() {
+            bytes[index]
+        } else {
+            0xff
+        };
+        hash = (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        index += 1;
+    }
+    hash
+}
+
+/// Serializes a fingerprint as 16 hexadecimal digits, since not every reader of JSON keeps 64 bits of a number.
+#[expect(clippy::ref_option, reason = "required by serde")]
+fn serialize_code<S: Serializer>(code: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
+    match code {
+        Some(code) => to.collect_str(&format_args!("{code:016x}")),
+        None => to.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_a_composite_depends_on_each_component_and_its_version() {
+        let known = MetricSpec::new("a").with_code(1);
+        let all = [
+            combined_code(0, &[]),
+            combined_code(1, &[known]),
+            combined_code(2, &[known]),
+            combined_code(1, &[known.with_code(2)]),
+            combined_code(1, &[known.with_version("2")]),
+            combined_code(1, &[MetricSpec::new("a")]),
+            combined_code(1, &[known, known]),
+        ];
+        let distinct: std::collections::HashSet<u64> = all.into_iter().collect();
+        assert_eq!(distinct.len(), all.len());
+        assert!(code_of_components(&[MetricSpec::new("a"), known]).is_some());
+        assert_eq!(code_of_components(&[MetricSpec::new("a")]), None);
+        // Manifests contain it.
+        assert_eq!(combined_code(1, &[known]), 0xb81d_aa67_c802_f891);
+    }
+
+    #[test]
+    fn a_fingerprint_is_hexadecimal_digits() {
+        let json = |spec| serde_json::to_value(spec).unwrap();
+        let spec = MetricSpec::new("a");
+        assert_eq!(json(spec.with_code(0xff))["code"], "00000000000000ff");
+        assert_eq!(json(spec).get("code"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 
 use crate::stats::decimals::decimals;
-use crate::stats::{Interval, NotCorrectable, Proportion};
+use crate::stats::{Interval, NotDefined, Proportion};
 
 /// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.
 pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
@@ -60,7 +60,7 @@ impl Note {
         Self(format!("undefined: all {side} are the same").into())
     }
 
-    pub(super) fn not_correctable(why: &NotCorrectable) -> Self {
+    pub(super) fn not_correctable(why: &NotDefined) -> Self {
         Self(why.to_string().into())
     }
 

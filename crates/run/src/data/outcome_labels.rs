@@ -9,7 +9,7 @@ use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
 use crate::contract::{Example, Fields, Origin, Pair, Prediction};
 use crate::json::describe::found;
 use dsrs_metrics_values::outcome_coupled::{
-    OutcomeCoupledLabels, OutcomeCoupledScorer, StatedLabels, StepOutcome,
+    OutcomeCoupledLabels, OutcomeCoupledScorer, StepOutcome,
 };
 
 /// A row of training data and its labels.
@@ -148,13 +148,11 @@ impl LabelledRow<'_> {
             was_repeated: self.label("was_repeated", FLAG)?,
             params_valid: self.label("params_valid", FLAG)?,
         };
-        let stated = StatedLabels {
-            verification_delta: self.optional("verification_delta", "a whole number")?,
-            outcome_score: self.optional("outcome_score", "a number in 0..=1")?,
-        };
+        let delta = self.optional("verification_delta", "a whole number")?;
+        let score = self.optional("outcome_score", "a number in 0..=1")?;
         let labels = scorer
             .label(&step)
-            .and_then(|labels| stated.check(&labels).map(|()| labels));
+            .and_then(|labels| labels.check(delta, score).map(|()| labels));
         labels.map_err(|error| DataError::invalid(&self.at, error))
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::error::{MAX_METRICS, ResultsError};
 use crate::contract::score::OFFLINE_JUDGE;
-use crate::contract::score::corpus::record;
+use crate::contract::score::corpus;
 use crate::contract::{Fields, Origin};
 use crate::data::{
     ATTRIBUTES, GOLD_HASH, OUTCOME, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns,
@@ -265,7 +265,7 @@ impl<'a> Keys<'a> {
                 .unwrap_or_default(),
             metadata,
             components,
-            corpus: self.typed("corpus", record::restore, CORPUS)?,
+            corpus: self.typed("corpus", corpus::restore, CORPUS)?,
             written_corpus: None,
             is_share: false,
             is_judged_offline,

@@ -1,5 +1,5 @@
-//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as they are written, lists as Python writes them, a scanner that skips
-//! values, dotted paths, comparison field by field, and how a value is named in a message.
+//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as they are written, lists as Python writes them,
+//! dotted paths, comparison field by field, and how a value is named in a message.
 
 pub mod depth;
 pub mod describe;
@@ -7,21 +7,7 @@ pub mod equality;
 pub mod literal;
 pub mod numbers;
 pub mod path;
-pub mod scanner;
 pub mod size;
 pub mod structured;
 pub mod unique_keys;
 pub mod written_scalar;
-
-use serde_json::Value;
-
-/// Replaces a value by a string, in the memory of an earlier string.
-pub fn set_string(value: &mut Value, text: &str) {
-    match value {
-        Value::String(string) => {
-            string.clear();
-            string.push_str(text);
-        }
-        value => *value = text.into(),
-    }
-}

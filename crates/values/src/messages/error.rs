@@ -1,13 +1,9 @@
 //! `Debug` of errors, which `main` prints if it returns one: the message for people, not the variant.
 
 use std::error::Error;
-use std::fmt;
 
-/// Writes the message of an error, and those of its sources that it does not contain.
-///
-/// # Errors
-/// The formatter's.
-pub fn write_with_sources(error: &dyn Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Returns the message of an error, and those of its sources that it does not contain.
+pub fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -17,7 +13,7 @@ pub fn write_with_sources(error: &dyn Error, f: &mut fmt::Formatter<'_>) -> fmt:
         }
         source = cause.source();
     }
-    f.write_str(&text)
+    text
 }
 
 /// Implements `Debug` for error types: their message, with its sources.
@@ -27,8 +23,26 @@ macro_rules! debug_as_display {
     ($($error:ty),*) => {$(
         impl ::std::fmt::Debug for $error {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                $crate::messages::error::write_with_sources(self, f)
+                f.write_str(&$crate::messages::error::with_sources(self))
             }
+        }
+    )*};
+}
+
+/// Defines errors that are their message, made from it: `Error::from("..")`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! message_errors {
+    ($($(#[$doc:meta])* pub struct $error:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, ::thiserror::Error)]
+        #[error("{0}")]
+        pub struct $error(::std::borrow::Cow<'static, str>);
+
+        $crate::debug_as_display!($error);
+        $crate::conversions! {
+            &'static str => $error: |message| Self(message.into());
+            String => $error: |message| Self(message.into());
         }
     )*};
 }

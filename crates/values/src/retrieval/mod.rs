@@ -4,10 +4,445 @@
 //! `success`, `recip_rank`, `map_cut`, `ndcg_cut`). The metrics over rows in
 //! `dsrs_metrics::metrics::retrieval` are built on this module.
 
-mod cutoffs;
-mod ids;
-mod ranking;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::num::NonZeroUsize;
 
-pub use cutoffs::{Cutoffs, InvalidCutoffs};
-pub use ids::{DocumentId, InvalidGrade, Relevant, Retrieved};
-pub use ranking::{Gain, Ranking, average_precision};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::json::written_scalar::WrittenScalar;
+
+/// One or more distinct ranks, each at least 1. The first is the headline.
+///
+/// On the command line a number or a list: `ndcg.k=10`, `ndcg.k=[10,1,5]`.
+///
+/// ```
+/// use dsrs_metrics::retrieval::Cutoffs;
+///
+/// assert_eq!(Cutoffs::new([10, 5])?.iter().collect::<Vec<_>>(), [10, 5]);
+/// assert_eq!(
+///     Cutoffs::new([10, 0]).unwrap_err().to_string(),
+///     "expected a cutoff rank of 1 or more, found 0"
+/// );
+/// # Ok::<(), dsrs_metrics::retrieval::InvalidCutoffs>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "OneOrMany", into = "Vec<usize>")]
+pub struct Cutoffs(Vec<NonZeroUsize>);
+
+crate::message_errors! {
+    /// Invalid cutoff ranks: none, 0, or a duplicate.
+    pub struct InvalidCutoffs;
+}
+
+impl Cutoffs {
+    /// Creates cutoffs at these ranks.
+    ///
+    /// # Errors
+    /// [`InvalidCutoffs`] if the list is empty, or a rank is 0 or a duplicate.
+    pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
+        let mut cutoffs = Vec::new();
+        for rank in ranks {
+            let rank =
+                NonZeroUsize::new(rank).ok_or("expected a cutoff rank of 1 or more, found 0")?;
+            if cutoffs.contains(&rank) {
+                return Err(format!("duplicate cutoff rank {rank}; remove one").into());
+            }
+            cutoffs.push(rank);
+        }
+        match cutoffs.is_empty() {
+            true => Err(
+                "expected at least one cutoff rank, found none; write for example [1, 5, 10]"
+                    .into(),
+            ),
+            false => Ok(Self(cutoffs)),
+        }
+    }
+
+    /// Iterates over the ranks, the headline's first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.0.iter().map(|rank| rank.get())
+    }
+}
+
+/// 10, 1, 3, 5. The headline is at 10.
+impl Default for Cutoffs {
+    fn default() -> Self {
+        Self(
+            [10, 1, 3, 5]
+                .into_iter()
+                .filter_map(NonZeroUsize::new)
+                .collect(),
+        )
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a rank or a list of ranks, each 1 or more")]
+enum OneOrMany {
+    One(usize),
+    Many(Vec<usize>),
+}
+
+impl TryFrom<OneOrMany> for Cutoffs {
+    type Error = InvalidCutoffs;
+
+    fn try_from(ranks: OneOrMany) -> Result<Self, InvalidCutoffs> {
+        match ranks {
+            OneOrMany::One(rank) => Self::new([rank]),
+            OneOrMany::Many(ranks) => Self::new(ranks),
+        }
+    }
+}
+
+impl From<Cutoffs> for Vec<usize> {
+    fn from(cutoffs: Cutoffs) -> Self {
+        cutoffs.iter().collect()
+    }
+}
+
+/// A document's id: a string, or a whole number as it is written. `7` and `"7"` are the same id.
+pub type DocumentId<'a> = Cow<'a, str>;
+
+/// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to
+/// grade.
+///
+/// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that a
+/// list repeats counts once.
+///
+/// ```
+/// use dsrs_metrics::retrieval::Relevant;
+///
+/// let graded: Relevant<'_> = serde_json::from_str(r#"{"d1": 3, "d2": 0}"#)?;
+/// let listed: Relevant<'_> = serde_json::from_str(r#"["d1", 7, "d1"]"#)?;
+/// assert_eq!((graded.grade("d1"), graded.relevant()), (3.0, 1));
+/// assert_eq!((listed.grade("7"), listed.relevant()), (1.0, 2));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Relevant<'a>(HashMap<DocumentId<'a>, f64>);
+
+crate::message_errors! {
+    /// A grade is NaN or infinite.
+    pub struct InvalidGrade;
+}
+
+impl<'a> Relevant<'a> {
+    /// Creates a set of documents of grade 1.
+    pub fn listed<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+        Self(ids.into_iter().map(|id| (id.into(), 1.0)).collect())
+    }
+
+    /// Creates a set of documents with grades. If an id is repeated, its last grade counts.
+    ///
+    /// # Errors
+    /// [`InvalidGrade`] if a grade is not finite.
+    pub fn graded<I: Into<DocumentId<'a>>>(
+        grades: impl IntoIterator<Item = (I, f64)>,
+    ) -> Result<Self, InvalidGrade> {
+        let checked = |(id, grade): (I, f64)| match (id.into(), grade) {
+            (id, grade) if grade.is_finite() => Ok((id, grade)),
+            (id, grade) => Err(format!("expected a finite grade of `{id}`, found {grade}").into()),
+        };
+        let grades: Result<_, InvalidGrade> = grades.into_iter().map(checked).collect();
+        grades.map(Self)
+    }
+
+    /// Returns the document's grade; 0 if it is not in the set or its grade is negative.
+    pub fn grade(&self, id: &str) -> f64 {
+        self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
+    }
+
+    /// Returns the number of relevant documents, those with a grade above 0.
+    pub fn relevant(&self) -> usize {
+        self.grades().count()
+    }
+
+    /// Returns the ids of the relevant documents, sorted.
+    #[doc(hidden)]
+    pub fn ids(&self) -> Vec<&str> {
+        let relevant = self.0.iter().filter(|(_, grade)| **grade > 0.0);
+        let mut ids: Vec<&str> = relevant.map(|(id, _)| &**id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Iterates over the grades of the relevant documents, in arbitrary order.
+    fn grades(&self) -> impl Iterator<Item = f64> {
+        self.0.values().copied().filter(|grade| *grade > 0.0)
+    }
+}
+
+/// The retrieved documents, best first: a ranked list of ids, or a map from id to score.
+///
+/// If a list repeats an id, its first rank counts. The other ranks count as not relevant, so that
+/// repeating a hit gains nothing. Scores are sorted in descending order; documents with equal
+/// scores are sorted by id in descending byte order, as in `trec_eval`.
+///
+/// ```
+/// use dsrs_metrics::retrieval::Retrieved;
+///
+/// let scored: Retrieved<'_> = serde_json::from_str(r#"{"a": 0.5, "b": 0.5, "c": 2}"#)?;
+/// assert_eq!(scored, Retrieved::ranked(["c", "b", "a"]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Retrieved<'a>(Vec<DocumentId<'a>>);
+
+impl<'a> Retrieved<'a> {
+    /// Creates a ranking from documents, best first.
+    pub fn ranked<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+        Self(ids.into_iter().map(Into::into).collect())
+    }
+
+    /// Creates a ranking from documents with scores; higher is better.
+    pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
+        let mut scores: Vec<(DocumentId<'a>, f64)> = scores
+            .into_iter()
+            .map(|(id, score)| (id.into(), score))
+            .collect();
+        scores.sort_by(|(id, score), (other, than)| than.total_cmp(score).then(other.cmp(id)));
+        Self(scores.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// Iterates over the ids, best first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(|id| &**id)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Relevant<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_any(Listing { values: "grades" })? {
+            Listed::Ids(ids) => Ok(Self::listed(ids.into_iter().map(|Written(id)| id))),
+            Listed::Numbers(grades) => Self::graded(grades).map_err(D::Error::custom),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Retrieved<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(
+            match deserializer.deserialize_any(Listing { values: "scores" })? {
+                Listed::Ids(ids) => Self::ranked(ids.into_iter().map(|Written(id)| id)),
+                Listed::Numbers(scores) => Self::scored(scores),
+            },
+        )
+    }
+}
+
+/// A list of ids, or a map from ids to numbers.
+struct Listing {
+    values: &'static str,
+}
+
+enum Listed<'a> {
+    Ids(Vec<Written<'a>>),
+    Numbers(Vec<(DocumentId<'a>, f64)>),
+}
+
+impl<'de> Visitor<'de> for Listing {
+    type Value = Listed<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of ids, or a map from ids to {}", self.values)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut ids = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1024));
+        while let Some(id) = seq.next_element()? {
+            ids.push(id);
+        }
+        Ok(Listed::Ids(ids))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut numbers = Vec::with_capacity(map.size_hint().unwrap_or(0).min(1024));
+        while let Some((Written(id), number)) = map.next_entry()? {
+            numbers.push((id, number));
+        }
+        Ok(Listed::Numbers(numbers))
+    }
+}
+
+/// An id in its written form.
+struct Written<'a>(DocumentId<'a>);
+
+impl<'de> Deserialize<'de> for Written<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let id = WrittenScalar {
+            expected: "an id: a string or a whole number",
+            allows_bools: false,
+            write_float: None,
+        };
+        id.read(deserializer).map(Self)
+    }
+}
+
+/// The gain of a grade in nDCG.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Gain {
+    /// The grade itself (Järvelin and Kekäläinen 2002), as in `trec_eval`.
+    #[default]
+    Linear,
+    /// `2^grade - 1` (Burges et al. 2005), which favours high grades. Grades above 1,000 count as
+    /// 1,000.
+    Exponential,
+}
+
+impl Gain {
+    fn of(self, grade: f64) -> f64 {
+        match self {
+            Self::Linear => grade,
+            Self::Exponential => grade.min(1000.0).exp2() - 1.0,
+        }
+    }
+}
+
+/// The grades at each rank, and the grades of the ideal ranking.
+///
+/// ```
+/// use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
+///
+/// let relevant = Relevant::listed(["d1", "d2"]);
+/// let ranking = Ranking::new(&Retrieved::ranked(["d7", "d2", "d2", "d1"]), &relevant).unwrap();
+/// assert_eq!(ranking.precision_at(4), 0.5); // the second d2 does not count
+/// assert_eq!(ranking.recall_at(3), 0.5);
+/// assert_eq!(ranking.reciprocal_rank(None), 0.5);
+/// assert_eq!(ranking.average_precision(None), (1.0 / 2.0 + 2.0 / 4.0) / 2.0);
+/// assert_eq!(ranking.ndcg_at(1, Gain::Linear), 0.0);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// By rank; 0 if not relevant.
+    grades: Vec<f64>,
+    /// Grades of all relevant documents, best first.
+    ideal: Vec<f64>,
+}
+
+// Ranks and counts of documents stay far below 2^53.
+impl Ranking {
+    /// Creates the ranking of the retrieved documents. `None` if no document is relevant, since
+    /// then no ranking is better than another.
+    pub fn new(retrieved: &Retrieved<'_>, relevant: &Relevant<'_>) -> Option<Self> {
+        let mut ideal: Vec<f64> = relevant.grades().collect();
+        if ideal.is_empty() {
+            return None;
+        }
+        ideal.sort_unstable_by(|a, b| b.total_cmp(a));
+        let mut seen = HashSet::new();
+        let mut first = |id, grade| {
+            if grade > 0.0 && seen.insert(id) {
+                grade
+            } else {
+                0.0
+            }
+        };
+        let grades = retrieved
+            .iter()
+            .map(|id| first(id, relevant.grade(id)))
+            .collect();
+        Some(Self { grades, ideal })
+    }
+
+    fn hits_at(&self, k: usize) -> usize {
+        self.grades
+            .iter()
+            .take(k)
+            .filter(|grade| **grade > 0.0)
+            .count()
+    }
+
+    /// Iterates over the ranks of relevant documents, from 1 to `depth`.
+    fn hits(&self, depth: Option<usize>) -> impl Iterator<Item = usize> {
+        let ranks = self
+            .grades
+            .iter()
+            .zip(1..)
+            .take(depth.unwrap_or(usize::MAX));
+        ranks
+            .filter(|(grade, _)| **grade > 0.0)
+            .map(|(_, rank)| rank)
+    }
+
+    /// Returns the share of the first `k` ranks that are relevant, in [0, 1]. Ranks beyond the end
+    /// of the list count as not relevant.
+    pub fn precision_at(&self, k: usize) -> f64 {
+        self.hits_at(k) as f64 / k.max(1) as f64
+    }
+
+    /// Returns the share of the relevant documents that are among the first `k`, in [0, 1].
+    pub fn recall_at(&self, k: usize) -> f64 {
+        self.hits_at(k) as f64 / self.ideal.len() as f64
+    }
+
+    /// Returns `true` if a relevant document is among the first `k`; `success` in `trec_eval`.
+    pub fn hit_at(&self, k: usize) -> bool {
+        self.hits_at(k) > 0
+    }
+
+    /// Returns one over the rank of the first relevant document; 0 if there is none down to
+    /// `depth`.
+    pub fn reciprocal_rank(&self, depth: Option<usize>) -> f64 {
+        self.hits(depth)
+            .next()
+            .map_or(0.0, |rank| 1.0 / rank as f64)
+    }
+
+    /// Returns the sum of the precisions at the rank of each relevant document down to `depth`,
+    /// divided by the number of all relevant documents, in [0, 1]. Grades are ignored.
+    pub fn average_precision(&self, depth: Option<usize>) -> f64 {
+        let precisions = self
+            .hits(depth)
+            .zip(1_usize..)
+            .map(|(rank, hits)| hits as f64 / rank as f64);
+        precisions.fold(0.0, |sum, precision| sum + precision) / self.ideal.len() as f64
+    }
+
+    /// Returns the discounted cumulative gain of the first `k`, divided by the gain of
+    /// the ideal ranking, in [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
+    pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
+        // Gains are divided by the largest one, so that no sum overflows.
+        let largest = gain.of(self.ideal[0]);
+        if largest <= 0.0 {
+            return 0.0;
+        }
+        let discounted = |grades: &[f64]| -> f64 {
+            let ranked = grades.iter().take(k).zip(2_usize..);
+            ranked.fold(0.0, |sum, (grade, next)| {
+                sum + gain.of(*grade) / largest / (next as f64).log2()
+            })
+        };
+        (discounted(&self.grades) / discounted(&self.ideal)).min(1.0)
+    }
+}
+
+/// Returns the mean of the precisions at the ranks of the relevant items, in [0, 1]; 0 if no item is relevant.
+///
+/// The sum of `precision at r` over the ranks `r` of relevant items, divided by their number: the context precision of ragas.
+/// Unlike [`Ranking::average_precision`](super::Ranking::average_precision) it does not know relevant items that were not retrieved.
+///
+/// ```
+/// use dsrs_metrics::retrieval::average_precision;
+///
+/// assert_eq!(average_precision([true, false, true, false]), (1.0 + 2.0 / 3.0) / 2.0);
+/// assert_eq!(average_precision([false, false]), 0.0);
+/// ```
+pub fn average_precision(relevant: impl IntoIterator<Item = bool>) -> f64 {
+    let (mut hits, mut sum) = (0_u32, 0.0);
+    for (rank, is_relevant) in (1_u32..).zip(relevant) {
+        if is_relevant {
+            hits += 1;
+            sum += f64::from(hits) / f64::from(rank);
+        }
+    }
+    if hits == 0 {
+        0.0
+    } else {
+        sum / f64::from(hits)
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::exact_sum::{CompactSum, ExactSum};
+use super::exact_sum::ExactSum;
 use super::interval::{Units, weight};
 use super::moments::{Commonest, Uncertainty};
 
@@ -33,7 +33,7 @@ pub struct Clusters<K> {
 #[derive(Debug, Clone, Default)]
 struct Group {
     count: u64,
-    sum: CompactSum,
+    sum: ExactSum,
 }
 
 impl<K> Default for Clusters<K> {
@@ -72,7 +72,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         let mut sum = ExactSum::default();
         self.groups
             .values()
-            .for_each(|group| group.sum.add_to(&mut sum));
+            .for_each(|group| sum.add_all(&group.sum));
         let count = self.groups.values().map(|group| group.count).sum();
         (count > 0).then(|| sum.mean(count))
     }
@@ -159,8 +159,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     fn deviations(&self) -> Option<Vec<Deviation>> {
         let mean = self.mean()?;
         let deviation = |group: &Group| {
-            let mut deviation = ExactSum::default();
-            group.sum.add_to(&mut deviation);
+            let mut deviation = group.sum.clone();
             deviation.add_times(-mean, group.count);
             Deviation {
                 rows: group.count as f64,

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::interval::{Interval, Z};
+use super::labels::NotDefined;
 use super::proportion::Proportion;
 
 /// The sensitivity and specificity of a judge, measured on rows with known labels.
@@ -39,41 +40,7 @@ pub struct CorrectedRate {
     pub unclamped: Option<f64>,
 }
 
-/// The reason why a rate cannot be corrected.
-#[derive(Clone, Copy, PartialEq, thiserror::Error)]
-pub enum NotCorrectable {
-    /// Nothing was observed.
-    #[error("not enough rows: no row has a verdict")]
-    NoRows,
-    /// No labelled row should pass, so the sensitivity is unknown.
-    #[error("not enough rows: no compared row should pass by its label")]
-    NoSensitivity,
-    /// No labelled row should fail, so the specificity is unknown.
-    #[error("not enough rows: no compared row should fail by its label")]
-    NoSpecificity,
-    /// There are rows with a verdict of which none has a label.
-    #[error("no labelled row was judged {verdict}, but {rows} rows were; label some of them")]
-    NoLabel {
-        /// The verdict: `pass` or `fail`.
-        verdict: &'static str,
-        /// The number of rows with this verdict.
-        rows: u64,
-    },
-    /// Sensitivity and specificity sum to 1 or less: the judge is not better than chance, and its
-    /// passes carry no information about the labels.
-    #[error(
-        "undefined: sensitivity {sensitivity:.4} + specificity {specificity:.4} is not above 1, \
-         so passing carries no information about the label"
-    )]
-    Uninformative {
-        /// The sensitivity, in [0, 1].
-        sensitivity: f64,
-        /// The specificity, in [0, 1].
-        specificity: f64,
-    },
-}
-
-crate::debug_as_display!(NotCorrectable);
+const NO_ROWS: &str = "not enough rows: no row has a verdict";
 
 /// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
 /// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.
@@ -90,7 +57,7 @@ crate::debug_as_display!(NotCorrectable);
 /// widened up to the estimate.
 ///
 /// # Errors
-/// [`NotCorrectable`] if a count is missing or the judge is not better than chance.
+/// [`NotDefined`] if a count is missing or the judge is not better than chance.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
@@ -103,28 +70,26 @@ crate::debug_as_display!(NotCorrectable);
 /// assert!((corrected.rate - 0.5).abs() < 1e-12);
 /// assert_eq!(format!("{:.3}", corrected.interval), "[0.414, 0.583]");
 /// ```
-pub fn rogan_gladen(
-    observed: Proportion,
-    rates: &ErrorRates,
-) -> Result<CorrectedRate, NotCorrectable> {
-    let passed = observed.rate().ok_or(NotCorrectable::NoRows)?;
+pub fn rogan_gladen(observed: Proportion, rates: &ErrorRates) -> Result<CorrectedRate, NotDefined> {
+    let passed = observed.rate().ok_or(NO_ROWS)?;
     let sensitivity = rates
         .sensitivity
         .rate()
-        .ok_or(NotCorrectable::NoSensitivity)?;
+        .ok_or("not enough rows: no compared row should pass by its label")?;
     let specificity = rates
         .specificity
         .rate()
-        .ok_or(NotCorrectable::NoSpecificity)?;
+        .ok_or("not enough rows: no compared row should fail by its label")?;
     // In integers, so that rounding cannot make a judge seem better than a coin.
     let (good, bad) = (rates.sensitivity, rates.specificity);
     let advantage = u128::from(good.successes) * u128::from(bad.trials)
         + u128::from(bad.successes) * u128::from(good.trials);
     if advantage <= u128::from(good.trials) * u128::from(bad.trials) {
-        return Err(NotCorrectable::Uninformative {
-            sensitivity,
-            specificity,
-        });
+        return Err(format!(
+            "undefined: sensitivity {sensitivity:.4} + specificity {specificity:.4} is not above 1, \
+             so passing carries no information about the label"
+        )
+        .into());
     }
     let rate = (passed + specificity - 1.0) / (sensitivity + specificity - 1.0);
     let clamped = rate.clamp(0.0, 1.0);
@@ -198,15 +163,16 @@ impl Stratum {
     }
 
     /// Returns the rate by label, its interval and its weight among `all` rows; `None` without rows.
-    fn part(&self, all: u64, verdict: &'static str) -> Result<Option<Part>, NotCorrectable> {
+    fn part(&self, all: u64, verdict: &'static str) -> Result<Option<Part>, NotDefined> {
         if self.rows == 0 {
             return Ok(None);
         }
         let (Some(rate), Some(wilson)) = (self.labelled.rate(), self.labelled.wilson()) else {
-            return Err(NotCorrectable::NoLabel {
-                verdict,
-                rows: self.rows,
-            });
+            let rows = self.rows;
+            return Err(format!(
+                "no labelled row was judged {verdict}, but {rows} rows were; label some of them"
+            )
+            .into());
         };
         Ok(Some(Part {
             weight: self.rows as f64 / all as f64,
@@ -238,7 +204,7 @@ struct Part {
 /// another share of passes. If every row has a label, the result is Wilson's for the labels.
 ///
 /// # Errors
-/// [`NotCorrectable::NoRows`] without rows, [`NotCorrectable::NoLabel`] if there are rows of a
+/// [`NotDefined`] without rows, or if there are rows of a
 /// verdict and none of them has a label.
 ///
 /// ```
@@ -251,7 +217,7 @@ struct Part {
 /// assert!((all.rate - (0.7 * 0.92 + 0.3 * 0.24)).abs() < 1e-12);
 /// assert_eq!(format!("{:.3}", all.interval), "[0.632, 0.772]");
 /// ```
-pub fn post_stratified(passed: Stratum, failed: Stratum) -> Result<CorrectedRate, NotCorrectable> {
+pub fn post_stratified(passed: Stratum, failed: Stratum) -> Result<CorrectedRate, NotDefined> {
     let all = passed.rows + failed.rows;
     let labelled = Proportion {
         successes: passed.labelled.successes + failed.labelled.successes,
@@ -267,7 +233,7 @@ pub fn post_stratified(passed: Stratum, failed: Stratum) -> Result<CorrectedRate
         });
     }
     match (passed.part(all, "pass")?, failed.part(all, "fail")?) {
-        (None, None) => Err(NotCorrectable::NoRows),
+        (None, None) => Err(NO_ROWS.into()),
         (Some(part), None) | (None, Some(part)) => Ok(CorrectedRate {
             rate: part.rate,
             interval: part.wilson,

@@ -24,7 +24,6 @@
 //! [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
 
 mod bootstrap;
-mod calibration;
 mod clusters;
 mod corrected;
 #[doc(hidden)]
@@ -34,10 +33,8 @@ pub mod exact_sum;
 mod formulas;
 mod histogram;
 mod interval;
-mod kappa;
 mod labels;
 mod moments;
-mod moments_bytes;
 mod paired;
 mod proportion;
 mod ranks;
@@ -45,16 +42,13 @@ mod ranks;
 mod tests;
 
 pub use bootstrap::{Bootstrap, bca_interval};
-pub use calibration::{Brier, Calibration};
 pub use clusters::Clusters;
-pub use corrected::{
-    CorrectedRate, ErrorRates, NotCorrectable, Stratum, post_stratified, rogan_gladen,
-};
+pub use corrected::{CorrectedRate, ErrorRates, Stratum, post_stratified, rogan_gladen};
 pub use formulas::{f_beta, harmonic_mean, score_difference};
 pub use histogram::Histogram;
 pub use interval::Interval;
-pub use kappa::{ConfusionMatrix, Kappa, KappaWeights, cohen_kappa};
 pub use labels::{AlphaLevel, LabelPairs, NotDefined};
+pub use labels::{ConfusionMatrix, Kappa, KappaWeights, cohen_kappa};
 pub use moments::{Moments, Uncertainty};
 pub use paired::{
     PairedShares, PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact,
@@ -63,6 +57,7 @@ pub use paired::{
 pub use proportion::Proportion;
 #[doc(hidden)]
 pub use ranks::RankPairs;
+pub use ranks::{Brier, Calibration};
 pub use ranks::{ClassScores, ValuePairs, average_ranks, spearman};
 
 /// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.

@@ -10,12 +10,10 @@ use super::read::{self, args_error};
 use super::steps::Trajectory;
 use crate::messages::escape::name;
 
-/// The error of a value that is not a trajectory: what was found, and what to write.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct TrajectoryError(String);
-
-crate::debug_as_display!(TrajectoryError);
+crate::message_errors! {
+    /// The error of a value that is not a trajectory: what was found, and what to write.
+    pub struct TrajectoryError;
+}
 
 impl Trajectory {
     /// Reads a trajectory in one of the forms that the [module](super) lists.
@@ -35,7 +33,7 @@ impl Trajectory {
     /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
     /// ```
     pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {
-        read::read(value, false).map_err(TrajectoryError)
+        read::read(value, false).map_err(TrajectoryError::from)
     }
 
     /// Describes each call whose arguments are not a JSON object: the model wrote them wrongly.

@@ -6,7 +6,7 @@ use crate::contract::{Side, Unscored};
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use dsrs_metrics_values::outcome_coupled::{
-    OutcomeCoupledError, OutcomeCoupledScorer, OutcomeWeights, StepOutcome, ToolResultRecord,
+    OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord, check_delta,
 };
 
 /// Scores a tool call by its outcome: whether it advanced the goal, was new, made more tests pass,
@@ -72,24 +72,16 @@ pub fn outcome_coupled(
         schema_weight,
     ];
     let scorer = scorer(weights, full_delta).map_err(Unscored::Because)?;
-    let outcome = |tests_before, tests_after| StepOutcome {
-        step_utility,
-        tests_before,
-        tests_after,
-        was_repeated,
-        params_valid,
-    };
-    let tests = tests_before
-        .zip(tests_after)
-        .map(|(before, after)| outcome(before, after));
-    let verification_delta = delta(verification_delta, tests)?;
     let step = ToolResultRecord {
         step_utility,
         was_repeated,
-        verification_delta,
+        verification_delta: delta(verification_delta, tests_before.zip(tests_after))?,
         params_valid,
     };
-    let components = scorer.components(&step).map_err(unscored)?;
+    let components = scorer.components(&step).map_err(|_| {
+        let found = format!("the number {step_utility}");
+        Unscored::wrong_type(Side::Pred, "step_utility", "a number in -1..=1", found)
+    })?;
     Ok(breakdown(&scorer, &step, components))
 }
 
@@ -117,40 +109,16 @@ fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, St
 
 /// The change in passing tests: as stated, computed from the numbers of tests, or both if they
 /// agree.
-fn delta(stated: Option<i64>, tests: Option<StepOutcome>) -> Result<i64, Unscored> {
-    let Some(tests) = tests else {
-        return stated.ok_or_else(|| {
-            Unscored::because(
-                "expected `pred.verification_delta`, or both `pred.tests_before` and `pred.tests_after`",
-            )
-        });
-    };
-    let (
-        delta,
-        StepOutcome {
-            tests_before: before,
-            tests_after: after,
-            ..
-        },
-    ) = (tests.verification_delta(), tests);
-    match stated {
-        Some(stated) if stated != delta => Err(unscored(OutcomeCoupledError::Delta {
-            stated,
-            before,
-            after,
-        })),
-        _ => Ok(delta),
+fn delta(stated: Option<i64>, tests: Option<(u32, u32)>) -> Result<i64, Unscored> {
+    if let (Some(stated), Some((before, after))) = (stated, tests) {
+        check_delta(stated, before, after).map_err(Unscored::because)?;
     }
-}
-
-fn unscored(error: OutcomeCoupledError) -> Unscored {
-    match error {
-        OutcomeCoupledError::Utility { found } => {
-            let found = format!("the number {found}");
-            Unscored::wrong_type(Side::Pred, "step_utility", "a number in -1..=1", found)
-        }
-        error => Unscored::because(error),
-    }
+    let computed = tests.map(|(before, after)| i64::from(after) - i64::from(before));
+    computed.or(stated).ok_or_else(|| {
+        Unscored::because(
+            "expected `pred.verification_delta`, or both `pred.tests_before` and `pred.tests_after`",
+        )
+    })
 }
 
 fn breakdown(

@@ -1,26 +1,23 @@
 //! The order in which components are evaluated: each once per row, components behind a gate only if the gate opens, components
 //! in a branch only if it is taken, asynchronous components concurrently.
 
+use std::borrow::Cow;
+
 use futures_util::future::{BoxFuture, join_all};
 
-use super::combine::{Combine, Missing, Reason, component};
-use super::schedule::next;
-use super::tree::{Node, Tree, path};
+use super::node::{Combine, Missing, Node, Value, component, path};
 use crate::composite::shape::OnMissing;
-use crate::dedup::key::Key;
-use crate::metric::answer::Answer;
-use crate::metric::call::MetricCall;
+use crate::dedup::Key;
+use crate::metric::{Answer, MetricCall};
 use crate::metric::{Metric, shared_answer};
 use crate::panic::{self, Panic};
-use crate::score::Scored;
 use crate::score::component_results::{self, ComponentResult, Components};
-use crate::score::error::{MetricError, MetricErrorKind, Result};
-use crate::score::outcome::{Outcome, RowAnswer};
+use crate::score::{MetricError, MetricErrorKind, Outcome, Result, RowAnswer, Scored};
 use crate::spec::MetricSpec;
 
 /// The parts of a composite that are the same for all rows.
 pub(in crate::composite) struct Run<'a> {
-    pub(in crate::composite) tree: &'a Tree,
+    pub(in crate::composite) node: &'a Node,
     pub(in crate::composite) on_missing: OnMissing,
     /// The names of the components, by number.
     pub(in crate::composite) components: &'static [&'static str],
@@ -47,7 +44,7 @@ impl<'a> Run<'a> {
         );
         row.advance(leaves, call, &mut pending);
         // If a component has decided, the others are not polled, so they cost nothing.
-        if pending.is_empty() || row.decided.is_some() {
+        if pending.is_empty() || row.is_decided() {
             return row.finish().into();
         }
         wait(row, pending, leaves.to_vec(), call)
@@ -62,7 +59,7 @@ fn wait<'a, G: Sync, P: Sync>(
     call: MetricCall<'a, G, P>,
 ) -> Answer<'a> {
     Answer::pending(async move {
-        while !pending.is_empty() && row.decided.is_none() {
+        while !pending.is_empty() && !row.is_decided() {
             let all = pending.drain(..).map(|(index, future)| async move {
                 (index, panic::catch_async(false, future).await)
             });
@@ -84,8 +81,7 @@ struct Row<'a> {
     results: Box<[ComponentResult]>,
     /// `true` if the results of the components are read.
     is_explained: bool,
-    /// Why the composite can have no score any more.
-    decided: Option<Missing>,
+    value: Result<Value, Missing>,
 }
 
 impl<'a> Row<'a> {
@@ -95,7 +91,7 @@ impl<'a> Row<'a> {
             run,
             results: results.take(components).collect(),
             is_explained,
-            decided: None,
+            value: Err(Missing::Unfinished),
         }
     }
 
@@ -107,10 +103,14 @@ impl<'a> Row<'a> {
         pending: &mut Vec<Pending<'a>>,
     ) {
         loop {
-            let ready = match next(&self.run.tree.node, self.run.on_missing, &self.results) {
-                Ok(ready) => ready,
-                Err(missing) => return self.decided = Some(missing),
-            };
+            let mut combine = Combine::new(self.run.on_missing, &self.results);
+            self.value = combine.node(self.run.node);
+            let mut ready = combine.ready;
+            if self.is_decided() {
+                return;
+            }
+            ready.sort_unstable();
+            ready.dedup();
             let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
                 let key = self.run.keys.get(index).and_then(Option::as_ref);
@@ -134,6 +134,11 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Returns `true` if the composite has a value, or can have none any more.
+    fn is_decided(&self) -> bool {
+        self.value != Err(Missing::Unfinished)
+    }
+
     fn store(&mut self, index: usize, answer: std::result::Result<Result<RowAnswer>, Panic>) {
         let panicked = |panic: Panic| {
             let name = self.run.components[index];
@@ -147,7 +152,7 @@ impl<'a> Row<'a> {
         let result = &self.results[index];
         match component(&self.results, index) {
             Ok(_) => false,
-            Err(missing) if missing.is_gated => true,
+            Err(missing) if missing.is_gated() => true,
             Err(_) if result.is_pending || result.is_estimated() => false,
             // A row that the budget does not cover is skipped as a whole.
             Err(_) => self.run.on_missing == OnMissing::Fail || result.is_over_budget(),
@@ -155,58 +160,48 @@ impl<'a> Row<'a> {
     }
 
     fn decide(&mut self, index: usize) {
-        self.decided = component(&self.results, index).err();
+        self.value = component(&self.results, index);
     }
 
-    fn finish(mut self) -> Result<Scored> {
-        let (on_missing, results) = (self.run.on_missing, &self.results);
-        let value = match self.decided.take() {
-            Some(missing) => Err(missing),
-            None => Combine {
-                on_missing,
-                results,
-            }
-            .node(&self.run.tree.node),
-        };
-        let value = match value {
+    fn finish(self) -> Result<Scored> {
+        let value = match &self.value {
             Ok(value) => value.value,
-            Err(missing) => return Err(self.error(missing.reason)),
+            Err(missing) => return Err(self.error(missing)),
         };
         let Self { run, results, .. } = self;
         let numbers = component_results::numbers(&results);
-        let path = match self.is_explained && run.tree.has_decisions {
-            true => path(&run.tree.node, run.components, &results),
+        let path = match self.is_explained {
+            true => path(run.node, run.components, &results),
             false => None,
         };
         // Results that are numbers only are in the numbers of the composite.
         let is_read = self.is_explained || !results.iter().all(ComponentResult::is_plain);
-        let components = is_read.then(|| Components {
-            names: run.components,
-            results,
-        });
+        let names = run.components.iter().map(|name| Cow::Borrowed(*name));
+        let components = is_read.then(|| Components(names.zip(results).collect()));
         let mut scored = Scored::of_components(value, numbers, components, run.name, run.spec)?;
         scored.score.details = path;
         Ok(scored)
     }
 
-    fn error(&self, reason: Reason) -> MetricError {
+    fn error(&self, missing: &Missing) -> MetricError {
         let cost = self.results.iter().map(|result| result.cost_msats);
         let cost_msats = cost.fold(0, u64::saturating_add);
         let error = |kind| MetricError::new(self.run.name, kind).with_cost_msats(cost_msats);
-        let missing = |index: usize, reason| {
+        let without = |index: usize, reason| {
             error(MetricErrorKind::MissingComponent {
                 component: self.run.components[index].to_owned(),
                 reason,
             })
         };
-        let index = match reason {
-            Reason::Gate { by } => return error(MetricErrorKind::Gated { by }),
-            Reason::NoAnswer(index, reason) => return missing(index, reason),
-            Reason::Component(index) => index,
+        let index = match missing {
+            Missing::Unfinished => return MetricError::failed(self.run.name, "unfinished"),
+            Missing::Rejected { by } => return error(MetricErrorKind::Gated { by: by.clone() }),
+            Missing::NoAnswer(index, reason) => return without(*index, reason.clone()),
+            Missing::Gated(index) | Missing::Estimated(index) | Missing::Failed(index) => *index,
         };
         match self.results[index].outcome() {
             // The score of a tree is that of one path, so without it there is nothing to score.
-            Some(Outcome::Abstained) if matches!(self.run.tree.node, Node::Decision(_)) => {
+            Some(Outcome::Abstained) if matches!(self.run.node, Node::Decision(_)) => {
                 error(MetricErrorKind::Abstained)
             }
             Some(Outcome::Gated { by }) => error(MetricErrorKind::Gated { by: by.clone() }),
@@ -220,7 +215,7 @@ impl<'a> Row<'a> {
                         .unwrap_or_else(|| format!("it {}", outcome.name()))
                 };
                 let of_component = self.results[index].error().cloned();
-                missing(index, outcome.map_or_else(String::new, described))
+                without(index, outcome.map_or_else(String::new, described))
                     .with_component_error(of_component)
             }
         }

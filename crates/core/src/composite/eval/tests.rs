@@ -1,13 +1,8 @@
 use std::collections::BTreeSet;
 
-use super::combine::{Combine, Value};
-use super::schedule::next;
-use super::tree::path;
-use super::{Child, Decision, Node, Tree};
+use super::node::{Child, Combine, Decision, Missing, Node, Value, path};
 use crate::composite::shape::{OnMissing, Reads};
-use crate::score::component_results::ComponentResult;
-use crate::score::outcome::RowAnswer;
-use crate::score::{MetricScore, Scored};
+use crate::score::{ComponentResult, MetricScore, RowAnswer, Scored};
 use crate::spec::MetricSpec;
 
 const COMPONENTS: usize = 6;
@@ -107,20 +102,20 @@ fn random_trees_ask_and_score_as_nested_matches() {
 
         let (node, mut asked) = (plain.node(), BTreeSet::new());
         let mut results = vec![ComponentResult::default(); COMPONENTS];
-        while let Ok(ready) = next(&node, OnMissing::Fail, &results)
-            && !ready.is_empty()
-        {
+        let found = loop {
+            let mut combine = Combine::new(OnMissing::Fail, &results);
+            let found = combine.node(&node);
+            let ready: BTreeSet<usize> = combine.ready.into_iter().collect();
+            if found != Err(Missing::Unfinished) {
+                break found;
+            }
+            assert!(!ready.is_empty(), "a component is missing");
             for index in ready {
                 assert!(asked.insert(index), "each component is asked once");
                 results[index] = result(values[index]);
             }
-        }
+        };
         assert_eq!(asked, expected);
-        let found = Combine {
-            on_missing: OnMissing::Fail,
-            results: &results,
-        }
-        .node(&node);
         assert_eq!(found.map(|found| found.value), Ok(value));
         let names = ["a"; COMPONENTS];
         let is_tree = matches!(plain, Plain::Ask { .. });
@@ -153,5 +148,4 @@ fn the_path_of_a_tree_behind_a_gate_is_shown() {
         path(&gate, &["open", "good"], &results).as_deref(),
         Some("good: yes")
     );
-    assert!(Tree::new(gate).has_decisions);
 }

@@ -2,7 +2,7 @@
 //! breaks.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
-use crate::composite::eval::{Child, Decision, Node, Value, Weighted};
+use crate::composite::eval::{Child, Decision, Node, Value};
 use crate::composite::shape::{Leaf, OnMissing, Reads, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
@@ -231,8 +231,7 @@ fn weighted<L: Leaf>(
     let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
     let derived = leaves.known(Derived::weighted(&parts), &known);
     let parts = children.into_iter().zip(weights).collect();
-    let range = derived.range;
-    Ok((Node::Weighted(Weighted { parts, range }), derived))
+    Ok((Node::Weighted(parts, derived.range), derived))
 }
 
 fn verdicts<L: Leaf>(

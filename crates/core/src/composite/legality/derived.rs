@@ -2,7 +2,7 @@
 //! uses them for a `#[metric]` composite, and `check.rs` for a composite that is built at run time. Rules that
 //! both check are predicates here. The messages are in `error.rs` and `rules.rs`.
 
-use crate::spec::code::code_of_components;
+use crate::spec::code_of_components;
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 
 /// The largest difference of the weights' sum from 1. The rounding error of ten decimal weights is smaller.

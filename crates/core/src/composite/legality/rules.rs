@@ -3,31 +3,21 @@
 
 use super::derived::{Bound, Derived, is_weight, wrong_sum};
 use crate::composite::shape::Reads;
-use crate::sentence::{Sentence, same};
-use crate::spec::{MetricSpec, MetricTier, ScoreRange};
+use crate::sentence::{Sentence, same, sentence, unless};
+use crate::spec::{MetricSpec, MetricTier};
 
-const fn says(what: &str) -> Sentence {
-    Sentence::new().text(what)
-}
-
-const fn names(name: &str) -> Sentence {
-    Sentence::new().name(name)
-}
-
-const fn with_range(sentence: Sentence, range: Option<ScoreRange>) -> Sentence {
-    match range {
-        Some(range) => sentence.decimal(range.min).text("..=").decimal(range.max),
-        None => sentence,
+/// The middle of the range.
+const fn half(derived: &Derived) -> f64 {
+    match derived.range {
+        Some(range) => range.min / 2.0 + range.max / 2.0,
+        None => 0.5,
     }
 }
 
 /// Every component must score single rows.
 pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
-    if !derived.is_corpus() {
-        return None;
-    }
-    let found = names(part).text(" scores all rows together and no single row");
-    Some(found.text("; remove it from the composite and run it beside it"))
+    unless!(!derived.is_corpus();
+        [name part] " scores all rows together and no single row; remove it from the composite and run it beside it")
 }
 
 /// Every component must score single rows, and be higher-is-better.
@@ -35,26 +25,15 @@ pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
     if let Some(sentence) = scores_rows(part, derived) {
         return Some(sentence);
     }
-    if derived.higher_is_better {
-        return None;
-    }
-    let found = names(part)
-        .text(" is lower-is-better, but a composite is higher-is-better; write `invert(");
-    Some(found.text(part).text(")`"))
+    unless!(derived.higher_is_better;
+        [name part] " is lower-is-better, but a composite is higher-is-better; write `invert(" [text part] ")`")
 }
 
 /// Every operand of `all` and `any` must have a verdict.
 pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
     // A lower-is-better operand breaks the rule before this one.
-    if derived.has_verdict() || derived.is_corpus() || !derived.higher_is_better {
-        return None;
-    }
-    let found = names(part).text(" has a score but no verdict; write a pass threshold, such as `");
-    let half = match derived.range {
-        Some(range) => range.min / 2.0 + range.max / 2.0,
-        None => 0.5,
-    };
-    Some(found.text(part).text(" >= ").decimal(half).text("`"))
+    unless!(derived.has_verdict() || derived.is_corpus() || !derived.higher_is_better;
+        [name part] " has a score but no verdict; write a pass threshold, such as `" [text part] " >= " [decimal half(derived)] "`")
 }
 
 /// A threshold must be one that some scores reach and others do not.
@@ -63,35 +42,24 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     if !derived.higher_is_better {
         return None;
     }
-    let found = says("the ").text(what).text(" ").decimal(bound);
-    let sentence = match derived.bound(bound) {
-        Bound::Fits => return None,
-        Bound::NotFinite => found.text(" is not finite; write a finite number"),
-        Bound::Outside => with_range(
-            found.text(" is outside the range ").text(of).text(", "),
-            derived.range,
-        )
-        .text("; write a threshold within it"),
-        Bound::CannotFail => {
-            let found = found
-                .text(" never fails: every score ")
-                .text(of)
-                .text(" is in ");
-            with_range(found, derived.range).text("; write a larger one")
-        }
-    };
-    Some(sentence)
+    let found = sentence!("the " [text what] " " [decimal bound]);
+    match (derived.bound(bound), derived.range) {
+        (Bound::NotFinite, _) => Some(found.text(" is not finite; write a finite number")),
+        (Bound::Outside, Some(range)) => Some(sentence!(begin: found;
+            " is outside the range " [text of] ", " [range range] "; write a threshold within it")),
+        (Bound::CannotFail, Some(range)) => Some(sentence!(begin: found;
+            " never fails: every score " [text of] " is in " [range range] "; write a larger one")),
+        _ => None,
+    }
 }
 
 /// Every component must have a range: it defines the range of the composite, the values of `invert`, and which
 /// thresholds can be reached.
 pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric breaks another rule.
-    if derived.range.is_some() || derived.is_corpus() {
-        return None;
-    }
-    let found = names(within).text(" needs the range of ").name(part);
-    Some(found.text(", which declares none; write `range = 0.0..=1.0` in its attribute"))
+    unless!(derived.range.is_some() || derived.is_corpus();
+        [name within] " needs the range of " [name part]
+        ", which declares none; write `range = 0.0..=1.0` in its attribute")
 }
 
 /// The fields that a component reads must be known to the compiler.
@@ -99,13 +67,8 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     let mut index = 0;
     while index < spec.params.len() {
         if same(spec.params[index].name, param) && !spec.params[index].names.is_empty() {
-            let found = names(param)
-                .text(" names the field that ")
-                .name(part)
-                .text(" reads");
-            return Some(
-                found.text("; expected a string literal, since the compiler checks the field"),
-            );
+            return Some(sentence!([name param] " names the field that " [name part]
+                " reads; expected a string literal, since the compiler checks the field"));
         }
         index += 1;
     }
@@ -127,55 +90,32 @@ pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence>
         // The builder has no such method, which rustc reports.
         return None;
     }
-    let found = says("a component of `#[metric]` has the ")
-        .text(argument)
-        .text(" of its declaration");
+    let found = sentence!("a component of `#[metric]` has the " [text argument] " of its declaration; write ");
     Some(match same(argument, "threshold") {
-        true => found
-            .text("; write `")
-            .text(spec.name)
-            .text(" >= 0.5` for another one"),
-        false => found.text("; write it in `Composite::builder` for another one"),
+        true => sentence!(begin: found; "`" [text spec.name] " >= 0.5` for another one"),
+        false => found.text("it in `Composite::builder` for another one"),
     })
 }
 
 /// The proxies of a gate must be proxy metrics.
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
-    if !derived.is_truth() {
-        return None;
-    }
-    let found = names(part).text(" is a truth metric, found among the proxies of the gate");
-    Some(found.text("; write it in `truth(..)`"))
+    unless!(!derived.is_truth();
+        [name part] " is a truth metric, found among the proxies of the gate; write it in `truth(..)`")
 }
 
 /// The truths of a gate must be truth metrics.
 pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
-    if derived.is_truth() {
-        return None;
-    }
-    let found = names(part).text(" is a proxy metric, found among the truths of the gate");
-    Some(found.text("; write it in `proxy(..)`, or outside of the gate"))
+    unless!(derived.is_truth();
+        [name part] " is a proxy metric, found among the truths of the gate; write it in `proxy(..)`, or outside of the gate")
 }
 
 /// A node of a decision tree with the branches `yes` and `no` must be true or false.
 pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric breaks another rule.
-    if derived.is_bool() || derived.is_corpus() {
-        return None;
-    }
-    let found = names(node).text(" returns a number, and `yes` and `no` are branches of a `bool`");
-    let found = found.text("; write the variants of the enum that a judge answers with, or a composite such as `#[metric(all(");
-    let half = match derived.range {
-        Some(range) => range.min / 2.0 + range.max / 2.0,
-        None => 0.5,
-    };
-    Some(
-        found
-            .text(node)
-            .text(" >= ")
-            .decimal(half)
-            .text("))] struct Good;` and `good` as the node"),
-    )
+    unless!(derived.is_bool() || derived.is_corpus();
+        [name node] " returns a number, and `yes` and `no` are branches of a `bool`; write the variants of the enum that a judge \
+        answers with, or a composite such as `#[metric(all(" [text node] " >= " [decimal half(derived)]
+        "))] struct Good;` and `good` as the node")
 }
 
 /// A branch of a decision tree must be an answer of its node.
@@ -183,8 +123,8 @@ pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Senten
     if contains(reads.answers(), branch) {
         return None;
     }
-    let found = names(branch).text(" is not an answer of ").name(node);
-    Some(list(found.text("; write one of "), reads.answers(), &[]))
+    let found = sentence!([name branch] " is not an answer of " [name node] "; write one of ");
+    Some(list(found, reads.answers(), &[]))
 }
 
 /// The branches of a node must be all answers.
@@ -208,17 +148,9 @@ pub const fn branches_are_complete(
     if answer == reads.answers().len() {
         return None;
     }
-    let found = list(
-        says("missing branches of ").name(node).text(": "),
-        reads.answers(),
-        branches,
-    );
-    Some(
-        found
-            .text("; write `")
-            .text(reads.answers()[answer])
-            .text(" => 0.0`"),
-    )
+    let found = sentence!("missing branches of " [name node] ": ");
+    let found = list(found, reads.answers(), branches);
+    Some(sentence!(begin: found; "; write `" [text reads.answers()[answer]] " => 0.0`"))
 }
 
 const fn contains(all: &[&str], name: &str) -> bool {
@@ -252,54 +184,34 @@ const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence
 
 /// A score at the end of a decision tree must be a finite number.
 pub const fn score_is_finite(branch: &str, score: f64) -> Option<Sentence> {
-    if score.is_finite() {
-        return None;
-    }
-    let found = says("the score ")
-        .decimal(score)
-        .text(" of the branch ")
-        .name(branch);
-    Some(found.text(" is not a finite number; write a number such as `0.5`"))
+    unless!(score.is_finite();
+        "the score " [decimal score] " of the branch " [name branch] " is not a finite number; write a number such as `0.5`")
 }
 
 /// A decision tree must have different scores.
 pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
     match derived.range {
-        Some(range) if range.min == range.max && range.min.is_finite() => {
-            let found = says("the score is ")
-                .decimal(range.min)
-                .text(" on every path");
-            Some(found.text("; write different scores, or remove the tree"))
-        }
+        Some(range) if range.min.is_finite() => unless!(range.min != range.max;
+            "the score is " [decimal range.min] " on every path; write different scores, or remove the tree"),
         _ => None,
     }
 }
 
 /// A weight must be a finite number of at least 0.
 pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
-    if is_weight(weight) {
-        return None;
-    }
-    let found = says("the weight ").decimal(weight).text(" of ").name(part);
-    Some(found.text(" is not a finite number of at least 0"))
+    unless!(is_weight(weight);
+        "the weight " [decimal weight] " of " [name part] " is not a finite number of at least 0")
 }
 
 /// The weights must sum to 1.
 pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
-    match wrong_sum(parts) {
-        Some(sum) => {
-            let found = says("the weights sum to ")
-                .decimal(sum)
-                .text("; they must sum to 1: ");
-            let (gap, what) = if sum < 1.0 {
-                (1.0 - sum, "add ")
-            } else {
-                (sum - 1.0, "remove ")
-            };
-            Some(found.text(what).decimal(gap))
-        }
-        None => None,
-    }
+    let Some(sum) = wrong_sum(parts) else {
+        return None;
+    };
+    let what = if sum < 1.0 { "add " } else { "remove " };
+    Some(
+        sentence!("the weights sum to " [decimal sum] "; they must sum to 1: " [text what] [decimal (1.0 - sum).abs()]),
+    )
 }
 
 /// Two operands of one combinator must not have the same name.
@@ -309,58 +221,31 @@ pub const fn differ(
     before: &str,
     other: &MetricSpec<'_>,
 ) -> Option<Sentence> {
-    if !same(spec.name, other.name) {
-        return None;
-    }
-    let found = names(part)
-        .text(" and ")
-        .name(before)
-        .text(" are both named ")
-        .name(spec.name);
-    Some(found.text(
-        " in results; write one metric once, or give one of two metrics another `name = \"..\"`",
-    ))
+    unless!(!same(spec.name, other.name);
+        [name part] " and " [name before] " are both named " [name spec.name]
+        " in results; write one metric once, or give one of two metrics another `name = \"..\"`")
 }
 
 /// A declared tier must not be below the components'.
 pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Option<Sentence> {
-    if matches!(declared, MetricTier::Truth) || !derived.is_truth() {
-        return None;
-    }
-    Some(says(
-        "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`",
-    ))
+    unless!(matches!(declared, MetricTier::Truth) || !derived.is_truth();
+        "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`")
 }
 
 /// The components together, or those of the dearest path, must not cost more than the budget.
 pub const fn is_within_budget(budget: u64, cost: u64) -> Option<Sentence> {
-    if cost <= budget {
-        return None;
-    }
-    let found = says("the components cost up to ").whole(cost as u128);
-    let found = found
-        .text(" msat per row, but the budget is ")
-        .whole(budget as u128);
-    Some(
-        found
-            .text(" msat; write `budget = \"")
-            .whole(cost as u128)
-            .text(" msat\"`, or remove a component"),
-    )
+    unless!(cost <= budget;
+        "the components cost up to " [whole cost as u128] " msat per row, but the budget is " [whole budget as u128]
+        " msat; write `budget = \"" [whole cost as u128] " msat\"`, or remove a component")
 }
 
 /// A composite that is a verdict takes no threshold.
 pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
-    if !derived.is_bool() {
-        return None;
-    }
-    Some(names(key).text(" is not supported for a composite that is true or false; remove it"))
+    unless!(!derived.is_bool();
+        [name key] " is not supported for a composite that is true or false; remove it")
 }
 
 /// `strict` needs a threshold.
 pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
-    if derived.has_verdict() {
-        return None;
-    }
-    Some(says("`strict` requires a threshold; add `threshold = 0.5`"))
+    unless!(derived.has_verdict(); "`strict` requires a threshold; add `threshold = 0.5`")
 }

@@ -1,5 +1,15 @@
 //! Types of fields that several metrics read: labels, and values that rows write in two ways.
 
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::json::written_scalar::WrittenScalar;
+use crate::rows::{Owned, Provide};
+use crate::value_type::{TypeHelp, ValueKind, ValueType};
+
 /// Lets fields of typed rows be read as a parameter of a metric.
 macro_rules! provide {
     ($($from:ty => $to:ty: |$value:ident| $given:expr;)*) => {$(
@@ -12,10 +22,345 @@ macro_rules! provide {
     )*};
 }
 
-mod label;
-mod str_or_list;
-mod text_or_list;
+/// A label: a string without the white space around it, a number, or true or false.
+///
+/// Whole numbers are the same label however they are written: 1, 1.0 and "1".
+///
+/// ```
+/// use dsrs_metrics::metrics::Label;
+///
+/// let label = |json: &'static str| serde_json::from_str::<Label<'_>>(json).unwrap();
+/// assert_eq!(label("\" yes\"").as_str(), "yes");
+/// assert_eq!((label("1.0"), label("true").as_str()), (label("\"1\""), "true"));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Label<'a>(Cow<'a, str>);
 
-pub use label::{Label, StrOrNumber, Truth};
-pub use str_or_list::StrOrList;
-pub use text_or_list::{References, TextOrList};
+impl Label<'_> {
+    /// Returns the label.
+    pub fn as_str(&self) -> &str {
+        self.0.trim()
+    }
+}
+
+/// A truth value: `true` or `false`, 1 or 0, or one of these as a string.
+///
+/// ```
+/// use dsrs_metrics::metrics::Truth;
+///
+/// let truth = |json: &'static str| serde_json::from_str::<Truth>(json).map(|truth| truth.0).ok();
+/// assert_eq!([truth("1"), truth("false"), truth("\"True\""), truth("2")], [Some(true), Some(false), Some(true), None]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truth(pub bool);
+
+const LABEL: WrittenScalar = WrittenScalar {
+    expected: "a string, a number, true or false",
+    allows_bools: true,
+    // `Display` writes whole numbers without a point.
+    write_float: Some(|number| number.to_string()),
+};
+
+impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        LABEL.read(from).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Truth {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let label = LABEL.read(from)?;
+        match label.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => Ok(Self(true)),
+            "false" | "0" => Ok(Self(false)),
+            _ => Err(Error::custom("expected true, false, 1 or 0")),
+        }
+    }
+}
+
+provide! {
+    String => Label<'r>: |text| Label(text.as_str().into());
+    &'static str => Label<'r>: |text| Label((*text).into());
+    bool => Label<'r>: |value| Label(if *value { "true" } else { "false" }.into());
+    f64 => Label<'r>: |number| Label(number.to_string().into());
+    i64 => Label<'r>: |number| Label(number.to_string().into());
+    u64 => Label<'r>: |number| Label(number.to_string().into());
+    i32 => Label<'r>: |number| Label(number.to_string().into());
+    u32 => Label<'r>: |number| Label(number.to_string().into());
+    bool => Truth: |value| Truth(*value);
+}
+
+impl ValueType for Label<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a string, a number, true or false").with_kinds(&[
+        ValueKind::Str,
+        ValueKind::Number,
+        ValueKind::Bool,
+    ]);
+}
+
+impl ValueType for Truth {
+    const HELP: TypeHelp = TypeHelp::new("true, false, 1 or 0").with_kinds(&[
+        ValueKind::Bool,
+        ValueKind::Number,
+        ValueKind::Str,
+    ]);
+}
+
+/// A string, or a number in its written form.
+///
+/// ```
+/// use dsrs_metrics::metrics::StrOrNumber;
+///
+/// let number: StrOrNumber<'_> = serde_json::from_str("18.5").unwrap();
+/// assert_eq!(number.as_str(), "18.5");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrOrNumber<'a>(Cow<'a, str>);
+
+impl StrOrNumber<'_> {
+    /// Returns the string.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+const NUMBER_OR_STRING: WrittenScalar = WrittenScalar {
+    expected: "a string or a number",
+    allows_bools: false,
+    write_float: Some(|number| format!("{number:?}")),
+};
+
+impl<'de: 'a, 'a> Deserialize<'de> for StrOrNumber<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        NUMBER_OR_STRING.read(deserializer).map(Self)
+    }
+}
+
+provide! {
+    String => StrOrNumber<'r>: |text| StrOrNumber(text.as_str().into());
+    &'static str => StrOrNumber<'r>: |text| StrOrNumber((*text).into());
+    f64 => StrOrNumber<'r>: |number| StrOrNumber(format!("{number:?}").into());
+    i64 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+    u64 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+    i32 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+    u32 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+}
+
+impl ValueType for StrOrNumber<'_> {
+    const HELP: TypeHelp =
+        TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);
+}
+
+/// A string, or a list of equally good strings: DSPy's `str` or `list[str]`.
+///
+/// ```
+/// use dsrs_metrics::metrics::StrOrList;
+///
+/// let one: StrOrList<'_> = serde_json::from_str(r#""Paris""#).unwrap();
+/// let two: StrOrList<'_> = serde_json::from_str(r#"["Paris", "Paris, France"]"#).unwrap();
+/// assert_eq!((one.len(), two.len(), &*two[1]), (1, 2, "Paris, France"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct StrOrList<'a>(Strings<'a>);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Strings<'a> {
+    One(Cow<'a, str>),
+    /// A list of one, which most rows have, without an allocation.
+    Single([Cow<'a, str>; 1]),
+    /// No string, or several.
+    Many(Vec<Cow<'a, str>>),
+}
+
+impl<'a> StrOrList<'a> {
+    /// Creates a single string.
+    pub fn one(string: impl Into<Cow<'a, str>>) -> Self {
+        Self(Strings::One(string.into()))
+    }
+
+    /// Creates a list of strings.
+    pub fn many<T: Into<Cow<'a, str>>>(strings: impl IntoIterator<Item = T>) -> Self {
+        let strings: Vec<_> = strings.into_iter().map(Into::into).collect();
+        Self(match <[_; 1]>::try_from(strings) {
+            Ok(single) => Strings::Single(single),
+            Err(strings) => Strings::Many(strings),
+        })
+    }
+
+    /// Returns the string if it is not in a list.
+    pub fn as_one(&self) -> Option<&str> {
+        match &self.0 {
+            Strings::One(string) => Some(string),
+            Strings::Single(_) | Strings::Many(_) => None,
+        }
+    }
+}
+
+/// An empty list.
+impl Default for StrOrList<'_> {
+    fn default() -> Self {
+        Self(Strings::Many(Vec::new()))
+    }
+}
+
+impl<'a> std::ops::Deref for StrOrList<'a> {
+    type Target = [Cow<'a, str>];
+
+    fn deref(&self) -> &Self::Target {
+        match &self.0 {
+            Strings::One(string) => std::slice::from_ref(string),
+            Strings::Single(single) => single,
+            Strings::Many(strings) => strings,
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for StrOrList<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StringsVisitor).map(Self)
+    }
+}
+
+struct StringsVisitor;
+
+impl<'de> Visitor<'de> for StringsVisitor {
+    type Value = Strings<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a list of strings")
+    }
+
+    fn visit_borrowed_str<E>(self, string: &'de str) -> Result<Self::Value, E> {
+        Ok(Strings::One(Cow::Borrowed(string)))
+    }
+
+    fn visit_str<E>(self, string: &str) -> Result<Self::Value, E> {
+        Ok(Strings::One(Cow::Owned(string.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut strings: A) -> Result<Self::Value, A::Error> {
+        let Some(first) = next_string(&mut strings)? else {
+            return Ok(Strings::Many(Vec::new()));
+        };
+        let Some(second) = next_string(&mut strings)? else {
+            return Ok(Strings::Single([first]));
+        };
+        let mut many = Vec::with_capacity(2 + strings.size_hint().unwrap_or(0).min(1024));
+        many.extend([first, second]);
+        while let Some(string) = next_string(&mut strings)? {
+            many.push(string);
+        }
+        Ok(Strings::Many(many))
+    }
+}
+
+fn next_string<'de, A: SeqAccess<'de>>(strings: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
+    match strings.next_element()? {
+        None => Ok(None),
+        Some(StrOrList(Strings::One(string))) => Ok(Some(string)),
+        Some(StrOrList(_)) => Err(serde::de::Error::custom(
+            "expected a string, found a nested list",
+        )),
+    }
+}
+
+provide! {
+    String => StrOrList<'r>: |text| StrOrList::one(text.as_str());
+    &'static str => StrOrList<'r>: |text| StrOrList::one(*text);
+    Vec<String> => StrOrList<'r>: |texts| StrOrList::many(texts.iter().map(String::as_str));
+}
+
+impl ValueType for StrOrList<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
+        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
+}
+
+/// A string or a list of strings, such as the context of an answer or the acceptable answers.
+///
+/// ```
+/// use dsrs_metrics::judge::shipped::TextOrList;
+///
+/// let one: TextOrList = serde_json::from_str(r#""Paris""#).unwrap();
+/// assert_eq!(one, TextOrList::Text("Paris".to_owned()));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a string or a list of strings")]
+pub enum TextOrList {
+    /// One string.
+    Text(String),
+    /// Several strings.
+    List(Vec<String>),
+}
+
+impl<'r> Provide<'r, Owned<TextOrList>> for String {
+    fn provide(&'r self) -> TextOrList {
+        TextOrList::Text(self.clone())
+    }
+}
+
+impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
+    fn provide(&'r self) -> TextOrList {
+        TextOrList::List(self.clone())
+    }
+}
+
+/// Reference answers of a judge: one string, or a list of acceptable strings. An empty list cannot be read from a
+/// row, because there is nothing to compare with.
+///
+/// ```
+/// use dsrs_metrics::judge::shipped::References;
+///
+/// let one: References = serde_json::from_str(r#"["Paris"]"#).unwrap();
+/// assert_eq!(one, References::from("Paris".to_owned()));
+/// let error = serde_json::from_str::<References>("[]").unwrap_err();
+/// assert_eq!(error.to_string(), "expected at least one reference answer, found an empty list");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "TextOrList", into = "TextOrList")]
+pub struct References(TextOrList);
+
+conversions! {
+    String => References: |reference| Self(TextOrList::Text(reference));
+    /// A list of one reference is that reference, so that both make the same prompt.
+    Vec<String> => References: |references| match <[String; 1]>::try_from(references) {
+        Ok([one]) => Self(TextOrList::Text(one)),
+        Err(references) => Self(TextOrList::List(references)),
+    };
+    References => TextOrList: |references| references.0;
+}
+
+impl TryFrom<TextOrList> for References {
+    type Error = &'static str;
+
+    fn try_from(references: TextOrList) -> Result<Self, Self::Error> {
+        match references {
+            TextOrList::List(list) if list.is_empty() => {
+                Err("expected at least one reference answer, found an empty list")
+            }
+            TextOrList::List(list) => Ok(list.into()),
+            TextOrList::Text(text) => Ok(text.into()),
+        }
+    }
+}
+
+impl<'r> Provide<'r, Owned<References>> for String {
+    fn provide(&'r self) -> References {
+        self.clone().into()
+    }
+}
+
+impl<'r> Provide<'r, Owned<References>> for Vec<String> {
+    fn provide(&'r self) -> References {
+        self.clone().into()
+    }
+}
+
+impl ValueType for References {
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
+        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
+}
+
+impl ValueType for TextOrList {
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
+        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
+}

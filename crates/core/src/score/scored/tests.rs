@@ -3,10 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::score::component_results::ComponentResult;
-use crate::score::outcome::RowAnswer;
-use crate::score::return_types::MetricReturn;
-use crate::score::{OFFLINE_JUDGE, Scores};
+use crate::score::{ComponentResult, MetricReturn, OFFLINE_JUDGE, RowAnswer, Scores};
 use crate::spec::MetricSpec;
 
 const SPEC: MetricSpec<'static> = MetricSpec::new("m");
@@ -25,10 +22,7 @@ fn judged(metadata: Value) -> Scored {
 /// The score of a composite of two components.
 fn composite(parts: [Scored; 2]) -> Scored {
     let results = parts.map(|part| ComponentResult::from(Ok::<RowAnswer, _>(part.into())));
-    let components = Components {
-        names: &["a", "b"],
-        results: results.into(),
-    };
+    let components = Components(["a".into(), "b".into()].into_iter().zip(results).collect());
     Scored::of_components(0.5, (0, 1.0), Some(components), "all", &SPEC).unwrap()
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::contract::score::OFFLINE_JUDGE;
-use crate::contract::score::corpus::record;
+use crate::contract::score::corpus;
 use crate::contract::{Component, Counted, Fields, Origin, Outcome, ProgramRun, RepliedBy, Scored};
 use crate::data::{parse_hash, row_hash};
 use crate::evaluate::row::RowResult;
@@ -456,7 +456,7 @@ impl ResultScore {
         }
         self.components.values_mut().try_for_each(Self::finish)?;
         self.corpus = match self.written_corpus.take() {
-            Some(corpus) => Some(record::restore(&corpus)?),
+            Some(corpus) => Some(corpus::restore(&corpus)?),
             None => None,
         };
         self.is_judged_offline = is_judged_offline(&self.metadata, &self.components);

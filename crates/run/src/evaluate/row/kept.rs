@@ -26,7 +26,7 @@ use crate::lm::{Hash, LmError, Store};
 use crate::messages::hash::hexadecimal;
 
 /// The version of keys and results; increment it whenever either changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The configured store of a run.
 pub(crate) struct StoreOptions<G, P> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::contract::declared::requirements::{self, NotReady};
-use crate::contract::dedup::memo::Sharing;
+use crate::contract::dedup::Sharing;
 use crate::contract::metric::shared_answer;
 use crate::contract::{
     Answer, Key, Metric, MetricCall, MetricError, MetricErrorKind, Outcome, Requirement, ScoreKind,

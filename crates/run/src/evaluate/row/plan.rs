@@ -12,7 +12,7 @@ use super::gate::Gate;
 use super::metric_entry::MetricEntry;
 use super::repeats;
 use super::repeats::Repeat;
-use crate::contract::dedup::memo::Sharing;
+use crate::contract::dedup::Sharing;
 use crate::contract::{MetricCall, MetricIdentity, Outcome, ProgramRun};
 
 /// How every row is evaluated.

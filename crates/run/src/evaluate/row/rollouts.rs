@@ -14,7 +14,7 @@ use super::gate::Gate;
 use super::kept::{KeptRepeat, KeptRow, KeptScores};
 use super::plan::Plan;
 use super::row_result::{Gated, RowResult, ScoredRollouts};
-use crate::contract::dedup::memo::Memo;
+use crate::contract::dedup::Memo;
 use crate::contract::{MetricCall, Outcome, Program, ProgramRun, RepeatNumber, Settings};
 use crate::evaluate::lock::lock;
 

@@ -22,7 +22,6 @@ mod normalizer;
 mod overlap;
 mod passages;
 mod profile;
-mod scores;
 
 pub use normalizer::{ARTICLES, normalize_text};
 pub use passages::{PassageAnswers, dpr_normalize};

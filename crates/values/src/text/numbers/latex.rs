@@ -6,7 +6,7 @@ mod tests;
 use std::borrow::Cow;
 
 use super::shape::DecimalMark;
-use super::symbols::{self, FRACTION, GROUP, GROUP_SPACE, OPAQUE, OTHER, TIMES};
+use super::shape::{self, FRACTION, GROUP, GROUP_SPACE, OPAQUE, OTHER, TIMES};
 
 /// The longest argument that is removed, in bytes.
 const ARGUMENT: usize = 64;
@@ -26,7 +26,7 @@ const REFERENCES: &str = " begin end tag label ref eqref cite color vspace ";
 
 /// Returns the symbols of a string, of LaTeX as well.
 pub(super) fn symbols(text: &str, mark: DecimalMark) -> Cow<'_, [u8]> {
-    let symbols = symbols::symbols(text);
+    let symbols = shape::symbols(text);
     match symbols
         .iter()
         .any(|byte| matches!(byte, b'\\' | b'~' | b'{'))

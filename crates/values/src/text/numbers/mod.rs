@@ -3,10 +3,8 @@
 mod decimal;
 mod fractions;
 mod latex;
-mod power;
 mod scan;
 mod shape;
-mod symbols;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use self::decimal::Decimal;
 use self::scan::{Numeral, Scanner};
 pub use self::shape::DecimalMark;
+use self::shape::GROUP;
 pub(super) use self::shape::grouped;
-use self::symbols::GROUP;
 
 /// Options of reading and comparing numbers; see [`numeric_match`].
 ///

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use super::decimal::Decimal;
 use super::shape::{self, DecimalMark, is_separator};
-use super::symbols::{FRACTION, GROUP, LETTER, OPAQUE, TIMES, UNCASED};
+use super::shape::{FRACTION, GROUP, LETTER, OPAQUE, TIMES, UNCASED};
 
 /// The longest argument of a function, in bytes.
 const ARGUMENT: usize = 256;

@@ -1,12 +1,11 @@
 //! Words: splitting strings into words, words as integers, counting words, searching keywords.
 
-mod counts;
 mod keywords;
 mod lists;
 mod windows;
 
-pub use counts::{count_tokens, count_words};
 pub use keywords::Searchable;
+pub use keywords::{count_tokens, count_words};
 pub(in crate::text) use lists::{Key, Replacement, WordLists};
 pub(in crate::text) use windows::for_each_word;
 

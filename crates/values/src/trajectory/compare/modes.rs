@@ -1,10 +1,16 @@
 //! The modes in which a trajectory matches an expected one.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use super::TooManyCalls;
 use super::args::ArgsRules;
-use super::unmatched::UnmatchedCalls;
+use super::keys::{Keys, group};
+use crate::bipartite::Groups;
+use crate::messages::escape::name;
+use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::message::{Role, ToolCall};
 use crate::trajectory::steps::Trajectory;
 
@@ -163,4 +169,144 @@ fn first_difference<'t>(
         }
     }
     None
+}
+
+/// The largest number of pairs of different calls of one tool that are compared one by one.
+const MAX_PAIRS: usize = 1_000_000;
+
+/// The calls without a partner, where each call has at most one partner, and as many calls as possible have one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UnmatchedCalls<'t> {
+    /// The expected calls that were not made, in order.
+    pub missing: Vec<&'t ToolCall>,
+    /// The calls that were not expected, in order.
+    pub extra: Vec<&'t ToolCall>,
+}
+
+/// The calls of one group, on both sides: the positions of calls, and of expected calls.
+type Group = [Vec<usize>; 2];
+
+impl<'t> UnmatchedCalls<'t> {
+    /// Matches calls with expected calls. Takes linear time if the rules compare calls by equality (`exact`, `ignore`, paths);
+    /// other rules compare each pair of different calls of a tool.
+    ///
+    /// # Errors
+    /// A tool has too many different calls for such a rule: more than 1,000,000 pairs.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::trajectory::{ArgsRules, UnmatchedCalls};
+    ///
+    /// let [called, expected] = [["search", "pay"], ["search", "book"]]
+    ///     .map(|names| Trajectory::of_calls(names.map(ToolCall::new)));
+    /// let unmatched = UnmatchedCalls::new(&called.tool_calls(), &expected.tool_calls(), &ArgsRules::default())?;
+    /// assert_eq!((&*unmatched.missing[0].name, &*unmatched.extra[0].name), ("book", "pay"));
+    /// # Ok::<(), dsrs_metrics::trajectory::TooManyCalls>(())
+    /// ```
+    pub fn new(
+        called: &ToolCalls<'t>,
+        expected: &ToolCalls<'t>,
+        rules: &ArgsRules,
+    ) -> Result<Self, TooManyCalls> {
+        let mut keys = Keys::default();
+        let (mut by_key, mut by_tool) = (Vec::<Group>::new(), Vec::<Group>::new());
+        for (side, calls) in [called, expected].into_iter().enumerate() {
+            for (at, call) in calls.iter().enumerate() {
+                let (groups, number) = match keys.by_rule(call, rules.of(&call.name)) {
+                    Some(number) => (&mut by_key, number),
+                    None => (&mut by_tool, keys.of_tool(call)),
+                };
+                group(groups, number)[side].push(at);
+            }
+        }
+        let (mut missing, mut extra) = (Vec::new(), Vec::new());
+        for [called, expected] in by_key {
+            let pairs = called.len().min(expected.len());
+            extra.extend_from_slice(&called[pairs..]);
+            missing.extend_from_slice(&expected[pairs..]);
+        }
+        let (called, expected): (Vec<_>, Vec<_>) =
+            (called.iter().collect(), expected.iter().collect());
+        for tool in by_tool {
+            match_tool(&tool, &called, &expected, rules, &mut missing, &mut extra)?;
+        }
+        missing.sort_unstable();
+        extra.sort_unstable();
+        Ok(Self {
+            missing: missing.into_iter().map(|at| expected[at]).collect(),
+            extra: extra.into_iter().map(|at| called[at]).collect(),
+        })
+    }
+}
+
+impl UnmatchedCalls<'_> {
+    /// Removes extra calls, but for as many calls of each tool as are missing: those that were made in place of them.
+    pub fn of_missing(mut self) -> Self {
+        retain_counterparts(&mut self.extra, &self.missing);
+        self
+    }
+
+    /// Removes missing calls, but for as many calls of each tool as are extra: those in place of which they were made.
+    pub fn of_extra(mut self) -> Self {
+        retain_counterparts(&mut self.missing, &self.extra);
+        self
+    }
+}
+
+/// Retains at most as many calls of each tool as `others` has.
+fn retain_counterparts(calls: &mut Vec<&ToolCall>, others: &[&ToolCall]) {
+    let mut left = HashMap::<&str, usize, RandomState>::default();
+    others
+        .iter()
+        .for_each(|call| *left.entry(&call.name).or_default() += 1);
+    calls.retain(|call| match left.get_mut(&*call.name) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    });
+}
+
+/// Matches the calls of one tool by a rule that compares pairs of calls.
+fn match_tool(
+    tool: &Group,
+    called: &[&ToolCall],
+    expected: &[&ToolCall],
+    rules: &ArgsRules,
+    missing: &mut Vec<usize>,
+    extra: &mut Vec<usize>,
+) -> Result<(), TooManyCalls> {
+    let ours = equal_calls(&tool[0], called);
+    let theirs = equal_calls(&tool[1], expected);
+    if ours.len().saturating_mul(theirs.len()) > MAX_PAIRS {
+        let first = ours.first().and_then(|group| called.get(group[0]));
+        let of_tool = first.map(|call| format!(" of `{}`", name(&call.name)));
+        let what = format!("different calls{}", of_tool.unwrap_or_default());
+        let instead = "compare their arguments by `exact`, `ignore` or paths";
+        return Err(TooManyCalls::new(&what, ours.len(), theirs.len(), instead));
+    }
+    let sizes = |groups: &[Vec<usize>]| groups.iter().map(Vec::len).collect();
+    let mut groups = Groups::new(sizes(&ours), sizes(&theirs), |one, other| {
+        rules.matches(called[ours[one][0]], expected[theirs[other][0]])
+    });
+    groups.match_all();
+    for (without_partner, groups, unmatched) in [
+        (&groups.called, &ours, extra),
+        (&groups.expected, &theirs, missing),
+    ] {
+        for (free, group) in without_partner.iter().zip(groups) {
+            unmatched.extend_from_slice(&group[group.len() - free..]);
+        }
+    }
+    Ok(())
+}
+
+/// Groups positions of calls that no rule can tell apart.
+fn equal_calls(positions: &[usize], calls: &[&ToolCall]) -> Vec<Vec<usize>> {
+    let (mut keys, mut groups) = (Keys::default(), Vec::<Vec<usize>>::new());
+    for &at in positions {
+        group(&mut groups, keys.as_written(calls[at])).push(at);
+    }
+    groups
 }

@@ -5,14 +5,13 @@
 
 use serde_json::{Map, Value};
 
-use super::fields::{each, list, object, unexpected};
-use super::results::{CallResult, Results};
-use super::subagents::Subagents;
-use super::{call, content, messages, usage};
+use super::call::{CallResult, Results};
+use super::fields::{each, list, object, string, unexpected};
+use super::{call, fields, messages};
 use crate::json::describe::found;
 use crate::messages::escape::name;
 use crate::trajectory::message::{Message, Role};
-use crate::trajectory::steps::Trajectory;
+use crate::trajectory::steps::{Subagent, SubagentTrajectory, Trajectory};
 
 pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
     let steps = match root.remove("steps") {
@@ -20,7 +19,10 @@ pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
         Some(other) => return Err(unexpected("steps", "a list", &other)),
         None => return Err("an ATIF object without `steps`".to_owned()),
     };
-    let total = root.get("final_metrics").map(usage::read_total).transpose();
+    let total = root
+        .get("final_metrics")
+        .map(fields::total_usage)
+        .transpose();
     let total = total.map_err(|reason| format!("`final_metrics`: {reason}"))?;
     let mut subagents = Subagents::read(root.remove("subagent_trajectories"))?;
     let mut to = Results::with_capacity(steps.len());
@@ -59,9 +61,13 @@ fn read_step(
             ));
         }
     };
-    let text = content::read(step.remove("message").unwrap_or_default())?.text;
+    let text = messages::read_content(step.remove("message").unwrap_or_default())?.text;
     let tool_calls = messages::calls(step.remove("tool_calls"))?;
-    let usage = step.get("metrics").map(usage::read).transpose()?.flatten();
+    let usage = step
+        .get("metrics")
+        .map(fields::usage)
+        .transpose()?
+        .flatten();
     to.push(Message {
         tool_calls,
         usage,
@@ -87,8 +93,134 @@ fn read_step(
             let content = result.remove("content").unwrap_or_default();
             to.add(CallResult {
                 id,
-                result: content::as_result(content),
+                result: messages::as_result(content),
                 failed,
             })
         })
+}
+
+/// The embedded trajectories of one document, and the references that have been read.
+#[derive(Default)]
+pub(super) struct Subagents {
+    embedded: Vec<Embedded>,
+    referred: Vec<Subagent>,
+}
+
+struct Embedded {
+    id: Option<String>,
+    /// `None` if a result refers to it.
+    trajectory: Option<Trajectory>,
+}
+
+impl Subagents {
+    /// Reads `subagent_trajectories`.
+    pub(super) fn read(items: Option<Value>) -> Result<Self, String> {
+        let items = list("subagent_trajectories", items)?;
+        let mut read = Self::default();
+        each("subagent trajectory", items, |item| {
+            read.embed(object(item)?)
+        })?;
+        Ok(read)
+    }
+
+    fn embed(&mut self, mut item: Map<String, Value>) -> Result<(), String> {
+        let id = string(&mut item, "trajectory_id")?;
+        if id.is_some() && self.embedded.iter().any(|other| other.id == id) {
+            return Err(format!(
+                "a second trajectory with the `trajectory_id` `{}`; write another id",
+                name(id.as_deref().unwrap_or_default())
+            ));
+        }
+        let trajectory = Some(read(item)?);
+        self.embedded.push(Embedded { id, trajectory });
+        Ok(())
+    }
+
+    /// Reads `subagent_trajectory_ref` of the result of a call: a list of references, or one.
+    pub(super) fn refer(&mut self, refs: Option<Value>, call: Option<&str>) -> Result<(), String> {
+        let refs = match refs {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::Array(refs)) => refs,
+            Some(one) => vec![one],
+        };
+        refs.into_iter().try_for_each(|one| {
+            let trajectory = self
+                .resolve(one)
+                .map_err(|reason| format!("`subagent_trajectory_ref`: {reason}"))?;
+            let tool_call_id = call.map(str::to_owned);
+            // A trajectory to which several results refer belongs to the first one.
+            let subagent = trajectory.map(|trajectory| Subagent {
+                tool_call_id,
+                trajectory,
+            });
+            self.referred.extend(subagent);
+            Ok(())
+        })
+    }
+
+    /// Returns the trajectory that a reference names; `None` if another result referred to it.
+    fn resolve(&mut self, one: Value) -> Result<Option<SubagentTrajectory>, String> {
+        let mut one = object(one)?;
+        let id = string(&mut one, "trajectory_id")?;
+        let path = string(&mut one, "trajectory_path")?;
+        let session_id = string(&mut one, "session_id")?;
+        if let Some(id) = &id
+            && let Some(embedded) = self
+                .embedded
+                .iter_mut()
+                .find(|it| it.id.as_ref() == Some(id))
+        {
+            return Ok(embedded.trajectory.take().map(SubagentTrajectory::Embedded));
+        }
+        match (path, session_id, id) {
+            (Some(path), ..) => Ok(Some(SubagentTrajectory::External { path })),
+            (None, _, Some(id)) => Err(format!(
+                "no trajectory of `subagent_trajectories` has the `trajectory_id` `{}`; add it, or write a `trajectory_path`",
+                name(&id)
+            )),
+            // Valid until version 1.6.
+            (None, Some(id), None) => {
+                Ok(Some(SubagentTrajectory::External { path: format!("session {id}") }))
+            }
+            (None, None, None) => Err(
+                "expected `trajectory_id` or `trajectory_path`, found neither; write the id of one of `subagent_trajectories`, or the \
+                 path of a file"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Returns all trajectories: in the order of the results that refer to them, then those to which no result refers.
+    pub(super) fn all(self) -> Vec<Subagent> {
+        let others = self.embedded.into_iter().filter_map(|it| it.trajectory);
+        let others = others.map(|trajectory| Subagent {
+            tool_call_id: None,
+            trajectory: SubagentTrajectory::Embedded(trajectory),
+        });
+        self.referred.into_iter().chain(others).collect()
+    }
+}
+
+/// Reads the list `subagents` of a trajectory that was written as `serde` writes it.
+pub(super) fn read_written(list: Value) -> Result<Vec<Subagent>, String> {
+    let Value::Array(items) = list else {
+        return Err(format!("expected a list, found {}", found(&list)));
+    };
+    let read = |item: Value| {
+        let mut item = object(item).map_err(|reason| format!("a subagent: {reason}"))?;
+        let tool_call_id = string(&mut item, "tool_call_id")?;
+        let trajectory = match (item.remove("trajectory"), string(&mut item, "path")?) {
+            (Some(trajectory), None) => {
+                let read = Trajectory::from_json(trajectory).map_err(|error| error.to_string())?;
+                SubagentTrajectory::Embedded(read)
+            }
+            (None, Some(path)) => SubagentTrajectory::External { path },
+            _ => return Err("a subagent: expected either `trajectory` or `path`".to_owned()),
+        };
+        Ok(Subagent {
+            tool_call_id,
+            trajectory,
+        })
+    };
+    items.into_iter().map(read).collect()
 }

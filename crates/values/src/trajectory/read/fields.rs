@@ -1,11 +1,15 @@
 //! Values of the expected kind, JSON in strings, and the messages about others.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use crate::json::describe::found;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 use crate::messages::escape::escaped;
+use crate::trajectory::message::TokenUsage;
 
 /// Parses JSON, which may come from a row, without duplicate keys.
 pub(super) fn parsed(json: &str) -> Result<Value, String> {
@@ -58,4 +62,185 @@ pub(super) fn each<T>(
     let numbered =
         |(number, item)| read(item).map_err(|reason| format!("{noun} {number}: {reason}"));
     (1_usize..).zip(items).map(numbered).collect()
+}
+
+/// A part of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Name,
+    Args,
+    Result,
+    Id,
+    /// An object with the other parts, or a string: the name.
+    Inner,
+    /// Why the arguments that the model wrote could not be read.
+    ArgsError,
+    /// Known, and none of the parts. Some of these keys say that the call failed.
+    Ignored,
+}
+
+/// The keys of each part. Of several ids, results refer to the first one in this order.
+const KEYS: [(Part, &str); 7] = [
+    (Part::Name, "name function_name tool tool_name action"),
+    (
+        Part::Args,
+        "args arguments input input_parameters parameters params kwargs payload tool_args tool_arguments tool_input tool_kwargs \
+         tool_parameters action_input function_args function_arguments",
+    ),
+    (
+        Part::Result,
+        "result output response observation tool_output",
+    ),
+    (Part::Id, "call_id tool_call_id tool_use_id tool_id id"),
+    (
+        Part::Inner,
+        "function custom function_call tool_call tool_use tool_invocation",
+    ),
+    (Part::ArgsError, "parse_error"),
+    (
+        Part::Ignored,
+        "type kind part_kind block_type tool_call_type index step description reasoning thought log message_log title view \
+         metadata extra extra_content provider_metadata provider_options call_provider_metadata result_provider_metadata \
+         provider_executed cache_control caller thought_signature signature parsed_arguments internal dynamic invalid preliminary \
+         server_name server_label namespace approval_request_id timestamp created_at started_at completed_at start_time end_time \
+         duration duration_ms latency status state error error_text is_error failed success",
+    ),
+];
+
+/// What a block of a message contains.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Block {
+    Text,
+    Call,
+    Result,
+    /// Images, files, reasoning, sources.
+    Other,
+}
+
+const BLOCKS: [(Block, &str); 4] = [
+    (Block::Text, "text input_text output_text"),
+    (
+        Block::Call,
+        "tool_use tool_call function_call custom_tool_call tool_invocation dynamic_tool invalid_tool_call",
+    ),
+    (
+        Block::Result,
+        "tool_result tool_call_response tool_error function_response function_call_output custom_tool_call_output",
+    ),
+    (
+        Block::Other,
+        "image image_url input_image audio input_audio output_audio video video_url file input_file document media data blob uri \
+         thinking redacted_thinking reasoning reasoning_content refusal search_result container_upload source source_url \
+         source_document step_start cache_point guard_content inline_data file_data executable_code code_execution_result \
+         tool_approval_request tool_approval_response",
+    ),
+];
+
+/// Returns the part that a key of a call has, and its position among the keys of this part.
+pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
+    static PARTS: LazyLock<HashMap<String, (Part, usize)>> = LazyLock::new(|| {
+        let of_part = |(part, keys): &(Part, &'static str)| {
+            let part = *part;
+            keys.split(' ')
+                .enumerate()
+                .map(move |(position, key)| (plain(key), (part, position)))
+        };
+        KEYS.iter().flat_map(of_part).collect()
+    });
+    PARTS.get(&plain(key)).copied()
+}
+
+/// Returns what a block of this type contains. Tools that the provider runs have types such as `server_tool_use` and
+/// `web_search_tool_result`.
+pub(super) fn block_of(kind: &str) -> Option<Block> {
+    let known = BLOCKS
+        .iter()
+        .find(|(_, kinds)| position(kinds, kind).is_some());
+    known.map(|(block, _)| *block).or_else(|| match kind {
+        kind if kind.ends_with("_tool_use") => Some(Block::Call),
+        kind if kind.ends_with("_tool_result") => Some(Block::Result),
+        _ => None,
+    })
+}
+
+/// The lists of calls of a message; the last one has those whose arguments are not JSON.
+pub(super) const LISTS: [&str; 2] = [
+    "tool_calls tool_invocations tools_called",
+    "invalid_tool_calls",
+];
+
+/// Returns the position of a key in a list that is separated by spaces.
+pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
+    let key = plain(key);
+    keys.split(' ').position(|known| plain(known) == key)
+}
+
+/// Returns a key in lower case, without `_` and `-`.
+pub(super) fn plain(key: &str) -> String {
+    key.chars()
+        .filter(|it| !matches!(it, '_' | '-'))
+        .map(|it| it.to_ascii_lowercase())
+        .collect()
+}
+
+/// Returns `true` if a value is null or empty, and so says nothing.
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The keys of the tokens of prompts. Of Anthropic, the last two count besides the first.
+const INPUT: [&str; 4] = [
+    "prompt_tokens",
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+];
+
+/// The keys of the tokens of replies.
+const OUTPUT: [&str; 2] = ["completion_tokens", "output_tokens"];
+
+/// Reads an object `usage` or `metrics`; `None` if it has no tokens.
+pub(super) fn usage(usage: &Value) -> Result<Option<TokenUsage>, String> {
+    sum(usage, &INPUT, &OUTPUT)
+}
+
+/// Reads the object `final_metrics` of ATIF.
+pub(super) fn total_usage(metrics: &Value) -> Result<Option<TokenUsage>, String> {
+    sum(
+        metrics,
+        &["total_prompt_tokens"],
+        &["total_completion_tokens"],
+    )
+}
+
+fn sum(usage: &Value, input: &[&str], output: &[&str]) -> Result<Option<TokenUsage>, String> {
+    match (tokens(usage, input)?, tokens(usage, output)?) {
+        (None, None) => Ok(None),
+        (input, output) => Ok(Some(TokenUsage {
+            input_tokens: input.unwrap_or(0),
+            output_tokens: output.unwrap_or(0),
+        })),
+    }
+}
+
+/// Returns the sum of the numbers under these keys; `None` if there is none.
+fn tokens(usage: &Value, keys: &[&str]) -> Result<Option<u64>, String> {
+    let mut sum = None::<u64>;
+    for key in keys {
+        let number = match usage.get(*key) {
+            None | Some(Value::Null) => continue,
+            Some(number) => number,
+        };
+        let Some(tokens) = number.as_u64() else {
+            return Err(unexpected(key, "a number of tokens", number));
+        };
+        sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+    }
+    Ok(sum)
 }

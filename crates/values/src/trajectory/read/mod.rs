@@ -2,13 +2,8 @@
 
 mod atif;
 mod call;
-mod content;
 mod fields;
-mod keys;
 mod messages;
-mod results;
-mod subagents;
-mod usage;
 
 use serde_json::{Map, Value};
 
@@ -17,10 +12,10 @@ use super::steps::Trajectory;
 use crate::json::describe::found;
 use crate::messages::escape::names;
 
+use call::Results;
 pub(super) use call::args_error;
+use fields::{Block, Part, block_of, is_empty, part_of, position};
 use fields::{each, parsed, unexpected};
-use keys::{Block, Part, block_of, is_empty, part_of, position};
-use results::Results;
 
 /// Reads a trajectory in any form. A list of strings has the names of tools if `has_names` says so.
 pub(super) fn read(value: Value, has_names: bool) -> Result<Trajectory, String> {
@@ -61,7 +56,11 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
             )),
         };
     }
-    let total = object.get("usage").map(usage::read).transpose()?.flatten();
+    let total = object
+        .get("usage")
+        .map(fields::usage)
+        .transpose()?
+        .flatten();
     for list in LISTS {
         match object.remove(list) {
             _ if object.contains_key("role") => break,
@@ -78,7 +77,7 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
                 }
                 let subagents = object
                     .remove("subagents")
-                    .map(subagents::read_written)
+                    .map(atif::read_written)
                     .transpose()
                     .map_err(|reason| format!("`subagents`: {reason}"))?;
                 return Ok(Trajectory {
