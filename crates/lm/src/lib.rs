@@ -103,7 +103,6 @@ pub use self::{
     price::{MSATS_PER_USD, Price, Prices},
     stack::Lm,
 };
-#[doc(hidden)]
 pub use self::{
     embedding::static_embedder,
     model::{PROBE_PURPOSE, logprobs_probe},

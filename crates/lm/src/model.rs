@@ -159,6 +159,7 @@ pub trait LanguageModel: Send + Sync {
 }
 
 /// The [purpose](LmRequest::purpose) of probes.
+#[doc(hidden)]
 pub const PROBE_PURPOSE: &str = "probe";
 
 /// Enough tokens for the reply to a probe. The lowest limit that every provider accepts is 16.
@@ -181,6 +182,7 @@ pub(super) fn probe_request() -> LmRequest {
 }
 
 /// The probe of a model that has to return log probabilities.
+#[doc(hidden)]
 pub fn logprobs_probe() -> LmRequest {
     probe_request().with_logprobs(Logprobs::of("ok"))
 }

@@ -15,6 +15,7 @@ pub(super) fn ignore_poison<T>(result: LockResult<T>) -> T {
 
 /// Creates a directory and its missing parents, for this user only. The mode of an existing directory
 /// remains unchanged.
+#[doc(hidden)]
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

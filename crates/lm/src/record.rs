@@ -1,9 +1,11 @@
 //! A record of the store.
 
 /// The SHA-256 hash of a key.
+#[doc(hidden)]
 pub type Hash = [u8; 32];
 
 /// A result that is stored.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Record<'a> {
     /// The SHA-256 hash of `about`.

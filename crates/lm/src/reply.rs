@@ -152,6 +152,7 @@ const MAX_REPORTED: usize = 200;
 
 /// Returns the name of a model or a fingerprint, as a provider reports it, in one line: with escaped control characters, and
 /// cut off after 200 characters. Such a name is returned unchanged.
+#[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
     let name = name.trim();
     let start = name

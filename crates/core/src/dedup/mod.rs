@@ -96,6 +96,7 @@ impl fmt::Debug for Key {
 }
 
 /// A metric whose parameters can be compared.
+#[doc(hidden)]
 pub trait Configured: Send + Sync + 'static {
     /// Returns `true` if all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
     fn has_same_parameters(&self, other: &Self) -> bool;

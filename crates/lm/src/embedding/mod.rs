@@ -144,6 +144,7 @@ pub(super) const PROBE: &str = "probe";
 ///
 /// # Errors
 /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if the feature `embed-static` is not enabled, or the folder has no valid files.
+#[doc(hidden)]
 pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     #[cfg(feature = "embed-static")]
     return static_vectors::shared(folder);

@@ -15,6 +15,7 @@ tokio::task_local! {
 }
 
 /// The highest possible cost of a call, and the budget that it is reserved from.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Quote {
     pub(super) budget: LmBudget,

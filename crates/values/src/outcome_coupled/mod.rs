@@ -315,6 +315,7 @@ impl OutcomeCoupledLabels {
 ///
 /// # Errors
 /// It contradicts the numbers of tests.
+#[doc(hidden)]
 pub fn check_delta(stated: i64, before: u32, after: u32) -> Result<(), OutcomeCoupledError> {
     match stated == i64::from(after) - i64::from(before) {
         true => Ok(()),

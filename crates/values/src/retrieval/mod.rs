@@ -424,7 +424,7 @@ impl Ranking {
 /// Returns the mean of the precisions at the ranks of the relevant items, in [0, 1]; 0 if no item is relevant.
 ///
 /// The sum of `precision at r` over the ranks `r` of relevant items, divided by their number: the context precision of ragas.
-/// Unlike [`Ranking::average_precision`](super::Ranking::average_precision) it does not know relevant items that were not retrieved.
+/// Unlike [`Ranking::average_precision`], it does not know relevant items that were not retrieved.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::average_precision;
