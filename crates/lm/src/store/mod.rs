@@ -109,7 +109,11 @@ impl Store {
         if let Some(shared) = open.get(&path).and_then(Weak::upgrade) {
             return Ok(Self { shared });
         }
+        let is_new = !path.exists();
         let writer = database::open(&path)?;
+        if is_new {
+            tell_of_earlier_versions(&path);
+        }
         let shared = Arc::new(Shared::new(path.clone(), writer)?);
         open.retain(|_, store| store.strong_count() > 0);
         open.insert(path, Arc::downgrade(&shared));
@@ -221,5 +225,18 @@ fn check_folder(dir: &Path) -> Result<(), LmError> {
     match dir.is_file() {
         true => Err(store_error(dir, "it is a file; name a folder")),
         false => Ok(()),
+    }
+}
+
+/// When a store is created, says once what files of earlier versions in the same folder are.
+fn tell_of_earlier_versions(path: &Path) {
+    for (name, what) in [("replies.redb", "replies"), ("journal.log", "journal")] {
+        let file = path.with_file_name(name);
+        if file.exists() {
+            eprintln!(
+                "{}: the {what} of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back",
+                file.display()
+            );
+        }
     }
 }
