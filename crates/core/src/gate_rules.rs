@@ -87,7 +87,7 @@ pub const fn bound_fits(
         let is_percent = range.min == 0.0 && range.max == 1.0 && bound > 1.0 && bound <= 100.0;
         return Some(match is_percent {
             true => {
-                sentence!(begin: found; ": write a fraction in place of a percentage, " [decimal bound / 100.0])
+                sentence!(begin: found; ": write a fraction instead of a percentage, " [decimal bound / 100.0])
             }
             false => found.text("; write a bound within it"),
         });

@@ -83,7 +83,7 @@ impl PartialEq for ProgramRun {
 }
 
 /// A prediction with what the program returns about its run: its trace, its usage and its latency. A program of
-/// `Evaluate` may return it in place of the prediction, and so may
+/// `Evaluate` may return it instead of the prediction, and so may
 /// [`Module::forward_traced`](crate::Module::forward_traced).
 ///
 /// ```
@@ -158,7 +158,7 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
-        /// Sets the latency, in place of the measured one: without the time that the run waited for a rate limit, for
+        /// Sets the latency, instead of the measured one: without the time that the run waited for a rate limit, for
         /// instance.
         ///
         /// ```

@@ -457,7 +457,7 @@ impl LmBuilder {
         pub fn estimate(estimate: LmEstimate) => estimate = Some(estimate);
     }
 
-    /// Makes the model request vectors in place of replies, for `ProviderEmbedder::of`.
+    /// Makes the model request vectors instead of replies, for `ProviderEmbedder::of`.
     #[doc(hidden)]
     pub fn embedding(self) -> Self {
         Self {
@@ -615,7 +615,7 @@ impl LmBuilder {
             .ok_or_else(|| LmErrorKind::NoStoreFolder.into())
     }
 
-    /// A model that counts its calls in place of making them.
+    /// A model that counts its calls instead of making them.
     fn estimated(
         &self,
         client: Client,

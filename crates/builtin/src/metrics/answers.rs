@@ -1,6 +1,6 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
 //!
-//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
+//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use crate::contract::{Requirement, Requires, at_least, within};
 use crate::json::describe::shown;

@@ -39,7 +39,7 @@
 //! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
 //!   time. `pattern` ignores white space around groups, and what participates in the match.
 //!
-//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
+//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;

@@ -1,6 +1,6 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
 //!
-//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
+//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use crate::contract::{CorpusCounts, Scores, WithCorpus, valid_beta, within};
 use crate::messages::escape::quoted;

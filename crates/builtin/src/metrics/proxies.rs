@@ -8,7 +8,7 @@
 //! but whether they have the field is checked only at run time, since the parameter may name any
 //! field.
 //!
-//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
+//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 //!
 //! They implement the metrics of the heritage document.
 //!
-//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
+//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -18,7 +18,7 @@
 //!
 //! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings. `tool_correctness` with `order=in_order` and `arguments=true` has credit for each expected call.
 //!
-//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
+//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use std::num::NonZeroUsize;
 

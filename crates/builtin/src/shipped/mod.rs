@@ -1,5 +1,5 @@
 //! The judges of the library, defined with `#[judge]` like any other. With `.offline()` or
-//! `--offline` they score by token overlap ([`lexical`]) in place of a model, and every result is labelled as offline.
+//! `--offline` they score by token overlap ([`lexical`]) instead of a model, and every result is labelled as offline.
 //!
 //! A gold response or answer that a judge compares with is a string, or a list of acceptable strings
 //! ([`References`]), as for string metrics.

@@ -218,7 +218,7 @@ pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
 }
 
 impl<G, P> Expression<G, P> {
-    /// Sets the smallest value that is a pass, in place of the component's own threshold.
+    /// Sets the smallest value that is a pass, instead of the component's own threshold.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, all, component};

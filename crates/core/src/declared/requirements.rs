@@ -38,7 +38,7 @@ enum Need {
     Missing(String),
     /// As `Missing`: a judge without a model.
     MissingModel(String),
-    /// The offline stand-in of a judge, in place of a model.
+    /// The offline stand-in of a judge instead of a model.
     Offline,
 }
 
@@ -210,7 +210,7 @@ impl Requirement {
         matches!(self.need, Need::MissingModel(_))
     }
 
-    /// Returns `true` if the metric is a judge that scores by its offline stand-in, as requested, in place of a model.
+    /// Returns `true` if the metric is a judge that was asked to score by its offline stand-in instead of a model.
     ///
     /// ```
     /// use dsrs_metrics::{judge::shipped::SemanticEquivalence, prelude::*};

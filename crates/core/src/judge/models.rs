@@ -84,7 +84,7 @@ impl Models {
         }
     }
 
-    /// Returns a setting with which judges that name no model score by their offline stand-in, whatever `DSRS_LM` is; their
+    /// Returns a setting with which judges that name no model score by their offline stand-in, even if `DSRS_LM` is set; their
     /// results are marked. A judge without a stand-in or with the name of a model is an error before the first row. A judge
     /// with a model passed as a value calls this model.
     ///

@@ -1,4 +1,6 @@
 //! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `aggregation.rs`.
+//!
+//! The file is long because each setter of `Panel` and `JudgeBuilder` is documented with an example.
 
 use std::fmt;
 use std::sync::Arc;
@@ -76,7 +78,7 @@ impl Panel {
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
-    /// Sets the instruction, in place of the doc comment of the judge's signature.
+    /// Sets the instruction, instead of the doc comment of the judge's signature.
     pub fn instruction(self, instruction: impl Into<String>) -> Self {
         let instruction = Some(instruction.into());
         self.prompted(|prompt| prompt.instruction = instruction)
@@ -395,7 +397,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result is marked.
+        /// Scores by the offline stand-in of the judge, if it has one, instead of a model. Every result is marked.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -535,7 +537,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn cost_msats(cost_msats: u64) in panel.cost_msats;
 
-        /// Sets the instruction, in place of the doc comment of the signature.
+        /// Sets the instruction, instead of the doc comment of the signature.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

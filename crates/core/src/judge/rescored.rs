@@ -20,7 +20,7 @@ pub struct Rescored {
     pub details: String,
 }
 
-/// Judges one row, and scores the answer of each judge of the panel by `score`, in place of the score that the judge declares.
+/// Judges one row, and scores the answer of each judge of the panel by `score`, instead of the score that the judge declares.
 #[doc(hidden)]
 pub async fn rescored<J, F>(
     judge: &J,

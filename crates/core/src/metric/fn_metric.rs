@@ -200,7 +200,7 @@ impl<G, P> FnMetric<G, P> {
         self.checked()
     }
 
-    /// Applies the settings in whatever order they are set: a range, for instance, after the threshold.
+    /// Applies the settings in any order: you can set a range after the threshold, for instance.
     fn checked(mut self) -> Self {
         let spec = MetricSpec {
             threshold: None,

@@ -50,7 +50,7 @@ fn invalid_json(cause: &str, target: &Target) -> LmError {
     }
 }
 
-/// A response with a success status that is not JSON, whatever its headers declare.
+/// A response with a success status that is not JSON, even if its headers declare it.
 pub(super) fn unreadable(
     headers: &HeaderMap,
     body: &[u8],

@@ -80,7 +80,7 @@ pub(super) struct Http<'a> {
 }
 
 impl Http<'_> {
-    /// Sends a request, and returns the JSON of its response, whatever its content type: servers also send JSON as
+    /// Sends a request, and returns the JSON of its response regardless of its content type: servers also send JSON as
     /// `text/plain`, or without a type. It may have up to `max_values` JSON values.
     pub(super) async fn post(&self, call: Call, max_values: usize) -> Result<Received, LmError> {
         let request = self

@@ -1,4 +1,4 @@
-//! The layer that counts calls in place of making them, for the estimate of a run.
+//! The layer that counts calls instead of making them, for the estimate of a run.
 
 use async_trait::async_trait;
 

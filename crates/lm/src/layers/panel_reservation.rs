@@ -53,7 +53,7 @@ pub(super) fn take(budget: &LmBudget, msats: u64) -> Option<Reservation> {
     Some(reservations.swap_remove(at))
 }
 
-/// Gives up the reservations of this panel whose calls have not been started. Returns whether there were any.
+/// Gives up the reservations of this panel whose calls have not been started. Returns `true` if there were any.
 pub(super) fn release() -> bool {
     let Ok(reservations) = CURRENT.try_with(Arc::clone) else {
         return false;

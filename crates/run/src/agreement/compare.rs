@@ -21,7 +21,7 @@ pub(super) struct Compared {
     pub(super) matrix: Result<ConfusionMatrix, Note>,
     /// `true` if the classes have an order, which makes some disagreements worse than others.
     pub(super) ordered: bool,
-    /// Scores and labels as numbers, of which only the order matters.
+    /// Scores and labels as numbers. Only their order matters.
     pub(super) ranked: Result<(Vec<f64>, Vec<f64>), Note>,
     pub(super) verdicts: Result<Verdicts, Note>,
 }

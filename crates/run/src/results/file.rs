@@ -171,7 +171,7 @@ impl Results {
         self.run.metrics()
     }
 
-    /// Returns whether a metric's scores are pass or fail, or numbers; `None` if no row has a score.
+    /// Returns the kind of a metric's scores: pass or fail, or numbers. `None` if no row has a score.
     ///
     /// Files do not record this. Scores are pass or fail if every value is 1 with `passed: true` and 0 with
     /// `passed: false`.

@@ -1,5 +1,7 @@
 //! Agreement of gold and predicted labels over all rows: accuracy, F1, balanced accuracy, Matthews correlation, Cohen's
 //! kappa, Krippendorff's alpha; and the reason why rows determine no score.
+//!
+//! The file is long because all measures are computed from one `LabelPairs`, and each is documented with its source.
 
 use std::collections::{BTreeMap, BTreeSet};
 

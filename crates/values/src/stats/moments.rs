@@ -1,4 +1,6 @@
 //! The mean of scores with its standard error and its interval.
+//!
+//! A `Moments` contains the most common value and returns an `Uncertainty`, so all three are in one file.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 

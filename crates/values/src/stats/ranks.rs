@@ -1,4 +1,7 @@
-//! Scores of ranks: Spearman's correlation and the area under the ROC curve.
+//! Scores of pairs of numbers, or of a truth and a number: Spearman's correlation, the area under the ROC curve, the Brier
+//! score and the calibration error.
+//!
+//! The file is long because each score is documented with its definition and an example.
 
 use std::collections::{BTreeMap, HashMap};
 

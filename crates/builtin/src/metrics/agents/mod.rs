@@ -4,7 +4,7 @@
 //!
 //! They check form, not truth: whether a plan is good is the question of a judge.
 //!
-//! The file is long because it has a whole family: each metric with its rules, its reference and an example.
+//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 

@@ -329,7 +329,7 @@ impl<'a> Combine<'a> {
         Ok(Value::number(value))
     }
 
-    /// Returns the branch of a decision that is taken. A node without an answer is not replaced by one, whatever `OnMissing` is.
+    /// Returns the branch of a decision that is taken. A node without an answer is not replaced by one, even by `OnMissing`.
     fn branch<'d>(&mut self, decision: &'d Decision) -> Result<&'d Child, Missing> {
         let node = self.leaf(decision.node);
         if matches!(node, Err(Missing::Estimated(_))) {

@@ -147,7 +147,7 @@ impl<'a> Row<'a> {
         self.results[index] = answer.unwrap_or_else(panicked).into();
     }
 
-    /// Returns `true` if the composite has no score because of this component, whatever the others are.
+    /// Returns `true` if the composite has no score because of this component, regardless of the others.
     fn stops(&self, index: usize) -> bool {
         let result = &self.results[index];
         match component(&self.results, index) {

@@ -2,6 +2,8 @@
 //!
 //! Each row contributes counts. The counts of all rows are summed, in any order and on any number of
 //! machines, and a formula computes the score from the sums. Running and reporting is in `evaluate/`.
+//!
+//! The file is long because counts, labels and values each have a formula, a state and a form in which they are stored.
 
 use std::fmt;
 use std::sync::Arc;

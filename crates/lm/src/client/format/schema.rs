@@ -90,7 +90,7 @@ impl<'a> Adapter<'a> {
         }
     }
 
-    /// The definition in place of a reference with annotations beside it; the reference alone where the definition
+    /// The definition instead of a reference with annotations beside it; the reference alone where the definition
     /// contains itself. `None` if the schema is not such a reference.
     fn annotated_reference(&mut self, fields: &'a Map<String, Value>) -> Option<Value> {
         let reference = fields.get("$ref")?.as_str()?;

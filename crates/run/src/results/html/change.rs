@@ -116,8 +116,8 @@ impl Changes {
     }
 }
 
-/// Returns the difference of B and A in one metric, whose identity may be `different`. The details list failed rows,
-/// rows that are not compared, and how many rows would be needed.
+/// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
+/// nevertheless. The details list failed rows and rows that are not compared.
 fn change_of(metric: &MetricComparison, different: Option<String>) -> Value {
     let sentence = metric.sentence();
     let name = format!("{}: ", escape::name(&metric.name));

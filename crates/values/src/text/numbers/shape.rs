@@ -150,7 +150,7 @@ pub(super) fn symbols(text: &str) -> Cow<'_, [u8]> {
         if c.is_ascii() {
             out.push(c as u8);
         } else if is_mark(c) {
-            // A mark belongs to the letter before it, whatever the role of that letter.
+            // A mark has the class of the letter before it.
             out.push(match out.last() {
                 Some(b'a'..=b'z' | b'A'..=b'Z' | &LETTER) => LETTER,
                 Some(&UNCASED) => UNCASED,

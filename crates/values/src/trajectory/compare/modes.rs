@@ -240,13 +240,13 @@ impl<'t> UnmatchedCalls<'t> {
 }
 
 impl UnmatchedCalls<'_> {
-    /// Removes extra calls, but for as many calls of each tool as are missing: those that were made in place of them.
+    /// Keeps only the extra calls that replace missing ones: for each tool, as many as are missing.
     pub fn of_missing(mut self) -> Self {
         retain_counterparts(&mut self.extra, &self.missing);
         self
     }
 
-    /// Removes missing calls, but for as many calls of each tool as are extra: those in place of which they were made.
+    /// Keeps only the missing calls that extra ones replace: for each tool, as many as are extra.
     pub fn of_extra(mut self) -> Self {
         retain_counterparts(&mut self.missing, &self.extra);
         self
