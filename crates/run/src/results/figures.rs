@@ -16,6 +16,7 @@ pub struct Counts {
     pub gated: u64,
     pub skipped: u64,
     pub abstained: u64,
+    pub not_needed: u64,
     /// Rows that have no result of the metric.
     pub(super) absent: u64,
     /// Scored rows that lack a field that the metric reads.
@@ -31,13 +32,15 @@ impl Counts {
             Some(ResultOutcome::Gated) => &mut self.gated,
             Some(ResultOutcome::Skipped) => &mut self.skipped,
             Some(ResultOutcome::Abstained) => &mut self.abstained,
+            Some(ResultOutcome::NotNeeded) => &mut self.not_needed,
             Some(ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed) => &mut self.failed,
         } += 1;
     }
 
     #[cfg(feature = "html")]
     pub(super) fn rows(&self) -> u64 {
-        self.scored + self.failed + self.gated + self.skipped + self.abstained + self.absent
+        let unscored = self.gated + self.skipped + self.abstained + self.not_needed;
+        self.scored + self.failed + unscored + self.absent
     }
 }
 

@@ -230,6 +230,7 @@ fn counts_of(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Value> 
         (counts.gated, "gated"),
         (counts.skipped, "skipped"),
         (counts.abstained, "abstained"),
+        (counts.not_needed, "not needed"),
         (counts.absent, "without a result"),
         (counts.missing, "with a missing field"),
     ];
