@@ -352,8 +352,7 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
 
 /// Checks that a model returns log probabilities.
 async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
-    const INSTEAD: &str =
-        "use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`";
+    const INSTEAD: &str = "use a model that returns log probabilities, or write `scoring(by = text)` in `#[judge(..)]`";
     match lm.complete(&logprobs_probe()).await {
         Ok(reply) if reply.logprobs.is_empty() => Err(format!(
             "{}: the reply has no log probabilities; {INSTEAD}",

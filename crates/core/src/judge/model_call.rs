@@ -278,7 +278,7 @@ fn weighed<'r, J: Judge>(
 ) -> Result<(f64, Weights), JudgeError> {
     let none = |reason: String| {
         JudgeError::new(format!(
-            "{}: {reason}; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`",
+            "{}: {reason}; use a model that returns log probabilities, or write `scoring(by = text)` in `#[judge(..)]`",
             lm.id()
         ))
     };

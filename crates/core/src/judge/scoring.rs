@@ -24,7 +24,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
     let invalid = |message: String| Err(JudgeError::new(message));
     let Some(values) = signature.output_spec(output).and_then(values) else {
         return invalid(format!(
-            "`scoring = logprobs` needs an output with at most {MAX_VALUES} values, and `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"
+            "`scoring(by = logprobs)` needs an output with at most {MAX_VALUES} values, and `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"
         ));
     };
     let values: Vec<String> = values.iter().map(shown).collect();
@@ -35,7 +35,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
             .find(|earlier| first(earlier) == first(value));
         if let Some(same) = same {
             return invalid(format!(
-                "`scoring = logprobs` needs values of `{output}` that begin differently, since the first token decides: `{same}` and `{value}` begin alike; rename one"
+                "`scoring(by = logprobs)` needs values of `{output}` that begin differently, since the first token decides: `{same}` and `{value}` begin alike; rename one"
             ));
         }
     }
