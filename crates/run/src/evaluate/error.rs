@@ -120,7 +120,7 @@ pub enum EvaluateError {
         message: String,
     },
     /// A metric cannot read a row of a file, and
-    /// [`reject_unreadable_rows`](super::EvaluateBuilder::reject_unreadable_rows) is set.
+    /// [`reject_unreadable_rows`](super::FailureSettings::reject_unreadable_rows) is set.
     #[error("{at}: {error}")]
     UnreadableRow {
         /// The location of the row.

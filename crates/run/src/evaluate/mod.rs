@@ -28,12 +28,15 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
 
-pub use self::builder::EvaluateBuilder;
 #[cfg(feature = "report")]
 pub use self::builder::TableRows;
+pub use self::builder::{
+    DevsetRows, EvaluateBuilder, FailureSettings, FileSettings, InputNames, ModelSettings,
+    StatisticsSettings, StopSettings,
+};
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
-pub use self::input::{DevsetRow, DevsetRows};
+pub use self::input::DevsetRow;
 pub use self::manifest::{JudgeReplies, JudgedBy};
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending, StoreUse};

@@ -37,7 +37,7 @@ pub struct MetricSummary {
     pub score: Option<f64>,
     /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool, and Student's t for
     /// numbers, or Wilson's if [most are equal](crate::stats::Moments::uncertainty_within). It is cluster-robust if rows have
-    /// [groups](crate::EvaluateBuilder::group_by), and BCa with a [bootstrap](crate::EvaluateBuilder::bootstrap).
+    /// [groups](crate::StatisticsSettings::group_by), and BCa with a [bootstrap](crate::StatisticsSettings::bootstrap).
     /// Failed rows count as the failure score here too.
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
