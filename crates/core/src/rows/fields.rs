@@ -105,23 +105,23 @@ pub trait ReadAs<'r> {
     type Output;
 }
 
-/// The form `&str`.
+/// Reads a field as `&str`.
 #[derive(Debug)]
 pub enum Text {}
-/// The form `&Value`.
+/// Reads a field as `&Value`.
 #[derive(Debug)]
 pub enum Raw {}
-/// The form `&[T]`.
+/// Reads a field as `&[T]`.
 #[derive(Debug)]
 pub struct Slice<T>(PhantomData<T>);
-/// The form `&T`.
+/// Reads a field as `&T`.
 #[derive(Debug)]
 pub struct Ref<T>(PhantomData<T>);
-/// The form `T`.
+/// Reads a field as `T`.
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
 
-/// The form `W` of a field that may have no value.
+/// Reads a field in the form `W` if it has a value.
 #[derive(Debug)]
 pub struct Optional<W>(PhantomData<W>);
 
