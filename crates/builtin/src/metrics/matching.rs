@@ -36,6 +36,8 @@
 //!   text of a choice, by the rules of [`selected_choices`].
 //! - `pattern` and `regex` have no look-around and no backreferences, because these take more than linear time.
 //!   `pattern` ignores white space around groups, and groups that take no part in the match.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;

@@ -4,6 +4,8 @@
 //! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a type, a
 //! list of `Name`s, so `derive(Record)` and `#[metric]` agree on it. All items except [`Record`] are hidden:
 //! `#[metric]` generates its own diagnostics for them.
+//!
+//! The file is long because each form has one impl for typed rows and one for dynamic rows, to read side by side.
 #![allow(
     missing_docs,
     reason = "hidden plumbing; each trait is documented where it is defined"
