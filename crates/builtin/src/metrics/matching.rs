@@ -111,8 +111,8 @@ pub fn includes(
 ///
 /// inspect's `match`. White space and punctuation around both are ignored; see
 /// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a number is compared
-/// with the first number of the output (`location = begin`), the last (`end`), each (`any`), or the only one (`exact`);
-/// `numeric_match` has tolerances.
+/// with the first number of the output (`location = begin`), the last (`end`), each (`any`), or the number that makes
+/// up the whole output (`exact`); `numeric_match` has tolerances.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Matches;
