@@ -1,4 +1,6 @@
 //! Programs: [`Module`], closures, their outputs and their errors.
+//!
+//! The file is long because the traits and `Module` are documented with programs that run.
 
 use std::any::Any;
 use std::error::Error;

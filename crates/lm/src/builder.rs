@@ -1,4 +1,6 @@
 //! The builder of `Lm`: its settings and the order of its layers.
+//!
+//! The file is long because it documents each setting of one type with an example.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

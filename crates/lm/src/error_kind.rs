@@ -171,7 +171,6 @@ fn requested_delay(delay: Option<Duration>) -> String {
     delay.map_or_else(String::new, asked)
 }
 
-/// Returns the fix for an unknown provider.
 impl LmErrorKind {
     /// Returns `true` if the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
     /// timeout, a truncated response.

@@ -10,7 +10,7 @@ pub type Hash = [u8; 32];
 pub struct Record<'a> {
     /// The SHA-256 hash of `about`.
     pub key: &'a Hash,
-    /// `reply`, `output`, `evaluation` or `run`.
+    /// The kind of result: `reply`, `output`, `evaluation` or `run`.
     pub kind: &'static str,
     /// What the result depends on, as JSON.
     pub about: &'a str,

@@ -1,4 +1,6 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use crate::contract::{Requirement, Requires, at_least, within};
 use crate::json::describe::shown;

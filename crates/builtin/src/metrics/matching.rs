@@ -36,6 +36,8 @@
 //!   text of a choice, by the rules of [`selected_choices`].
 //! - `pattern` and `regex` have no look-around and no backreferences, because these take more than linear time.
 //!   `pattern` ignores white space around groups, and groups that take no part in the match.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;
@@ -109,8 +111,8 @@ pub fn includes(
 ///
 /// inspect's `match`. White space and punctuation around both are ignored; see
 /// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a number is compared
-/// with the first number of the output (`location = begin`), the last (`end`), each (`any`), or the only one (`exact`);
-/// `numeric_match` has tolerances.
+/// with the first number of the output (`location = begin`), the last (`end`), each (`any`), or the number that makes
+/// up the whole output (`exact`); `numeric_match` has tolerances.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Matches;

@@ -4,6 +4,8 @@
 //! whole prediction as JSON. A value other than a string is converted to JSON, and `null` to the empty string; a value
 //! nested deeper than 128 levels is an error. A configured metric's spec names the field that it reads. Rows that
 //! derive `Record` work too, but because the parameter may name any field, missing ones are found only at run time.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

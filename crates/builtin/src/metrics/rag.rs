@@ -2,6 +2,8 @@
 //! their composites.
 //!
 //! They implement the metrics of the heritage document.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

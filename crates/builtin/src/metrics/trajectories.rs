@@ -17,6 +17,8 @@
 //!
 //! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings.
 //! `tool_correctness` with `order=in_order` and `arguments=true` gives credit for each expected call.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::num::NonZeroUsize;
 

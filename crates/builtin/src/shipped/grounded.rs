@@ -125,7 +125,7 @@ impl CompleteAndGrounded {
         /// Sets the model.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by the offline stand-ins of both judges, instead of a model. Every result is labelled as offline.
+        /// Uses the offline stand-ins of both judges instead of a model. Every result is labelled as offline.
         pub fn offline() in panel.offline;
 
         /// Sets the smallest passing score.
@@ -145,7 +145,7 @@ impl CompleteAndGroundedBuilder {
         self.change(|panel| panel.with_lm(lm))
     }
 
-    /// Scores by the offline stand-ins of both judges, instead of a model. Every result is labelled as offline.
+    /// Uses the offline stand-ins of both judges instead of a model. Every result is labelled as offline.
     pub fn offline(self) -> Self {
         self.change(judge::Panel::offline)
     }

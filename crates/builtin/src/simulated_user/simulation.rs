@@ -197,7 +197,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Returns an input that is a non-blank string. If it is something else, that is the error.
+/// Returns an input that is a non-blank string, or else what was found instead, if anything.
 fn string_of(inputs: &Example, name: &str) -> Result<String, Option<String>> {
     match inputs.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),

@@ -1,4 +1,6 @@
 //! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `aggregation.rs`.
+//!
+//! The file is long because each setter of `Panel` and `JudgeBuilder` is documented with an example.
 
 use std::fmt;
 use std::sync::Arc;

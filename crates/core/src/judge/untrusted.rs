@@ -1,4 +1,7 @@
 //! Untrusted row content: data to judge, never part of a judge's instruction.
+//!
+//! The file is long because every kind of content is shown within one limit: values, lists, traces, conversations and
+//! calls.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -4,6 +4,8 @@
 //! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a type, a
 //! list of `Name`s, so `derive(Record)` and `#[metric]` agree on it. All items except [`Record`] are hidden:
 //! `#[metric]` generates its own diagnostics for them.
+//!
+//! The file is long because each form has one impl for typed rows and one for dynamic rows, to read side by side.
 #![allow(
     missing_docs,
     reason = "hidden plumbing; each trait is documented where it is defined"
@@ -105,23 +107,23 @@ pub trait ReadAs<'r> {
     type Output;
 }
 
-/// The form `&str`.
+/// Reads a field as `&str`.
 #[derive(Debug)]
 pub enum Text {}
-/// The form `&Value`.
+/// Reads a field as `&Value`.
 #[derive(Debug)]
 pub enum Raw {}
-/// The form `&[T]`.
+/// Reads a field as `&[T]`.
 #[derive(Debug)]
 pub struct Slice<T>(PhantomData<T>);
-/// The form `&T`.
+/// Reads a field as `&T`.
 #[derive(Debug)]
 pub struct Ref<T>(PhantomData<T>);
-/// The form `T`.
+/// Reads a field as `T`.
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
 
-/// The form `W` of a field that may have no value.
+/// Reads a field in the form `W` if it has a value.
 #[derive(Debug)]
 pub struct Optional<W>(PhantomData<W>);
 

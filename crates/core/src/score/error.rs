@@ -188,8 +188,7 @@ impl MetricError {
         error
     }
 
-    /// Creates the error of a metric that cannot read a field, whose model call failed, or whose call the budget does
-    /// not cover.
+    /// Creates the error of a metric whose model call failed or exceeds the budget.
     pub(crate) fn of_model(metric: &str, error: LmError) -> Self {
         let cost_msats = error.cost_msats().unwrap_or(0);
         let error = match error.budget_msats() {

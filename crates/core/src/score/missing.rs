@@ -43,7 +43,7 @@ impl Scored {
             .for_each(|scored| scored.each_missing(call));
     }
 
-    /// Marks a score that was computed without missing fields, and explains it.
+    /// Marks a score computed with replacements for missing fields, and explains it.
     #[cold]
     pub(crate) fn set_missing(&mut self, missing: Box<MissingFields>) {
         let own = self.feedback().map(Cow::into_owned);

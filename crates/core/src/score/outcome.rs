@@ -1,4 +1,6 @@
 //! The outcome of one metric on one row: a score, or the reason why there is none.
+//!
+//! The file is long because of its tests, which cover each outcome in each form.
 
 use std::sync::Arc;
 

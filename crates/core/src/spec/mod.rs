@@ -2,6 +2,8 @@
 //!
 //! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with the `with_*`
 //! methods. `score/scored.rs` validates scores against it.
+//!
+//! The file is long because every method of its one public type has an example.
 
 pub mod instance_settings;
 

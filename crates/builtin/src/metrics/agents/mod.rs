@@ -2,6 +2,8 @@
 //! call. Each is a weighted mean of a few checks, with the reasons for those that fail.
 //!
 //! They check form, not truth. Use a judge to decide whether a plan is good.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 

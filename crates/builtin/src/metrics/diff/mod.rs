@@ -1,7 +1,7 @@
 //! The metric `diff`: compares an answer with the expected one by characters, words, syntax tree or meaning.
 //!
-//! It does not use `#[metric]`, because it is asynchronous only at the one strictness that calls a language model. Its
-//! builder, parameters and contract are therefore written out here. `compare.rs` has the comparison.
+//! It does not use `#[metric]`, because it is asynchronous only at the one strictness that calls a language model. The
+//! file is long because it writes out the builder, parameters and contract. `compare.rs` has the comparison.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};

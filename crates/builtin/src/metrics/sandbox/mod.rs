@@ -54,12 +54,12 @@ pub enum FileSource {
 }
 
 impl FileSource {
-    /// Creates a field of the prediction.
+    /// Creates a source from a field of the prediction.
     pub fn pred(name: impl Into<String>) -> Self {
         Self::Field(Side::Pred, name.into())
     }
 
-    /// Creates a field of the gold row.
+    /// Creates a source from a field of the gold row.
     pub fn gold(name: impl Into<String>) -> Self {
         Self::Field(Side::Gold, name.into())
     }

@@ -96,12 +96,12 @@ impl Derived {
         }
     }
 
-    /// Derives the properties of the smallest value.
+    /// Derives the properties of the components' minimum.
     pub const fn min(parts: &[Self]) -> Self {
         Self::extreme(parts, false)
     }
 
-    /// Derives the properties of the largest value.
+    /// Derives the properties of the components' maximum.
     pub const fn max(parts: &[Self]) -> Self {
         Self::extreme(parts, true)
     }

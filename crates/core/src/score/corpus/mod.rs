@@ -2,6 +2,8 @@
 //!
 //! Each row contributes counts. They are summed, in any order and across machines, and a formula computes the score
 //! from the sums. `evaluate/` runs and reports it.
+//!
+//! The file is long because counts, labels and values each have a formula, a state and a stored form.
 
 use std::fmt;
 use std::sync::Arc;

@@ -20,7 +20,7 @@ pub(in super::super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns the key, empty if there is none: servers at a configured address may need none.
+    /// Returns the key, or `none` without one: servers at a configured address may need none.
     pub(super) fn key(&self) -> &str {
         self.target
             .key

@@ -69,7 +69,7 @@ impl MatchOptions {
     /// Returns `true` if the output has the reference at the location.
     ///
     /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with the first number of
-    /// the output (`begin`), the last (`end`), each (`any`), or the only one (`exact`).
+    /// the output (`begin`), the last (`end`), each (`any`), or the number that makes up the whole output (`exact`).
     pub fn matches(&self, output: &str, reference: &str) -> bool {
         let options = NumericOptions::default();
         // A brace at the end of a string may belong to a fraction.

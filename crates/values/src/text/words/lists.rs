@@ -86,7 +86,7 @@ thread_local! {
 /// The memory of more words than this is not kept.
 const MAX_KEPT: usize = 10_000;
 
-/// More replaced words than this are not kept, nor is one with more bytes.
+/// More replaced words than this are not kept, nor are words longer than [`MAX_REPLACED_BYTES`].
 const MAX_REPLACED: usize = 4_096;
 const MAX_REPLACED_BYTES: usize = 64;
 
