@@ -32,11 +32,6 @@ impl ComponentResult {
         self.scored().is_some_and(Scored::is_plain)
     }
 
-    /// Returns `true` if the component has not been evaluated yet.
-    pub(crate) fn is_open(&self) -> bool {
-        self.outcome.is_none() && !self.is_pending
-    }
-
     /// Returns `true` if the budget did not cover the component.
     pub(crate) fn is_over_budget(&self) -> bool {
         self.outcome.as_ref().is_some_and(Outcome::is_skipped)

@@ -42,9 +42,7 @@ pub enum EvaluateError {
     )]
     NoDevset,
     /// There are no rows.
-    #[error(
-        "not enough rows: expected at least 1, found 0, and the mean of no rows is undefined; check the source of the rows"
-    )]
+    #[error("expected at least 1 row, found none; check the source of the rows")]
     NoRows,
     /// The devset is a stream that an earlier run consumed.
     #[error(

@@ -115,12 +115,13 @@ pub(super) struct Combine<'a> {
     pub(super) on_missing: OnMissing,
     pub(super) results: &'a [ComponentResult],
     /// Components that can be evaluated now. One may occur several times.
-    pub(super) ready: Vec<usize>,
+    pub(super) ready: SmallVec<[usize; 8]>,
     /// How many of the components found could have any score.
     pub(super) estimated: usize,
 }
 
 /// Returns the value of the component with this number.
+#[inline]
 pub(super) fn component(results: &[ComponentResult], index: usize) -> Result<Value, Missing> {
     match results[index].outcome() {
         Some(Outcome::Scored(scored)) => Ok(Value {
@@ -137,7 +138,7 @@ impl<'a> Combine<'a> {
         Self {
             on_missing,
             results,
-            ready: Vec::new(),
+            ready: SmallVec::new(),
             estimated: 0,
         }
     }
@@ -176,11 +177,13 @@ impl<'a> Combine<'a> {
 
     fn leaf(&mut self, index: usize) -> Result<Value, Missing> {
         let result = &self.results[index];
-        if result.is_open() {
-            self.ready.push(index);
+        if result.outcome().is_none() {
+            if !result.is_pending {
+                self.ready.push(index);
+            }
+            return Err(Missing::Unfinished);
         }
         match component(self.results, index) {
-            _ if result.outcome().is_none() => Err(Missing::Unfinished),
             Err(Missing::Failed(_)) if result.is_estimated() => {
                 self.estimated += 1;
                 Err(Missing::Estimated(index))
