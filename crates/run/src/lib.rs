@@ -26,9 +26,10 @@ pub use crate::evaluate::report::ProgressDisplay;
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, Evaluate, EvaluateBuilder,
-    EvaluateError, EvaluationResult, Evaluator, JudgedBy, MetricSummary, Observer, ProgramTotals,
-    Repeat, RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, StoreUse,
-    UnknownField,
+    EvaluateError, EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames,
+    JudgedBy, MetricSummary, ModelSettings, Observer, ProgramTotals, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings, StopSettings,
+    StoreUse, UnknownField,
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,

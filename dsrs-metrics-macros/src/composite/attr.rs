@@ -126,7 +126,7 @@ impl Attribute for CompositeAttrs {
 impl CompositeAttrs {
     pub(super) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let is_code = |key: &str| is_combinator(key) || key == "on_missing";
-        let code = attrs::code::<Self>(args.clone(), &is_code);
+        let code = attrs::code::<Self>(args.clone(), &is_code, &|_| false);
         Self {
             code,
             ..attrs::parse(args, errors)

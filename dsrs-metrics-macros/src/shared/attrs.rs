@@ -61,6 +61,9 @@ pub(crate) enum Kind {
     /// `proxy` or `truth`.
     Tier,
     Ident,
+    /// A word, number or list without quotes.
+    Word,
+    List,
     Type,
     Path,
     Text,
@@ -99,9 +102,15 @@ pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Erro
     attrs
 }
 
-/// Returns the fingerprint of the items whose keys are code.
-pub(crate) fn code<A: Attribute>(args: TokenStream, is_code: &dyn Fn(&str) -> bool) -> u64 {
-    let is_key = |word: &str| is_code(word) || A::KEYS.iter().any(|key| key.name == word);
+/// Returns the fingerprint of the items whose keys are code. `is_other` returns `true` for words that are keys besides
+/// those of the attribute.
+pub(crate) fn code<A: Attribute>(
+    args: TokenStream,
+    is_code: &dyn Fn(&str) -> bool,
+    is_other: &dyn Fn(&str) -> bool,
+) -> u64 {
+    let is_own = |word: &str| A::KEYS.iter().any(|key| key.name == word);
+    let is_key = |word: &str| is_code(word) || is_own(word) || is_other(word);
     fingerprint::of_arguments(args, &is_key, is_code)
 }
 
@@ -254,6 +263,34 @@ impl Argument<'_> {
         Ok(())
     }
 
+    /// Parses `key(..)`, whose content are the items of a group of keys.
+    pub(crate) fn group<B: Attribute>(&self, into: &mut B, errors: &mut Errors) -> Result<()> {
+        let Self {
+            key, form, what, ..
+        } = self;
+        let found = list::to_comma(self.input)?;
+        match syn::parse2::<Group>(found.clone()) {
+            Ok(group) if !group.stream().is_empty() => {
+                parse_into(into, group.stream(), errors);
+                Ok(())
+            }
+            _ if found.is_empty() => {
+                let message = format!("missing {what}; write `{form}`");
+                Err(Error::new_spanned(key, message))
+            }
+            Ok(_) => {
+                let message = format!("empty `{key}(..)`; write `{form}`, or remove it");
+                Err(Error::new_spanned(key, message))
+            }
+            Err(_) => {
+                let written = as_written(&found);
+                let message =
+                    format!("expected {what} in parentheses, found `{written}`; write `{form}`");
+                Err(Error::new_spanned(found, message))
+            }
+        }
+    }
+
     /// Parses the `=`.
     fn equals(&self) -> Result<()> {
         let Self {
@@ -294,6 +331,10 @@ impl Kind {
         match (self, text) {
             (Self::Tier, Some(text)) => is(text == "proxy" || text == "truth", text),
             (Self::Ident, Some(text)) => is(parsed::<Ident>(&text).is_some(), text),
+            (Self::Word, Some(text)) => is(
+                parsed::<Ident>(&text).is_some() || text.parse::<f64>().is_ok(),
+                text,
+            ),
             (Self::Type, Some(text)) => is(parsed::<Type>(&text).is_some(), text),
             (Self::Path, Some(text)) => is(
                 parsed::<Path>(&text).is_some(),
@@ -302,6 +343,7 @@ impl Kind {
             (Self::Text, None) => is(parsed::<Ident>(found).is_some(), format!("\"{found}\"")),
             (Self::Version, None) => is(found.parse::<f64>().is_ok(), format!("\"{found}\"")),
             (Self::Cost, None) => is(found.parse::<u64>().is_ok(), format!("\"{found} msat\"")),
+            (Self::List, _) => is(!found.starts_with(['[', '=']), format!("[{found}]")),
             _ => None,
         }
     }

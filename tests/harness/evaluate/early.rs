@@ -54,7 +54,7 @@ async fn the_same_rows_decide_at_any_concurrency() {
             answer(inputs)
         };
         let evaluate = evaluate(1000, 25).concurrency(concurrency);
-        let evaluate = evaluate.stop_when_decided(["right >= 0.9"], 0.01);
+        let evaluate = evaluate.stop(|stop| stop.when_decided(["right >= 0.9"], 0.01));
         let result = evaluate.run(program).await.unwrap();
         assert_eq!(result.ending, Ending::Decided);
         let early = result.early.clone().unwrap();
@@ -92,9 +92,11 @@ async fn another_seed_takes_other_rows_and_all_rows_are_counted() {
         })
     };
     let run = |seed| async move {
-        let evaluate = Evaluate::builder().metric(right()).seed(seed);
+        let evaluate = Evaluate::builder()
+            .metric(right())
+            .statistics(|it| it.seed(seed));
         evaluate
-            .stop_when_decided(["right >= 0.9"], 0.05)
+            .stop(|stop| stop.when_decided(["right >= 0.9"], 0.05))
             .score(rows())
             .await
             .unwrap()
@@ -109,7 +111,7 @@ async fn another_seed_takes_other_rows_and_all_rows_are_counted() {
 async fn the_certain_stop_waits_until_no_row_can_change_the_verdict() {
     let scored = |result: &EvaluationResult| result.metrics[0].scored;
     let run = |gate: &'static str, rows: usize| async move {
-        let evaluate = evaluate(rows, rows + 5).stop_when_decided([gate], None);
+        let evaluate = evaluate(rows, rows + 5).stop(|stop| stop.when_decided([gate], None));
         evaluate
             .run(|_: Example| async {
                 prediction! { "answer" => 0 }
@@ -148,7 +150,7 @@ async fn rows_without_a_score_do_not_count() {
     });
     let evaluate = Evaluate::builder()
         .metric(metric)
-        .stop_when_decided(["said >= 0.8"], 0.01);
+        .stop(|stop| stop.when_decided(["said >= 0.8"], 0.01));
     let result = evaluate.score(rows).await.unwrap();
     let summary = &result.metrics[0];
     assert_eq!((result.ending, summary.score), (Ending::Decided, Some(1.0)));
@@ -164,7 +166,7 @@ fn what_no_row_decides_is_an_error_before_the_first_row() {
             .metric(metrics::Bleu::default())
             .metric(metrics::Accuracy::default());
         evaluate
-            .stop_when_decided(gates, alpha)
+            .stop(|stop| stop.when_decided(gates, alpha))
             .build()
             .unwrap_err()
             .to_string()
@@ -203,12 +205,12 @@ fn what_no_row_decides_is_an_error_before_the_first_row() {
         error(&[], 0.01),
         "expected at least one gate, found none; write `polite >= 0.9`"
     );
-    let certain = evaluate(3, 2).stop_when_decided(["lower(right) >= 0.5"], None);
+    let certain = evaluate(3, 2).stop(|stop| stop.when_decided(["lower(right) >= 0.5"], None));
     let expected = "gate `lower(right) >= 0.5`: only all rows decide it for certain; set an alpha such as 0.01";
     assert_eq!(certain.build().unwrap_err().to_string(), expected);
     let grouped = evaluate(3, 2)
-        .group("gold.n")
-        .stop_when_decided(["lower(right) >= 0.5"], 0.05);
+        .statistics(|it| it.group("gold.n"))
+        .stop(|stop| stop.when_decided(["lower(right) >= 0.5"], 0.05));
     let expected = "gate `lower(right) >= 0.5`: its test needs independent rows, but rows have groups; remove the group, or evaluate all rows";
     assert_eq!(grouped.build().unwrap_err().to_string(), expected);
 }

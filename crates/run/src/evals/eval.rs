@@ -102,9 +102,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     setters! {
-        /// Sets the rows that the program is run on.
-        pub fn devset(rows: impl DevsetRows<G>) in evaluate.devset;
-
         /// Adds a metric.
         pub fn metric(metric: impl Metric<G, P> + 'static) in evaluate.metric;
 
@@ -116,9 +113,18 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 
         /// Sets the time limit of one row.
         pub fn timeout(each_row: Duration) in evaluate.timeout;
+    }
 
-        /// Sets the score that a failed row contributes to a mean.
-        pub fn failure_score(score: f64) in evaluate.failure_score;
+    /// Sets the rows that the program is run on.
+    pub fn devset<Kind>(mut self, rows: impl DevsetRows<G, Kind>) -> Self {
+        self.evaluate = self.evaluate.devset(rows);
+        self
+    }
+
+    /// Sets the score that a failed row contributes to a mean.
+    pub fn failure_score(mut self, score: f64) -> Self {
+        self.evaluate = self.evaluate.failures(|failures| failures.score(score));
+        self
     }
 
     setters! {
@@ -180,7 +186,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     {
         #[cfg(feature = "store")]
         {
-            self.store = Some(EvaluateBuilder::store);
+            self.store = Some(|evaluate, dir| evaluate.models(|models| models.store(dir)));
         }
         #[cfg(not(feature = "store"))]
         {
@@ -204,7 +210,7 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
     /// Reads the rows from a file, relative to the package.
     pub fn devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
-            self.evaluate = self.evaluate.devset_file(file);
+            self.evaluate = self.evaluate.devset(file);
         }
         self
     }
@@ -223,7 +229,7 @@ impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval
     /// Reads rows of your own type from a file, relative to the package.
     pub fn typed_devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
-            self.evaluate = self.evaluate.typed_devset_file(&file);
+            self.evaluate = self.evaluate.devset(file);
         }
         self
     }

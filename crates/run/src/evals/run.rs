@@ -22,7 +22,7 @@ use super::pending::Pending;
 use super::{github, pending};
 use crate::contract::{Direction, Pair, Program};
 use crate::evaluate::{
-    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Running,
+    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, RowResult, Running,
 };
 use crate::json::{describe, path};
 #[cfg(feature = "store")]
@@ -161,7 +161,9 @@ where
             (Some(rescore), Some(baseline)) => rescore(self.evaluate.clone(), baseline, &runtime)?,
             _ => Vec::new(),
         };
-        self.evaluate = self.evaluate.seed(settings.seed);
+        self.evaluate = self
+            .evaluate
+            .statistics(|statistics| statistics.seed(settings.seed));
         if let Some(rows) = settings.limit {
             self.evaluate = self.evaluate.sampled(rows, settings.seed);
         }
@@ -326,7 +328,7 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + Send + Sync + 'static,
 {
-    evaluate.named_group(field, move |row| {
+    let group = move |row: &RowResult<G, P>| {
         let at = |path: &str, of: &serde_json::Value| {
             path::find(path, |name| of.get(name))
                 .cloned()
@@ -342,7 +344,8 @@ where
                 Some(("pred", path)) => pred(path),
                 _ => gold(field),
             })
-    })
+    };
+    evaluate.statistics(|statistics| statistics.named_group(field, group))
 }
 
 /// Returns lines about rows that only the baseline or only the run has.

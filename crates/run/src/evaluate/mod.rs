@@ -29,15 +29,18 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
 
-pub use self::builder::EvaluateBuilder;
 #[cfg(feature = "report")]
 pub use self::builder::TableRows;
+pub use self::builder::{
+    DevsetRows, EvaluateBuilder, FailureSettings, FileSettings, InputNames, ModelSettings,
+    StatisticsSettings, StopSettings,
+};
 pub(crate) use self::early::EarlyOptions;
 #[doc(hidden)]
 pub use self::early::{Bound, EarlyGate, End, Figure};
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
-pub use self::input::{DevsetRow, DevsetRows};
+pub use self::input::DevsetRow;
 pub use self::manifest::{DecidedGate, EarlyResult, JudgeReplies, JudgedBy};
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending, StoreUse};
@@ -310,7 +313,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// - the devset is empty or cannot be read, or two of its rows have the same id
     /// - the concurrency or timeout is zero, or the failure score is out of range
     /// - two outputs have the same path
-    /// - a gate of [`stop_when_decided`](EvaluateBuilder::stop_when_decided) needs all rows
+    /// - a gate of [`when_decided`](StopSettings::when_decided) needs all rows
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check()?;
         let plan = self.plan();

@@ -9,24 +9,23 @@ use crate::shared::errors::Errors;
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     let attrs = &judge.attrs;
     let Some(turns) = &attrs.turns else {
-        let numbers = [("window", &attrs.window), ("max_turns", &attrs.max_turns)];
-        for (name, number) in numbers {
-            if number.is_some() {
-                errors.at(number, without_turns(name));
-            }
-        }
-        if let Some(reduce) = &attrs.reduce {
-            errors.at(reduce, without_turns("reduce"));
-        }
         return;
     };
-    one_of(
-        turns,
-        "the role of the turns",
-        &["assistant", "user"],
-        errors,
-    );
-    if let Some(reduce) = &attrs.reduce {
+    if turns.lacks_role() {
+        errors.at_span(
+            turns.span,
+            "missing role in `turns(..)`; write `of = assistant`",
+        );
+    }
+    if let Some(role) = &turns.of {
+        one_of(
+            role,
+            "the role of the turns",
+            &["assistant", "user"],
+            errors,
+        );
+    }
+    if let Some(reduce) = &turns.reduce {
         one_of(
             reduce,
             "a reduction of the scores of turns",
@@ -34,17 +33,17 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
             errors,
         );
     }
-    if let Some(window) = &attrs.window {
+    if let Some(window) = &turns.window {
         let message = "`window` must be at least 1, found 0; write `window = 10`";
         check_at_least_one(window, message, errors);
     }
-    if let Some(max) = &attrs.max_turns {
-        let message = "`max_turns` must be at least 1, found 0; write `max_turns = 100`";
+    if let Some(max) = &turns.max {
+        let message = "`max` must be at least 1, found 0; write `max = 100`";
         check_at_least_one(max, message, errors);
     }
     let mut conversations = judge.conversations();
     match (conversations.next(), conversations.next()) {
-        (None, _) => errors.at(turns, "the judge has no conversation; write an input of the type `Trajectory`, such as `#[input(pred)] conversation: Trajectory`"),
+        (None, _) => errors.at_span(turns.span, "the judge has no conversation; write an input of the type `Trajectory`, such as `#[input(pred)] conversation: Trajectory`"),
         (Some(_), Some(second)) => {
             errors.at(&second.field.ty, "the turns are those of one conversation, found two inputs of the type `Trajectory`; keep one");
         }
@@ -56,10 +55,6 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
             "`pairwise` is not supported for a judge of turns; remove it, or remove `turns`",
         );
     }
-}
-
-fn without_turns(name: &str) -> String {
-    format!("`{name}` requires `turns`; write `turns = assistant`, or remove `{name}`")
 }
 
 /// Reports a word that is not one of the expected ones.

@@ -1,6 +1,6 @@
-//! The setting of [`EvaluateBuilder`](super::EvaluateBuilder) that ends a run once its gates are decided.
+//! The setting of [`StopSettings`] that ends a run once its gates are decided.
 
-use super::EvaluateBuilder;
+use super::{EvaluateBuilder, StopSettings};
 use crate::evaluate::early::{EarlyGate, EarlyOptions};
 
 impl<G, P> EvaluateBuilder<G, P> {
@@ -11,11 +11,11 @@ impl<G, P> EvaluateBuilder<G, P> {
     }
 }
 
-impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// Ends the run as soon as every gate is decided. `alpha` is the maximum probability that any verdict differs from
     /// the one on all rows; `None` waits until no score of the remaining rows can change a verdict.
     ///
-    /// Rows are evaluated in the order of the hash of their ids and the [seed](Self::seed), and looking after each row
+    /// Rows are evaluated in the order of the hash of their ids and the [seed](crate::StatisticsSettings::seed), and looking after each row
     /// is part of the method. Rows that were not needed have the outcome [`NotNeeded`](crate::Outcome::NotNeeded). The
     /// result is the same at any concurrency. All rows are read and kept in memory before the first one is evaluated.
     ///
@@ -28,7 +28,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// are still open are decided as in any other run. The mean of a run that ended early has a [confidence
     /// sequence](crate::stats::confidence_sequence) as its interval.
     ///
-    /// [`build`](Self::build) returns an error for a metric without a range and for a metric over all rows, because a
+    /// [`build`](EvaluateBuilder::build) returns an error for a metric without a range and for a metric over all rows, because a
     /// single row could change their verdict.
     ///
     /// ```
@@ -42,7 +42,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     ///     let answer = if n % 40 == 0 { "no" } else { "yes" };
     ///     Pair::new(n.to_string(), example! { "answer" => "yes" }, prediction! { "answer" => answer })
     /// };
-    /// let evaluate = Evaluate::builder().metric(same).stop_when_decided(["same >= 0.9"], 0.01).build()?;
+    /// let evaluate = Evaluate::builder().metric(same).stop(|stop| stop.when_decided(["same >= 0.9"], 0.01)).build()?;
     /// let result = evaluate.score((0..1000).map(row)).await?;
     /// assert_eq!(result.ending, Ending::Decided);
     /// assert_eq!(result.early.as_ref().unwrap().gates[0].passed, Some(true));
@@ -54,7 +54,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn stop_when_decided<S: AsRef<str>>(
+    pub fn when_decided<S: AsRef<str>>(
         self,
         gates: impl IntoIterator<Item = S>,
         alpha: impl Into<Option<f64>>,
@@ -62,10 +62,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let gates = gates.into_iter().map(|gate| gate.as_ref().parse());
         let gates: Result<Vec<EarlyGate>, String> = gates.collect();
         let mistake = gates.as_ref().err().cloned();
-        self.early(EarlyOptions {
+        Self(self.0.early(EarlyOptions {
             gates: gates.unwrap_or_default(),
             alpha: alpha.into(),
             mistake,
-        })
+        }))
     }
 }

@@ -169,7 +169,7 @@ pub struct RunCosts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
     /// The calls of language models with their tokens and cost, if the run has a
-    /// [ledger](crate::EvaluateBuilder::ledger). Includes the calls of probes and of abandoned rows.
+    /// [ledger](crate::ModelSettings::ledger). Includes the calls of probes and of abandoned rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_models: Option<CallTotals>,
 }
@@ -238,7 +238,7 @@ impl RunManifest {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
-/// let result = Evaluate::builder().metric(F1::default()).label("baseline").seed(7).score([row]).await?;
+/// let result = Evaluate::builder().metric(F1::default()).label("baseline").statistics(|statistics| statistics.seed(7)).score([row]).await?;
 /// let version = &result.manifest.run.library.version;
 /// assert_eq!(result.manifest.run.to_string(), format!("baseline; 1 row; seed 7; dsrs-metrics {version}"));
 /// # Ok(())

@@ -120,7 +120,7 @@ pub struct ResultScore {
     /// The cost of the call, in millisatoshis.
     #[serde(default)]
     pub cost_msats: u64,
-    /// The fields that the metric reads and the prediction does not have.
+    /// The fields that the metric reads and the prediction lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The error of a failed row.

@@ -37,7 +37,7 @@ pub struct MetricSummary {
     pub score: Option<f64>,
     /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool, and Student's t for
     /// numbers, or Wilson's if [most are equal](crate::stats::Moments::uncertainty_within). It is cluster-robust if rows have
-    /// [groups](crate::EvaluateBuilder::group_by), and BCa with a [bootstrap](crate::EvaluateBuilder::bootstrap).
+    /// [groups](crate::StatisticsSettings::group_by), and BCa with a [bootstrap](crate::StatisticsSettings::bootstrap).
     /// Failed rows count as the failure score here too.
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
@@ -65,7 +65,7 @@ pub struct MetricSummary {
     /// Rows on which the metric abstained. For a named score, this includes rows without a value for it.
     pub abstained: u64,
     /// Rows that were not evaluated because the gates were decided before; see
-    /// [`stop_when_decided`](crate::EvaluateBuilder::stop_when_decided).
+    /// [`when_decided`](crate::StopSettings::when_decided).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_needed: u64,
     /// Rows that passed: true, or on the good side of the threshold. `None` if the metric has no verdict.

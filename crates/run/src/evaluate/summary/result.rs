@@ -49,10 +49,10 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub elapsed: Duration,
     /// The message of the first observer that panicked; it was not called again.
     pub observer_error: Option<String>,
-    /// The number of rows without a value for the [`group`](crate::EvaluateBuilder::group) field; each is a group of
+    /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field; each is a group of
     /// its own. 0 if rows have no groups.
     pub without_group: u64,
-    /// What decided the gates of [`stop_when_decided`](crate::EvaluateBuilder::stop_when_decided), if it was set.
+    /// What decided the gates of [`when_decided`](crate::StopSettings::when_decided), if it was set.
     pub early: Option<EarlyResult>,
     /// What the run took from its store, if it has one.
     pub store: Option<StoreUse>,
@@ -76,7 +76,7 @@ pub enum Ending {
     MaxErrors,
     /// A stop was requested, by Ctrl-C or by `stop_when`.
     Stopped,
-    /// The gates of [`stop_when_decided`](crate::EvaluateBuilder::stop_when_decided) were decided before the last row.
+    /// The gates of [`when_decided`](crate::StopSettings::when_decided) were decided before the last row.
     Decided,
     /// A result file was created but could not be written.
     OutputFailed(EvaluateError),
@@ -132,7 +132,7 @@ impl<G, P> EvaluationResult<G, P> {
     ///     .devset([example! { "question" => "2 + 2?", "answer" => "4" }, example! { "answer" => "5" }])
     ///     .inputs(["question"])
     ///     .metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
-    ///     .failure_score(-1.0)
+    ///     .failures(|failures| failures.score(-1.0))
     ///     .run(|_: Example| async { prediction! { "answer" => "4" } })
     ///     .await?;
     /// let scores: Vec<_> = result.triples().map(|(_, pred, score)| (pred.is_some(), score)).collect();
