@@ -214,3 +214,16 @@ fn what_no_row_decides_is_an_error_before_the_first_row() {
     let expected = "gate `lower(right) >= 0.5`: its test needs independent rows, but rows have groups; remove the group, or evaluate all rows";
     assert_eq!(grouped.build().unwrap_err().to_string(), expected);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_stopped_first_decides_nothing_and_keeps_its_rows() {
+    let signal = tokio::time::sleep(Duration::from_millis(40));
+    let evaluate = evaluate(1000, 25).concurrency(4);
+    let evaluate = evaluate.stop(|stop| stop.when_decided(["right >= 0.9"], 0.01).when(signal));
+    let result = evaluate.run(answer).await.unwrap();
+    assert_eq!(result.ending, Ending::Stopped);
+    assert_eq!(result.early.as_ref().unwrap().gates[0].passed, None);
+    let summary = &result.metrics[0];
+    assert_eq!((summary.not_needed, summary.scored), (0, result.rows));
+    assert!((10..100).contains(&result.rows), "{}", result.rows);
+}

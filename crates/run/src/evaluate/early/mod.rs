@@ -241,6 +241,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
     ) -> (EarlyResult, bool) {
         let state = lock(&self.state);
         let rows = self.ranks.len() as u64;
+        let mut sequences = BTreeMap::new();
         if state.is_decided {
             let of_metrics = summaries.iter_mut().zip(&self.ranges).zip(&state.values);
             for ((summaries, range), values) in of_metrics {
@@ -248,6 +249,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
                 let own = summaries.next().zip(*range);
                 if let Some((summary, range)) = own {
                     let ci95 = confidence_sequence(values, range, rows);
+                    sequences.insert(summary.name.clone(), [ci95.low, ci95.high]);
                     summary.uncertainty = Uncertainty::WithoutStderr { ci95 };
                     summary.has_few = false;
                 }
@@ -268,6 +270,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
             evaluated: state.tested,
             rows,
             gates: state.tests.iter().map(gate).collect(),
+            ci95: sequences,
         };
         (result, state.is_decided)
     }

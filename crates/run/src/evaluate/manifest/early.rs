@@ -1,5 +1,7 @@
 //! What decided the gates of a run before its last row.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// The gates of a run that ends once they are decided, and how many rows that took.
@@ -15,6 +17,10 @@ pub struct EarlyResult {
     pub rows: u64,
     /// The gates.
     pub gates: Vec<DecidedGate>,
+    /// The 95% [confidence sequence](crate::stats::confidence_sequence) of each metric's mean, if the run ended before all
+    /// rows were evaluated.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ci95: BTreeMap<String, [f64; 2]>,
 }
 
 /// A gate and its verdict.

@@ -93,6 +93,7 @@ impl<'a> View<'a> {
             let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
             let has_groups = self.groups.is_some();
             let (mut counts, figures) = figures_of(scores, (&run.scores, name), kind, has_groups);
+            let figures = figures.of_early(&run.scores, name);
             if let Some(totals) = run.totals.metrics.get(name) {
                 counts.missing = totals.missing;
                 counts.judged_offline = totals.judged_offline;
