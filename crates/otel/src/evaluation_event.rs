@@ -82,9 +82,10 @@ impl EvaluationEvent<'_> {
             ResultOutcome::Scored | ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed => {
                 true
             }
-            ResultOutcome::Gated | ResultOutcome::Skipped | ResultOutcome::Abstained => {
-                self.detail.unscored
-            }
+            ResultOutcome::Gated
+            | ResultOutcome::Skipped
+            | ResultOutcome::Abstained
+            | ResultOutcome::NotNeeded => self.detail.unscored,
             _ => false,
         }
     }

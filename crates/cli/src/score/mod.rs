@@ -151,6 +151,11 @@ fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -
     if let Some(samples) = args.bootstrap {
         builder = builder.statistics(|statistics| statistics.bootstrap(samples).seed(args.seed));
     }
+    if !args.stop_when.is_empty() {
+        builder = builder
+            .stop(|stop| stop.when_decided(&args.stop_when, args.alpha))
+            .statistics(|statistics| statistics.seed(args.seed));
+    }
     if let Some(label) = &args.label {
         builder = builder.label(label);
     }

@@ -46,6 +46,8 @@ pub enum Outcome {
     Counted(Counted),
     /// The metric returned `None`.
     Abstained,
+    /// The gates of the run were decided before this row, so it was not evaluated.
+    NotNeeded,
     /// The metric failed.
     #[serde(with = "MetricError")]
     MetricFailed {
@@ -162,6 +164,7 @@ impl Outcome {
             Self::Skipped { .. } => "skipped",
             Self::Counted(_) => "counted",
             Self::Abstained => "abstained",
+            Self::NotNeeded => "not_needed",
             Self::MetricFailed { .. } => "metric_failed",
             Self::ProgramFailed { .. } => "program_failed",
         }
@@ -418,6 +421,7 @@ mod tests {
                 r#"{"skipped":{"budget":5,"cost_msats":3}}"#,
             ),
             (Outcome::Abstained, r#""abstained""#),
+            (Outcome::NotNeeded, r#""not_needed""#),
             (
                 Outcome::ProgramFailed {
                     error: "no \"answer\"\n\u{1b}".into(),

@@ -137,6 +137,13 @@ pub enum EvaluateError {
     /// The store cannot be opened or written.
     #[error(transparent)]
     Store(LmError),
+    /// The run cannot end once its gates are decided; see
+    /// [`when_decided`](super::StopSettings::when_decided). Checked before any row is evaluated.
+    #[error("{reason}")]
+    Early {
+        /// What is invalid, and what to write.
+        reason: String,
+    },
     /// The label or a tag of the program is invalid.
     #[error("{reason}")]
     Description {
