@@ -49,12 +49,12 @@ pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
     #[arg(value_name = "DATA", required = true)]
     pub(super) data: Vec<PathBuf>,
-    /// The metrics, separated by commas; see `list`
+    /// The metrics, separated by commas; see `list`. With --from, the scores in the file if left out
     #[arg(
         short,
         long = "metric",
         value_name = "NAME",
-        required = true,
+        required_unless_present = "from",
         value_delimiter = ','
     )]
     pub(super) metrics: Vec<String>,

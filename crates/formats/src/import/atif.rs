@@ -5,11 +5,12 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::Converted;
 use super::scores::program_run;
 use super::text::each_document;
 use crate::contract::Fields;
 use crate::error::{FormatError, Input};
-use crate::results::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
+use crate::results::{ForeignRow, ForeignRun, RowAttempt};
 use crate::trajectory::{Role, Trajectory};
 
 const EXPECTED: &str = "trajectories of ATIF, which have `schema_version` and `steps`";
@@ -21,7 +22,7 @@ const AGENT: [(&str, &str); 3] = [
     ("model", "model_name"),
 ];
 
-pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
+pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     let input = Input { file };
     let mut rows = Vec::new();
     let mut agents = BTreeMap::<&str, Option<String>>::new();
@@ -59,8 +60,8 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
         tags,
         ..ForeignRun::default()
     };
-    write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
-    Ok(Vec::new())
+    let notes = Vec::new();
+    Ok(Converted { rows, run, notes })
 }
 
 /// Returns the row of a document. Its id is the session's id, or the number of the document.
@@ -109,6 +110,7 @@ fn row(number: usize, document: Map<String, Value>) -> Result<ForeignRow, String
         gold,
         attributes,
         attempts: vec![attempt],
+        ..ForeignRow::default()
     })
 }
 

@@ -9,14 +9,20 @@ use super::member::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
 use crate::import::text::{as_string, parse};
-use crate::messages::escape::names;
+use crate::messages::escape::{name, names};
 
 /// The latest version of the format.
 const VERSION: u64 = 2;
 
+const fn latest() -> u64 {
+    VERSION
+}
+
 /// The header of a log.
 #[derive(Deserialize)]
 pub(super) struct Header {
+    /// Some programs write a log without it, which inspect_ai reads as the latest version.
+    #[serde(default = "latest")]
     version: u64,
     #[serde(default)]
     status: Option<String>,
@@ -90,6 +96,26 @@ impl Header {
         Some(format!(
             "the header counts {total} samples, and the log has {found}{missing}; copy the file again"
         ))
+    }
+
+    /// Describes the means of scores, of all samples with a score, that are not those of the rows.
+    pub(super) fn other_means(&self, mean: impl Fn(&str) -> Option<f64>) -> Vec<String> {
+        let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
+        let mut other = Vec::new();
+        for score in items(&self.results["scores"]).filter(is_mean) {
+            let scorer = text(&score["scorer"]);
+            for metric in ["accuracy", "mean"] {
+                let header = score["metrics"][metric]["value"].as_f64();
+                let is_other = |(header, mean): &(f64, f64)| (header - mean).abs() > 1e-6;
+                if let Some((header, mean)) = header.zip(mean(scorer)).filter(is_other) {
+                    other.push(format!(
+                        "the header has {header:.4} as {metric} of `{}`, and the rows have {mean:.4}; the log was changed or is not complete",
+                        name(scorer)
+                    ));
+                }
+            }
+        }
+        other
     }
 
     /// Returns the scorers of the task, by the names that their scores have.
