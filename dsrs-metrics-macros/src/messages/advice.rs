@@ -61,13 +61,13 @@ fn every_advice() -> String {
 /// What a message says to write.
 enum Advice {
     Write(String),
-    Remove(String),
+    Remove,
 }
 
 impl Advice {
     fn of(message: &str) -> Option<Self> {
         if message.contains("remove it") && !message.contains("; write `") {
-            return Some(Self::Remove(String::new()));
+            return Some(Self::Remove);
         }
         let starts = WORDS.iter().filter_map(|word| {
             let at = message.find(word)?;
@@ -77,7 +77,7 @@ impl Advice {
         // Advice may have a backtick in it only if it is one of ours.
         let quoted = message[start..].split('`').next()?.to_owned();
         match word {
-            "remove `" => Some(Self::Remove(quoted)),
+            "remove `" => Some(Self::Remove),
             "move `" => None,
             _ => Some(Self::Write(quoted)),
         }
@@ -89,7 +89,7 @@ impl Advice {
         let (start, end) = (offset(&chars, error.start), offset(&chars, error.end));
         let edits = match self {
             Self::Write(text) => edits(&chars, (start, end), text),
-            Self::Remove(_) => enclosing(&chars, start, end)
+            Self::Remove => enclosing(&chars, start, end)
                 .into_iter()
                 .flat_map(|(from, to)| without(&chars, from, to))
                 .collect(),
