@@ -299,8 +299,7 @@ struct Finding {
     reasoning = false,
     name = "tone_check",
     struct = ToneCheck,
-    max_tokens = 300,
-    temperature = 0.5,
+    scoring(max_tokens = 300, temperature = 0.5),
 )]
 struct ToneOfAnswer {
     #[input(pred, default = "nothing")]

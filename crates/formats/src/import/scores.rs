@@ -49,7 +49,7 @@ pub(super) fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
     for attempt in rows.iter_mut().flat_map(|row| &mut row.attempts) {
         for name in &metrics {
             let missing = || {
-                let reason = "no score in the file, which has one for other rows";
+                let reason = "the file has no score for this row, but has one for others";
                 Outcome::from(MetricError::failed(name, reason))
             };
             attempt.outcomes.entry(name.clone()).or_insert_with(missing);

@@ -8,7 +8,7 @@ use super::selected::Score;
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::decimals::decimals;
-use crate::stats::{Proportion, Uncertainty};
+use crate::stats::{Interval, Proportion, Uncertainty};
 
 /// Rows by outcome.
 #[doc(hidden)]
@@ -19,6 +19,7 @@ pub struct Counts {
     pub gated: u64,
     pub skipped: u64,
     pub abstained: u64,
+    pub not_needed: u64,
     /// Rows that have no result of the metric.
     pub(super) absent: u64,
     /// Scored rows that lack a field that the metric reads.
@@ -34,12 +35,14 @@ impl Counts {
             Some(ResultOutcome::Gated) => &mut self.gated,
             Some(ResultOutcome::Skipped) => &mut self.skipped,
             Some(ResultOutcome::Abstained) => &mut self.abstained,
+            Some(ResultOutcome::NotNeeded) => &mut self.not_needed,
             Some(ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed) => &mut self.failed,
         } += 1;
     }
 
     pub(super) fn rows(&self) -> u64 {
-        self.scored + self.failed + self.gated + self.skipped + self.abstained + self.absent
+        let unscored = self.gated + self.skipped + self.abstained + self.not_needed;
+        self.scored + self.failed + unscored + self.absent
     }
 }
 
@@ -139,6 +142,14 @@ impl Figures {
             uncertainty: sample.uncertainty(of_values, bounds.range(kind, least, most)),
             passed,
         }
+    }
+
+    /// Replaces the interval by the confidence sequence of a run that ended once its gates were decided.
+    pub(super) fn of_early(mut self, run: &RunScores, metric: &str) -> Self {
+        if let Some(ci95) = run.early_interval(metric) {
+            self.uncertainty = Uncertainty::WithoutStderr { ci95 };
+        }
+        self
     }
 
     #[cfg(feature = "html")]
@@ -273,8 +284,10 @@ impl RunScores {
         let scores = self.column(metric).enumerate();
         let scores = scores.map(|(row, score)| (score, self.group_number(row)));
         let (counts, figures) = figures_of(scores, (self, metric), kind, has_groups);
+        let figures = figures.of_early(self, metric);
         let method = match (kind, has_groups) {
             (ScoreKind::Corpus, _) => "none: a score of all rows",
+            _ if self.early_interval(metric).is_some() => "confidence sequence",
             (_, true) => "cluster-robust (CR2)",
             (ScoreKind::Bool, false) => "Wilson",
             (ScoreKind::Number, false) => "Student's t",
@@ -290,6 +303,13 @@ impl RunScores {
             method,
             counts,
         }
+    }
+
+    /// Returns the confidence sequence of a metric's mean, if the run ended before all rows were evaluated.
+    pub(super) fn early_interval(&self, metric: &str) -> Option<Interval> {
+        let early = self.run.manifest()?.run.early.as_ref()?;
+        let [low, high] = *early.ci95.get(metric)?;
+        Some(Interval { low, high })
     }
 
     /// Returns the score of all rows, from their contributions. Files from an earlier version have none.

@@ -50,7 +50,7 @@ impl Header {
         if header.version > VERSION {
             let found = header.version;
             return Err(format!(
-                "version {found} of the format; expected at most {VERSION}: update dsrs-metrics"
+                "expected a format version of at most {VERSION}, found {found}; update dsrs-metrics"
             ));
         }
         Ok(header)
