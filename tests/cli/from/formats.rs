@@ -90,6 +90,17 @@ fn results_of_ragas_are_compared_by_its_scores() {
 }
 
 #[test]
+fn a_score_that_ragas_left_empty_is_a_failure() {
+    let folder = Folder::new();
+    let columns = "user_input,response,faithfulness,exact_match\n";
+    folder.write("nan.csv", format!("{columns}a,b,,1.0\nc,d,0.8,0.0\n"));
+    let printed = folder.printed("score --from ragas nan.csv");
+    // ragas prints the mean without it, 0.8.
+    let line = "faithfulness  0.4000 [0.0015, 0.9967] (mean of 1/2, 1 failed counted as 0; 0.8000 over the 1 scored)\n";
+    assert!(printed.contains(line), "{printed}");
+}
+
+#[test]
 fn goldens_of_deepeval_have_lists_in_cells_and_all_arguments() {
     for kind in ["csv", "json"] {
         let goldens = file(&format!("deepeval_goldens.{kind}"));
@@ -157,8 +168,8 @@ fn queries_of_one_file_are_counted() {
     folder.write("run", "a Q0 d1 1 0.5 x\nc Q0 d1 1 0.5 x\n");
     let ran = folder.run("score --from trec qrels run -m map");
     assert!(ran.out.starts_with("map  0.5000 ["), "{}", ran.out);
-    let warnings = "warning: run: 1 queries (`b`) without ranking count as empty rankings, as with `trec_eval -c`\n\
-                    warning: run: 1 queries (`c`) without judgements are left out, as by trec_eval\n";
+    let warnings = "warning: run: queries without a ranking count as empty rankings, as with `trec_eval -c`: 1 (`b`)\n\
+                    warning: run: queries without judgements are left out, as by trec_eval: 1 (`c`)\n";
     assert_eq!(ran.err, warnings);
     let error = folder.score_error("--from trec qrels -m ndcg");
     assert_eq!(
@@ -380,12 +391,23 @@ fn the_plain_reader_names_the_format_to_write() {
             error.starts_with(&start) && error.contains(&format!("(`--from {format}`)")),
             "{error}"
         );
-        let ran = folder.run(&format!("compare {name} {name}"));
+        let ran = folder.run(&["compare", name, name]);
         assert!(
             ran.err.contains(&format!("(`--from {format}`)")),
             "{}",
             ran.err
         );
+    }
+}
+
+#[test]
+fn the_plain_reader_names_traces_and_trajectories() {
+    let folder = Folder::new();
+    folder.write("spans.json", super::spans::TRACES);
+    folder.write("steps.jsonl", super::trajectories::TRAJECTORIES);
+    for (name, format) in [("spans.json", "otlp"), ("steps.jsonl", "atif")] {
+        let error = folder.score_error(&format!("{name} -m no_loops"));
+        assert!(error.ends_with(&format!("(`--from {format}`)")), "{error}");
     }
 }
 
@@ -428,6 +450,27 @@ fn logs_of_inspect_in_a_folder_have_ids_of_their_tasks() {
         ran.err,
         "error: none: No such file or directory (os error 2)\n"
     );
+}
+
+#[test]
+fn a_log_without_version_is_read_and_its_other_accuracy_is_noted() {
+    let sample = |id: u32, value: &str| json!({"id": id, "epoch": 1, "input": "q", "target": "a", "scores": {"match": {"value": value}}});
+    let mut header = json!({"status": "success", "eval": {"task": "t", "model": "m"}});
+    header["results"] = json!({"total_samples": 2, "scores": [{"name": "match", "scorer": "match",
+        "metrics": {"accuracy": {"name": "accuracy", "value": 0.75}}}]});
+    header["samples"] = json!([sample(1, "C"), sample(2, "I")]);
+    let folder = Folder::with("logs/log.json", header.to_string());
+    for log in ["logs/log.json", "logs"] {
+        let ran = folder.run(&format!("score --from inspect {log}"));
+        assert!(
+            ran.out.starts_with("match  50.00% ["),
+            "{}{}",
+            ran.out,
+            ran.err
+        );
+        let note = "the header has 0.7500 as accuracy of `match`, and the rows have 0.5000; the log was changed or is not complete\n";
+        assert!(ran.err.ends_with(note), "{}", ran.err);
+    }
 }
 
 #[test]

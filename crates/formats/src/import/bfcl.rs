@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, list, objects, pick, text, tokens};
-use super::{Converted, Epochs};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "results of BFCL, which have `id` and `result`";

@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text};
-use super::{Converted, Epochs};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str =

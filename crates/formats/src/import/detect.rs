@@ -17,7 +17,7 @@ const START: u64 = 64 << 10;
 /// The formats by keys of their first object, or columns of their first line.
 const KEYS: [(&str, &str); 20] = [
     ("inspect", "eval version"),
-    ("inspect", "eval plan"),
+    ("inspect", "eval status"),
     ("lm-eval", "doc_id"),
     ("otlp", "resourceSpans"),
     ("atif", "schema_version steps"),

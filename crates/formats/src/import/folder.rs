@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Converted, Epochs, ForeignFormat, convert as convert_files};
+use super::convert as convert_files;
+use super::detect::recognize;
+use super::format::{Converted, Epochs, ForeignFormat};
 use crate::error::FormatError;
 use crate::messages::escape;
 
@@ -30,26 +32,33 @@ pub(super) fn convert(
 
 /// Returns the files of a format in a folder and the folders in it, by name.
 fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
-    let is_read = |name: &str| match format {
-        ForeignFormat::Inspect => name.ends_with(".eval"),
-        ForeignFormat::LmEval => name.starts_with("samples_") && name.ends_with(".jsonl"),
-        ForeignFormat::Helm => name == "per_instance_stats.json",
-        ForeignFormat::Bfcl | ForeignFormat::Swebench => {
-            name.ends_with(".json") || name.ends_with(".jsonl")
+    let is_log = |path: &Path| recognize(path).is_some_and(|it| it.contains("--from inspect"));
+    let is_read = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match format {
+            ForeignFormat::Inspect => {
+                name.ends_with(".eval") || (name.ends_with(".json") && is_log(path))
+            }
+            ForeignFormat::LmEval => name.starts_with("samples_") && name.ends_with(".jsonl"),
+            ForeignFormat::Helm => name == "per_instance_stats.json",
+            ForeignFormat::Bfcl | ForeignFormat::Swebench => {
+                name.ends_with(".json") || name.ends_with(".jsonl")
+            }
+            ForeignFormat::Trec => !name.starts_with('.'),
+            _ => false,
         }
-        ForeignFormat::Trec => !name.starts_with('.'),
-        _ => false,
     };
     let unreadable = |error| FormatError::at(folder, error);
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
-            let kind = entry.file_type().map_err(unreadable)?;
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if kind.is_file() && is_read(&entry.file_name().to_string_lossy()) {
-                found.push(entry.path());
+            let path = entry.path();
+            // Links to folders may lead back.
+            if entry.file_type().map_err(unreadable)?.is_dir() {
+                folders.push(path);
+            } else if path.is_file() && is_read(&path) {
+                found.push(path);
             }
         }
     }

@@ -1,4 +1,6 @@
-//! The formats of other programs.
+//! The formats of other programs, and what a file of one becomes.
+
+use crate::results::{ForeignRow, ForeignRun};
 
 /// A format of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,4 +74,11 @@ pub enum Epochs {
     Repeats,
     /// Rows of their own, to be scored again.
     Rows,
+}
+
+/// The rows of a file, what it says about their run, and notes on what a reader may not expect.
+pub(super) struct Converted {
+    pub(super) rows: Vec<ForeignRow>,
+    pub(super) run: ForeignRun,
+    pub(super) notes: Vec<String>,
 }

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text};
-use super::{Converted, Epochs};
+use super::text::as_string;
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "the statistics of HELM, which have `instance_id` and `stats`";
@@ -57,7 +58,7 @@ pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, Form
 
 /// Returns the id of an instance; with its perturbation and its trial, which are rows of their own.
 fn row_id(id: &Value, perturbation: &Value, trial: &Value) -> String {
-    let mut id = super::as_string(id);
+    let mut id = as_string(id);
     if let Some(name) = perturbation["name"].as_str() {
         id = format!("{id}:{name}");
     }

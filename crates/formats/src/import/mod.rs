@@ -28,9 +28,10 @@ use std::path::Path;
 #[cfg(not(feature = "inspect"))]
 use crate::error::NO_INSPECT;
 use crate::error::{FormatError, Input};
-use crate::results::{ForeignRow, ForeignRun, write_foreign_rows};
+use crate::results::write_foreign_rows;
 
 pub use detect::recognize;
+use format::Converted;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
 
@@ -81,13 +82,6 @@ pub fn import_files(
     Ok(notes)
 }
 
-/// The rows of a file, what it says about their run, and notes on what a reader may not expect.
-struct Converted {
-    rows: Vec<ForeignRow>,
-    run: ForeignRun,
-    notes: Vec<String>,
-}
-
 /// Converts one file, or the files of a format that has several.
 fn convert(
     format: ForeignFormat,
@@ -106,7 +100,7 @@ fn convert(
         ))),
         ForeignFormat::LmEval => lm_eval::import(file),
         ForeignFormat::Otlp => otlp::import(file),
-        ForeignFormat::Atif => atif::import(file),
+        ForeignFormat::Atif => atif::import(input, epochs),
         ForeignFormat::Promptfoo => promptfoo::import(input, epochs),
         ForeignFormat::Deepeval => deepeval::import(input, epochs),
         ForeignFormat::Ragas => ragas::import(input, epochs),

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::detect::other_format;
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
-use super::{Converted, Epochs};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "the output of OpenAI's batch API, which has `custom_id` and `response`";

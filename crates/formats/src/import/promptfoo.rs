@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::detect::other_format;
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
-use super::{Converted, Epochs};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "results of promptfoo, which have `results`";

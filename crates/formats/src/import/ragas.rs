@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::detect::other_format;
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, objects, pick};
-use super::{Converted, Epochs};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "results of ragas, which have `user_input` and `response`";

@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text};
-use super::{Converted, Epochs};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "predictions for SWE-bench, which have `instance_id` and `model_patch`, or a report with `resolved_ids`";

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
+use super::format::{Converted, Epochs};
 use super::scores::{MetricNames, invalid, program_run, scored};
-use super::text::each_document;
-use super::{Converted, Epochs};
+use super::text::{as_string, each_document};
 use crate::contract::{Direction, Fields, MetricError, MetricIdentity, MetricSpec, Outcome};
 use crate::data::{Format, ObjectRows};
 use crate::error::{FormatError, Input};
@@ -230,7 +230,7 @@ pub(super) fn at<'v>(value: &'v Value, pointers: &str) -> Option<&'v Value> {
 
 /// Returns the string at these pointers, or another value as JSON.
 pub(super) fn text(value: &Value, pointers: &str) -> Option<String> {
-    at(value, pointers).map(super::as_string)
+    at(value, pointers).map(as_string)
 }
 
 /// Returns the items of a list that may be missing.

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
+use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow};
 use super::text::{MAX_DOCUMENT, as_text};
-use super::{Converted, Epochs};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
 
@@ -57,15 +57,18 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
     for (queries, note) in [
         (
             unranked,
-            "without ranking count as empty rankings, as with `trec_eval -c`",
+            "queries without a ranking count as empty rankings, as with `trec_eval -c`",
         ),
-        (unjudged, "without judgements are left out, as by trec_eval"),
+        (
+            unjudged,
+            "queries without judgements are left out, as by trec_eval",
+        ),
     ] {
         if !queries.is_empty() {
             let names = escape::names(queries.iter().take(5).copied());
             table
                 .notes
-                .push(format!("{} queries ({names}) {note}", queries.len()));
+                .push(format!("{note}: {} ({names})", queries.len()));
         }
     }
     for (query, grades) in judged {

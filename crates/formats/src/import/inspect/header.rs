@@ -8,8 +8,10 @@ use serde_json::{Map, Value};
 use super::member::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
+use crate::import::scores::other_mean;
 use crate::import::text::{as_string, parse};
 use crate::messages::escape::{name, names};
+use crate::results::ForeignRow;
 
 /// The latest version of the format.
 const VERSION: u64 = 2;
@@ -98,19 +100,18 @@ impl Header {
         ))
     }
 
-    /// Describes the means of scores, of all samples with a score, that are not those of the rows.
-    pub(super) fn other_means(&self, mean: impl Fn(&str) -> Option<f64>) -> Vec<String> {
+    /// Describes the means of the header that are not those of the rows.
+    pub(super) fn other_means(&self, rows: &[ForeignRow]) -> Vec<String> {
         let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
         let mut other = Vec::new();
         for score in items(&self.results["scores"]).filter(is_mean) {
             let scorer = text(&score["scorer"]);
             for metric in ["accuracy", "mean"] {
-                let header = score["metrics"][metric]["value"].as_f64();
-                let is_other = |(header, mean): &(f64, f64)| (header - mean).abs() > 1e-6;
-                if let Some((header, mean)) = header.zip(mean(scorer)).filter(is_other) {
+                let header = &score["metrics"][metric]["value"];
+                if let Some((header, mean)) = other_mean(header, rows, scorer) {
+                    let scorer = name(scorer);
                     other.push(format!(
-                        "the header has {header:.4} as {metric} of `{}`, and the rows have {mean:.4}; the log was changed or is not complete",
-                        name(scorer)
+                        "the header has {header:.4} as {metric} of `{scorer}`, and the rows have {mean:.4}; the log was changed or is not complete"
                     ));
                 }
             }

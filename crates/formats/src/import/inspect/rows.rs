@@ -10,9 +10,8 @@ use super::member::{Member, Members, Samples};
 use super::sample::Sample;
 use crate::contract::{Fields, Outcome};
 use crate::error::FormatError;
-use crate::import::Converted;
-use crate::import::format::Epochs;
-use crate::import::scores::{MetricNames, complete, mean_of};
+use crate::import::format::{Converted, Epochs};
+use crate::import::scores::{MetricNames, complete};
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt};
 
@@ -55,7 +54,7 @@ impl Rows {
         let mut notes = self.notes();
         let missing = self.header.missing(samples);
         if missing.is_none() && self.epochs == Epochs::Repeats {
-            notes.extend(self.header.other_means(|metric| mean_of(&rows, metric)));
+            notes.extend(self.header.other_means(&rows));
         }
         let is_partial = self.header.status() != "success" || missing.is_some();
         notes.extend(missing);

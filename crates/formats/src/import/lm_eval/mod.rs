@@ -15,8 +15,8 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use self::run::OfTask;
-use super::Converted;
 use super::detect::other_format;
+use super::format::Converted;
 use super::scores::{MetricNames, by_id, complete, invalid, scored};
 use super::text::{Lines, Unique, parse};
 use crate::contract::{Fields, Outcome};

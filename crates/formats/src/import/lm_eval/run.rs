@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
-use crate::import::scores::mean_of;
+use crate::import::scores::other_mean;
 use crate::import::text::{ROW_LIMIT, parse};
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun};
@@ -103,10 +103,9 @@ impl Results {
         }
         for (name, OfTask { metric, filter }) in metrics {
             let of_task = self.results.get(task).unwrap_or(&Value::Null);
-            let result = of_task[format!("{metric},{filter}")].as_f64();
-            let result = result.filter(|_| MEANS.contains(&&**metric));
-            let is_other = |(result, mean): &(f64, f64)| (result - mean).abs() > 1e-6;
-            if let Some((result, mean)) = result.zip(mean_of(rows, name)).filter(is_other) {
+            let result = &of_task[format!("{metric},{filter}")];
+            let is_mean = MEANS.contains(&&**metric);
+            if let Some((result, mean)) = other_mean(result, rows, name).filter(|_| is_mean) {
                 notes.push(format!(
                     "the results have {result:.4} as `{}`, and the samples have {mean:.4}; they are of other runs",
                     escape::name(name)

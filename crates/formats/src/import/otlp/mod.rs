@@ -20,7 +20,7 @@ use indexmap::IndexMap;
 use self::document::{Document, Span};
 use self::roots::roots;
 use self::row::Rows;
-use super::Converted;
+use super::format::Converted;
 use super::scores::{by_id, complete};
 use super::text::{ROW_LIMIT, each_document};
 use crate::contract::{MetricIdentity, MetricSpec};

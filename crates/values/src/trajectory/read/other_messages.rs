@@ -84,6 +84,12 @@ fn of_sharegpt(mut message: Map<String, Value>) -> Result<Map<String, Value>, St
 
 /// Returns the role of a message of LangChain: of its `type`, or of its class.
 fn langchain_role(object: &Map<String, Value>) -> Option<&'static str> {
+    if !["content", "data", "lc"]
+        .iter()
+        .any(|key| object.contains_key(*key))
+    {
+        return None;
+    }
     let kind = match object.get("lc").and(object.get("id")) {
         Some(Value::Array(class)) => class.last()?.as_str()?,
         _ => object.get("type")?.as_str()?,
