@@ -102,19 +102,6 @@ impl std::process::Termination for MainExit {
     }
 }
 
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",
-    label = "write `dsrs_metrics::main!` outside of all functions, and remove `fn main`"
-)]
-pub trait OfMain {}
-
-impl OfMain for MainExit {}
-
-/// Checks that `main` is the one that `dsrs_metrics::main!` defines.
-#[doc(hidden)]
-pub const fn is_main<R: OfMain>(_: fn() -> R) {}
-
 /// Runs one command; `args` starts with the name of the program.
 ///
 /// Results go to standard output, everything else to standard error. The exit code is 0 on success; 1 if a metric

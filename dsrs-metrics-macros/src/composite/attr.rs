@@ -133,22 +133,23 @@ fn rewritten(word: &str, rest: ParseStream<'_>) -> String {
         .unwrap_or_default();
     let operands: Vec<String> = operands.into_iter().map(as_written).collect();
     let is_plain = operands.iter().all(|operand| !operand.contains('='));
-    let count = operands.len();
     match (word, &operands[..]) {
-        ("weighted", [_, ..]) if is_plain => {
-            let weights = (0..count).map(|index| equal_weight(index, count));
-            let parts = operands.iter().zip(weights);
-            let parts: Vec<_> = parts
-                .map(|(part, weight)| format!("{part} = {weight:?}"))
-                .collect();
-            format!("weighted({})", parts.join(", "))
-        }
+        ("weighted", [_, ..]) if is_plain => equally_weighted(&operands),
         ("gate", [proxy, truth]) if is_plain => {
             format!("gate(proxy({proxy}) >= 0.5, truth({truth}))")
         }
         ("gate" | "tree", _) | (_, []) => format!("{word}(..)"),
         _ => format!("{word}({})", operands.join(", ")),
     }
+}
+
+/// Returns the operands with equal weights.
+pub(super) fn equally_weighted(operands: &[String]) -> String {
+    let count = operands.len();
+    let weights = (0..count).map(|index| equal_weight(index, count));
+    let parts = operands.iter().zip(weights);
+    let parts = parts.map(|(part, weight)| format!("{part} = {weight:?}"));
+    format!("weighted({})", parts.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the weight of an operand among `count`, in whole percents that sum to 1.

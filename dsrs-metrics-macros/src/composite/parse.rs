@@ -135,7 +135,7 @@ impl Part {
         } else if input.peek(Token![=]) && !input.peek(Token![==]) && !input.peek(Token![=>]) {
             let operator = input.parse::<Token![=]>()?;
             part.weight = Some(number(&operator, input, &format!("{text} = 0.5"))?);
-        } else if !list::at_end(input) && !input.peek(Ident::peek_any) {
+        } else if input.peek(Token![as]) || !list::at_end(input) && !input.peek(Ident::peek_any) {
             return Err(wrong_operator(input, &text));
         }
         Ok(part)
@@ -292,13 +292,15 @@ impl Halves {
             let message = format!("`{word}` has no components; write `{word}(name)`");
             return Err(Error::new(word.span(), message));
         }
+        let written = as_written(&content);
         let (parts, _) = parts(content, errors);
         if !is_proxy {
             self.truths = Some(parts);
             return self.reject_threshold(input);
         }
         if !input.peek(Token![>=]) {
-            let message = "missing threshold of the proxies; write `proxy(..) >= 0.5`";
+            let message =
+                format!("missing threshold of the proxies; write `proxy({written}) >= 0.5`");
             return Err(Error::new(word.span(), message));
         }
         let operator = input.parse::<Token![>=]>()?;

@@ -36,7 +36,7 @@ pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) ->
         params,
         span,
         private: quote_spanned!(span=> #runtime::__private),
-        evals: quote_spanned!(span=> #runtime::__private::evals),
+        evals: quote_spanned!(span=> #runtime::evals),
         runtime,
     };
     let cfgs = function.attrs.iter().filter(|attr| is_cfg(attr));

@@ -70,6 +70,11 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
                 ),
             );
         }
+        let ty = option_of(&param.ty).unwrap_or(&param.ty);
+        if last_segment_is(ty, "str") || matches!(ungrouped(ty), Type::Slice(_)) {
+            let found = as_written(ty);
+            errors.at(ty, format!("`{found}` has no known size; write `&{found}`"));
+        }
         inputs.push(Input {
             name,
             span,

@@ -95,10 +95,17 @@ impl FieldAttr {
             syn::Meta::Path(_) => TokenStream::new(),
             syn::Meta::List(list) => list.tokens.clone(),
             syn::Meta::NameValue(pair) => {
+                let value = as_written(&pair.value);
+                let of_output = match value.starts_with('"') {
+                    true => format!(
+                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(desc = {value})]`"
+                    ),
+                    false => format!(
+                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(range = {value})]`"
+                    ),
+                };
                 let message = match name {
-                    "output" => {
-                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(desc = \"..\")]`"
-                    }
+                    "output" => &*of_output,
                     "step" => {
                         "expected `#[step(from(..))]`, found `#[step = ..]`; write `#[step(from(answer))]` with the fields that the step reads"
                     }

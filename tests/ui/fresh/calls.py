@@ -213,7 +213,7 @@ def use_of_a_broken_judge(w):
 @form(FOLLOW, 3)
 def use_of_a_broken_composite(w):
     fluent = bool_metric(w, "", "fluent") + bool_metric(w, "", "brief") + bool_metric(w, "tier = truth", "thorough")
-    attr, good, fix = w.choice([("weighted(fluent = 0.5, brief = 0.6)", "weighted(fluent = 0.5, brief = 0.5)", "remove 0.1"), ("all(fluent, brief), tresold = 0.5", "all(fluent, brief)", "threshold"), ("weighted(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "fluent = 0.5"), ("al(fluent, brief)", "all(fluent, brief)", "`all"), ("mean(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "weighted("), ("all(fluent > 0.5, brief)", "all(fluent >= 0.5, brief)", "fluent >= 0.5")])
+    attr, good, fix = w.choice([("weighted(fluent = 0.5, brief = 0.6)", "weighted(fluent = 0.5, brief = 0.5)", "remove 0.1"), ("all(fluent, brief), tresold = 0.5", "all(fluent, brief)", "threshold"), ("weighted(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "weighted(fluent = 0.5, brief = 0.5)"), ("al(fluent, brief)", "all(fluent, brief)", "`all"), ("mean(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "weighted("), ("all(fluent > 0.5, brief)", "all(fluent >= 0.5, brief)", "fluent >= 0.5")])
     use = w.choice(
         [
             "#[metric(all(both >= 0.5, fluent))]\nstruct Outer;\n",

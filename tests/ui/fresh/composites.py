@@ -185,7 +185,7 @@ def tree_in_another_form(w):
             ("tree(A { yes => 1.0 })", "no => "),
             ("tree(A { no => 0.0, _ => 1.0 })", "yes"),
             ('tree(A { "yes" => 1.0, "no" => 0.0 })', "yes => 1.0"),
-            ("tree(A { Yes => 1.0, No => 0.0 })", "`yes`"),
+            ("tree(A { Yes => 1.0, No => 0.0 })", "yes =>"),
             ("tree(A >= 0.5 { yes => 1.0, no => 0.0 })", "A { yes"),
             ("tree(if A { 1.0 } else { 0.0 })", "A { yes"),
             ("tree(match A { yes => 1.0, no => 0.0 })", "A { yes"),
@@ -227,7 +227,7 @@ def main_with(w):
         bad, fix = "[@ = 0.5]", "`@`"
     named = lambda text: text.replace("@!", camel(name)).replace("@", name)
     end = "" if bad.startswith(("{",)) else ";"
-    return Mistake(MAIN, f"{metric}dsrs_metrics::main!{named(bad)}{end}\n", f"{metric}dsrs_metrics::main![{name}];\n", [named(fix), camel(name) if fix == "`@`" else named(fix)], "main!", features="cli")
+    return Mistake(MAIN, f"{metric}dsrs_metrics::main!{named(bad)}{end}\n", f"{metric}dsrs_metrics::main![{name}];\n", [named(fix), camel(name) if fix == "`@`" else named(fix), f"main![{name}]"], "main!", features="cli")
 
 
 @form(MAIN)

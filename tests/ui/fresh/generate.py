@@ -97,6 +97,8 @@ def changed(mistake):
     for tag, start, end, _, _ in difflib.SequenceMatcher(None, bad, good, autojunk=False).get_opcodes():
         if tag != "equal":
             lines.update(range(start + offset + 1, max(end, start + 1) + offset + 2 if start == end else end + offset + 1))
+    if len(mistake.at) > 2:
+        lines.update(number for number, line in enumerate(bad, offset + 1) if mistake.at in line)
     return lines
 
 

@@ -201,7 +201,7 @@ def type_that_cannot_be(w):
 
 @form(FIELDS, 3)
 def output_type_that_cannot_be(w):
-    bad, fix = w.choice([("&str", "String"), ("std::time::Duration", "judge_output"), ("Score", "Score"), ("Note", "judge_output")])
+    bad, fix = w.choice([("&str", "String"), ("Score", "Score"), ("Note", "judge_output")])
     extra = "struct Note { text: String }\n" if bad == "Note" else ""
     source = extra + judge(w, "score = polite", "", "    #[output]\n    notes: @@,\n    #[output]\n    polite: bool,\n")
     return pair(FIELDS, source, bad, "Vec<String>", [fix], at="notes:")
@@ -242,10 +242,10 @@ def score_in_another_form(w):
             ('"grade"', "f64::from(grade)", "score = grade"),
             ("self.grade", "f64::from(grade)", "`grade`"),
             ("self.grade / 5.0", "f64::from(grade) / 5.0", "`grade"),
-            ("grade / 5", "f64::from(grade) / 5.0", "5.0"),
+            ("grade / 5", "f64::from(grade) / 5.0", "f64::from(grade)"),
             ("grade / 5.0", "f64::from(grade) / 5.0", "f64::from(grade)"),
             ("grde", "f64::from(grade)", "`grade`"),
-            ("|output| output.grade", "f64::from(grade)", "`grade"),
+            ("|output| output.grade", "f64::from(grade)", "score = grade"),
             ("mean(grade)", "f64::from(grade)", "grade"),
             ("Self::score", "f64::from(grade)", "expression"),
             ("grade as f32", "f64::from(grade)", "f64"),

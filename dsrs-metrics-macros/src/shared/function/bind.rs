@@ -297,7 +297,7 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
         (Some(row), None) if !is_field_type(ty) && matches!(row, Type::Path(_)) => {
             let row = as_written(row);
             format!(
-                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, or `#[param]` for configuration"
+                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, `#[param]` for configuration, or `#[param(flatten)]` for a struct of parameters"
             )
         }
         _ => format!(
