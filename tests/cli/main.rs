@@ -16,6 +16,7 @@ mod compare_gate;
 mod compare_peers;
 mod export;
 mod faults;
+mod files;
 mod floats;
 mod formulas;
 mod from;
