@@ -8,26 +8,10 @@ use super::error::DataError;
 use super::gold::{GoldFile, without_id};
 use super::mapping::{Mapping, Target};
 use super::row::{Row, RowObject, id_of, into_object};
-use super::selection::FieldSelection;
+use super::selection::{FieldSelection, ReadField};
 use crate::contract::{MetricSpec, Origin, Pair, Side};
 use crate::json::path;
 use crate::json::unique_keys::Shape;
-use dsrs_metrics_values::value_type::TypeHelp;
-
-/// A field that a metric of the run reads.
-#[derive(Debug, Clone)]
-pub(super) struct ReadField {
-    pub(super) side: Side,
-    pub(super) name: String,
-    pub(super) help: TypeHelp,
-}
-
-impl ReadField {
-    /// Returns the field with its side: `gold.answer`.
-    pub(super) fn path(&self) -> String {
-        format!("{}.{}", self.side, self.name)
-    }
-}
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]
@@ -228,7 +212,7 @@ impl Pairing {
         };
         let id = match id {
             Some(id) => id_of(id, at)?,
-            None if gold.is_by_position() => number.to_string(),
+            None if gold.is_by_position => number.to_string(),
             None => return Err(without_id(row, path.unwrap_or("id"), at)),
         };
         let Some(mut fields) = gold.find(&id, at)? else {
@@ -253,7 +237,7 @@ impl Pairing {
             row.attributes.insert(path, value);
         }
         row.gold = Some(Shape::Map(fields));
-        if row.id.is_none() && !gold.is_by_position() {
+        if row.id.is_none() && !gold.is_by_position {
             row.id = Some(id.into());
         }
         Ok(true)
