@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// Judge whether the last message is polite.
-#[judge(turns = assistant, window = 2, reasoning = false, cost = "10 msat")]
+#[judge(turns(of = assistant, window = 2), reasoning = false, cost = "10 msat")]
 struct Polite {
     #[input(pred)]
     conversation: Trajectory,
@@ -26,7 +26,7 @@ struct Polite {
 }
 
 /// Judge whether the last message is polite.
-#[judge(turns = assistant, window = 2, reduce = min, max_turns = 3, reasoning = false)]
+#[judge(turns(of = assistant, window = 2, reduce = min, max = 3), reasoning = false)]
 struct AlwaysPolite {
     #[input(pred)]
     conversation: Trajectory,
@@ -234,7 +234,7 @@ proptest! {
             let judge = PoliteJudge::default().with_lm(lm());
             let whole = Evaluate::builder().metric(judge).build().unwrap().score(whole).await.unwrap();
             let judge = PoliteEndJudge::default().with_lm(lm());
-            let evaluate = Evaluate::builder().metric(judge).group("gold.dialogue").build().unwrap();
+            let evaluate = Evaluate::builder().metric(judge).statistics(|statistics| statistics.group("gold.dialogue")).build().unwrap();
             let flat = evaluate.score(flat.collect::<Vec<_>>()).await.unwrap();
             assert!((whole.score.unwrap() - flat.score.unwrap()).abs() < 1e-12);
             let stderr = |uncertainty: Uncertainty| match uncertainty {

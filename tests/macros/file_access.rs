@@ -41,6 +41,10 @@ const OPEN_FILES: [(&str, &str); 21] = [
         "when the caller's result file was written",
     ),
     (
+        "crates/formats/src/import/folder.rs",
+        "the names in the caller's folder of files of another program",
+    ),
+    (
         "crates/formats/src/import/inspect/mod.rs",
         "the caller's file of another program",
     ),

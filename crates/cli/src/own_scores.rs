@@ -178,8 +178,10 @@ impl OwnScoreArguments {
                 },
             ))
         });
+        let has_id = row.has_id || self.mappings.iter().any(|it| it.field() == "id");
         let foreign = ForeignRow {
             id: id.clone(),
+            is_positional: !has_id,
             gold: row.side(Side::Gold).unwrap_or_default(),
             attributes: values.collect(),
             attempts: vec![attempt],

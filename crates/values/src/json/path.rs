@@ -29,7 +29,7 @@ pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     }
 }
 
-/// Returns the field whose name is the whole path, or else the value below the field of its first segment.
+/// Returns the field named by the whole path, or else the value below the field named by its first segment.
 pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     match find_inside(path, get)? {
         Cow::Borrowed(value) => Some(value),

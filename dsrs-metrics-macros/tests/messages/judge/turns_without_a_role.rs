@@ -1,5 +1,5 @@
 /// Judge whether the last message is polite.
-#[judge(window = 10, max_turns = 5, reduce = mean)]
+#[judge(turns(window = 10, max = 5, reduce = mean))]
 struct Polite {
     #[input(pred)]
     conversation: Trajectory,
