@@ -296,6 +296,19 @@ fn gold_and_predictions_in_two_files_are_joined_by_id() {
         manifest.contains("gold.jsonl") && manifest.contains("preds.csv"),
         "{manifest}"
     );
+    // The same column in both files is another value in each.
+    let both = "--join gold.id=pred.instance_id --map gold.answer=answer --map pred.answer=answer";
+    folder.write("same.csv", "instance_id,answer\nq1,Rome\n2,Oslo\nq3,Rome\n");
+    assert_eq!(
+        folder.em(&format!("same.csv --gold gold.jsonl -m em {both}")),
+        ("33.33%".to_owned(), String::new())
+    );
+    folder.write(
+        "own.jsonl",
+        r#"{"id": "q1", "gold": {"answer": "x"}, "pred": {"answer": "x"}}"#,
+    );
+    assert_snapshot!(folder.score_error("own.jsonl --gold gold.jsonl -m em"),
+        @"own.jsonl:1: expected a prediction without a gold row, found `gold`; remove it, or leave out --gold");
     folder.write("gold.csv", "qid,reference\nq1,Paris\n2,Oslo\nq3,Rome\n");
     let mapped =
         "--join gold.qid=pred.instance_id --map gold.answer=reference --map pred.answer=prediction";
@@ -365,6 +378,8 @@ fn scores_of_another_program_are_compared_and_checked() {
     );
     assert_snapshot!(folder.run("compare a.csv b.csv --score score=score").error(),
         @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; write --map id=question, with a column that names the row in both files");
+    assert_snapshot!(folder.run("report a.csv --encoding utf-16 --out a.html").error(),
+        @"--delimiter and --encoding need --score NAME=PATH; remove them");
     assert_snapshot!(folder.run("report a.csv --score score=score:0..0.8 --out a.html").error(),
         @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; mend the row, or write the range that its scores have");
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),

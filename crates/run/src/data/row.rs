@@ -350,6 +350,16 @@ impl RowObject {
         }
     }
 
+    /// Sets the field of a mapping to a value of a typed gold row.
+    pub(super) fn set_mapped(&mut self, mapping: &Mapping, value: Value) {
+        if let Target::Field(side, name) = mapping.target() {
+            let side = self.side_mut(*side);
+            let is_string =
+                value.is_string() && fields_of(side.as_ref()).is_some_and(|it| !it.textual);
+            set(side, name, Some(value), is_string);
+        }
+    }
+
     /// Returns the fields of a side, if it is an object.
     pub(super) fn fields_of(&mut self, side: Side) -> Option<&mut Fields> {
         match self.side_mut(side) {
