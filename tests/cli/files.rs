@@ -37,8 +37,8 @@ fn the_first_error_has_the_options_to_paste() {
             "--map gold.answer=example_answer --map pred.answer=pred_answer",
         ),
         (
-            "input,actual_output,expected_output",
-            "--map gold.answer=expected_output --map pred.answer=actual_output",
+            "prompt,model_completion,ideal_answer",
+            "--map gold.answer=ideal_answer --map pred.answer=model_completion",
         ),
         (
             "task_id,Ground truth,response",
@@ -237,10 +237,6 @@ fn what_is_no_file_of_rows_is_named() {
         (
             "PAR1\u{15}",
             "Parquet; name the file .parquet, or write --format parquet",
-        ),
-        (
-            "PK\u{3}\u{4}",
-            "a zip archive; save a workbook as CSV, or read an inspect log with --from inspect",
         ),
     ] {
         let folder = with("rows.jsonl", content);
