@@ -76,6 +76,10 @@ const OPEN_FILES: [(&str, &str); 21] = [
         "the length of the caller's input files",
     ),
     (
+        "crates/run/src/data/gold.rs",
+        "a new temporary file, which has no name",
+    ),
+    (
         "crates/run/src/data/parquet.rs",
         "the metadata of the caller's result files",
     ),
