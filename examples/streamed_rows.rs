@@ -178,7 +178,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .metric(metric_fn("same", same))
         .metric(SameLater)
         .keep_results(false)
-        .save_as_jsonl(&out)
+        .files(|files| files.jsonl(&out))
         .observer(Arc::clone(&sampler))
         .build()?
         .run(program)

@@ -19,9 +19,11 @@ pub use dsrs_metrics_otel as otel;
 pub use dsrs_metrics_run::DevsetRow;
 #[cfg(feature = "evaluate")]
 pub use dsrs_metrics_run::{
-    BudgetReport, DevsetRows, Ending, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator,
-    JudgedBy, MetricSummary, Observer, ProgramTotals, ProgressDisplay, Repeat, RepeatSummary,
-    RolloutNumber, RowResult, RunStart, Running, Spending, StoreUse, UnknownField,
+    BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, EvaluateBuilder, EvaluateError,
+    EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames, JudgedBy,
+    MetricSummary, ModelSettings, Observer, ProgramTotals, ProgressDisplay, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings, StopSettings,
+    StoreUse, UnknownField,
 };
 #[cfg(feature = "report")]
 pub use dsrs_metrics_run::{ResultTable, TableRows};

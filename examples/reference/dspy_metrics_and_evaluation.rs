@@ -342,10 +342,12 @@ async fn evaluate() -> Result {
         .display_progress(false)
         .display_table(false)
         .max_errors(10)
-        .provide_traceback(true)
-        .failure_score(0.0)
-        .save_as_csv(folder.join("rows.csv"))
-        .save_as_json(folder.join("rows.json"))
+        .failures(|failures| failures.provide_traceback(true).score(0.0))
+        .files(|files| {
+            files
+                .csv(folder.join("rows.csv"))
+                .json(folder.join("rows.json"))
+        })
         .build()?;
     let result = evaluate.run(Program).await?;
     // `percent` is DSPy's score, from 0 to 100; `score` is in the range of the metric.

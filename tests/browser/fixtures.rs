@@ -195,14 +195,13 @@ pub(crate) fn described(folder: &Path, runs: u32) -> PathBuf {
                     .repeat(20)
                     .trim(),
             )
-            .bootstrap(200);
+            .statistics(|statistics| statistics.bootstrap(200));
         for tag in 0..30 {
             let value = format!("{name}_{}", "value".repeat(tag));
             evaluate = evaluate.tag(format!("setting_of_the_prompt_{tag:02}"), value);
         }
         let evaluate = evaluate
-            .save_as_jsonl(&out)
-            .save_rows(true)
+            .files(|files| files.jsonl(&out).save_rows(true))
             .build()
             .unwrap();
         let rows = DataReader::new().read(&files).unwrap();

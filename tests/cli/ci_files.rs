@@ -78,7 +78,7 @@ fn the_explanation_of_every_return_type_is_in_junit_and_csv() {
         .metric(Told)
         .metric(Cited)
         .metric(Style)
-        .save_as_csv(folder.path("o.csv"))
+        .files(|files| files.csv(folder.path("o.csv")))
         .build()
         .unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()

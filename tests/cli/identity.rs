@@ -135,9 +135,8 @@ impl Setup {
             .metric(Arc::clone(&self.initial));
         let builder = builder
             .metric((self.polite)(lm))
-            .seed(self.seed)
-            .bootstrap(100);
-        let builder = builder.save_as_jsonl(folder.path(out)).save_rows(true);
+            .statistics(|statistics| statistics.seed(self.seed).bootstrap(100));
+        let builder = builder.files(|files| files.jsonl(folder.path(out)).save_rows(true));
         let evaluate = builder.build().unwrap();
         let rows = DataReader::new().read([folder.path("rows.jsonl")]).unwrap();
         let _ = evaluate.score_files(rows).await.unwrap();

@@ -96,8 +96,11 @@ fn dropping_a_run_leaves_no_task_process_or_temporary_file() {
         .inputs(["n"])
         .metric(sandbox)
         .metric(PoliteJudge::default().with_lm(Arc::clone(&lm)))
-        .save_as_jsonl(folder.path().join("out.jsonl"))
-        .save_as_csv(folder.path().join("out.csv"))
+        .files(|files| {
+            files
+                .jsonl(folder.path().join("out.jsonl"))
+                .csv(folder.path().join("out.csv"))
+        })
         .build()
         .unwrap();
     // The program never ends on row 0.

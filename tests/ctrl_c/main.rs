@@ -32,7 +32,7 @@ async fn interrupted(times: usize) -> dsrs_metrics::runs::EvaluationResult {
         .inputs(["n"])
         .metric(metric_fn("one", |_, _| 1.0))
         .concurrency(2)
-        .stop_on_ctrl_c()
+        .stop(|stop| stop.on_ctrl_c())
         .build()
         .unwrap();
     let program = move |inputs: Example| async move {
@@ -65,7 +65,7 @@ async fn interrupted_while_busy() -> dsrs_metrics::runs::EvaluationResult {
     });
     let evaluate = Evaluate::builder()
         .metric(busy)
-        .stop_on_ctrl_c()
+        .stop(|stop| stop.on_ctrl_c())
         .build()
         .unwrap();
     let pair = |n: u32| {
@@ -96,7 +96,7 @@ fn interrupted_while_blocked() -> dsrs_metrics::runs::EvaluationResult {
     let evaluate = Evaluate::builder()
         .metric(blocks)
         .concurrency(1)
-        .stop_on_ctrl_c();
+        .stop(|stop| stop.on_ctrl_c());
     let evaluate = evaluate.build().unwrap();
     let pair = |n: u32| {
         dsrs_metrics::rows::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {})
@@ -119,8 +119,7 @@ async fn interrupted_while_a_row_hangs() -> dsrs_metrics::runs::EvaluationResult
         .inputs(["n"])
         .metric(metric_fn("one", |_, _| 1.0))
         .concurrency(2)
-        .stop_on_ctrl_c()
-        .grace_period(Duration::from_millis(50))
+        .stop(|stop| stop.on_ctrl_c().grace_period(Duration::from_millis(50)))
         .build()
         .unwrap();
     let program = |inputs: Example| async move {

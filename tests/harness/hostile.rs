@@ -263,10 +263,10 @@ fn hostile_files_take_linear_time() {
 async fn write(file: &Path, rows: Vec<Pair>) {
     let evaluate = Evaluate::builder()
         .metric(metric_fn("one", |_, _| 1.0))
-        .save_rows(true);
+        .files(|files| files.save_rows(true));
     let evaluate = match file.extension().unwrap() == "csv" {
-        true => evaluate.save_as_csv(file),
-        false => evaluate.save_as_parquet(file),
+        true => evaluate.files(|files| files.csv(file)),
+        false => evaluate.files(|files| files.parquet(file)),
     };
     assert!(
         evaluate

@@ -302,8 +302,7 @@ async fn lists_and_strings_that_look_like_lists_keep_their_scores_in_a_result_fi
     let file = folder.path().join("results.csv");
     let run = Evaluate::builder()
         .metric(AnswerExactMatch::default())
-        .save_rows(true)
-        .save_as_csv(&file);
+        .files(|files| files.save_rows(true).csv(&file));
     assert!(
         run.build()
             .unwrap()

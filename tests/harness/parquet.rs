@@ -41,7 +41,7 @@ async fn write_results(file: &Path) {
         .devset(devset)
         .inputs(["n"])
         .metric(said)
-        .save_as_parquet(file);
+        .files(|files| files.parquet(file));
     assert!(
         evaluate
             .build()
@@ -115,8 +115,7 @@ async fn rows_have_the_same_scores_after_they_were_written_as_parquet() {
         let em = dsrs_metrics::metrics::Em::default();
         let evaluate = Evaluate::builder()
             .metric(em)
-            .save_rows(true)
-            .save_as_parquet(&file)
+            .files(|files| files.save_rows(true).parquet(&file))
             .build()
             .unwrap();
         let result = evaluate.score(rows).await.unwrap();
@@ -165,8 +164,7 @@ async fn an_export_of_many_row_groups_has_every_row_in_order() {
     let evaluate = Evaluate::builder()
         .metric(last)
         .keep_results(false)
-        .save_rows(true)
-        .save_as_parquet(&file);
+        .files(|files| files.save_rows(true).parquet(&file));
     let result = evaluate
         .build()
         .unwrap()
@@ -321,8 +319,8 @@ async fn a_page_above_the_limit_is_an_error() {
     pair.attributes.insert("long", "x".repeat(5 << 20));
     let evaluate = Evaluate::builder()
         .metric(metric_fn("one", |_, _| 1.0))
-        .save_as_parquet(&file);
-    let evaluate = evaluate.save_rows(true);
+        .files(|files| files.parquet(&file));
+    let evaluate = evaluate.files(|files| files.save_rows(true));
     assert!(
         evaluate
             .build()

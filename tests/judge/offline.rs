@@ -73,7 +73,7 @@ async fn a_run_with_a_judge_without_a_model_ends_before_its_first_row() {
         let run = Evaluate::builder()
             .metric(F1::default())
             .metric(Arc::clone(&judge));
-        let run = run.save_as_jsonl(out).build().unwrap();
+        let run = run.files(|files| files.jsonl(out)).build().unwrap();
         let error = unconfigured(run.score(pairs())).await.unwrap_err();
         let not_ready = EvaluateError::NotReady {
             metric: metric.to_owned(),

@@ -234,7 +234,7 @@ proptest! {
             let judge = PoliteJudge::default().with_lm(lm());
             let whole = Evaluate::builder().metric(judge).build().unwrap().score(whole).await.unwrap();
             let judge = PoliteEndJudge::default().with_lm(lm());
-            let evaluate = Evaluate::builder().metric(judge).group("gold.dialogue").build().unwrap();
+            let evaluate = Evaluate::builder().metric(judge).statistics(|statistics| statistics.group("gold.dialogue")).build().unwrap();
             let flat = evaluate.score(flat.collect::<Vec<_>>()).await.unwrap();
             assert!((whole.score.unwrap() - flat.score.unwrap()).abs() < 1e-12);
             let stderr = |uncertainty: Uncertainty| match uncertainty {

@@ -408,7 +408,9 @@ async fn a_run_with_a_store_pays_each_reply_once() {
             .build_embedder()
             .unwrap();
         let metric = SemanticSimilarity::builder().embedder(model).build();
-        let evaluate = Evaluate::builder().metric(metric).store(store);
+        let evaluate = Evaluate::builder()
+            .metric(metric)
+            .models(|models| models.store(store));
         async { evaluate.score(rows(6)).await.unwrap() }
     };
     let first = run().await;

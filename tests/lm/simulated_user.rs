@@ -139,7 +139,10 @@ async fn a_conversation_that_the_budget_stopped_is_continued_with_its_store() {
                 prediction! { "reply" => "Certainly." }
             };
             let program = SimulatedUser::of(assistant).with_lm(lm);
-            let evaluate = evaluate(3, 1).store(store).build().unwrap();
+            let evaluate = evaluate(3, 1)
+                .models(|models| models.store(store))
+                .build()
+                .unwrap();
             evaluate.run(program).await.unwrap()
         }
     };
@@ -247,9 +250,9 @@ async fn killed_run(url: &str, dir: &Path) {
     let evaluate = evaluate
         .metric(Reached)
         .concurrency(1)
-        .store(dir.join("store"));
+        .models(|models| models.store(dir.join("store")));
     let evaluate = evaluate
-        .save_as_jsonl(dir.join("out.jsonl"))
+        .files(|files| files.jsonl(dir.join("out.jsonl")))
         .build()
         .unwrap();
     let result = evaluate.run(program).await.unwrap();

@@ -219,7 +219,7 @@ async fn results_do_not_depend_on_the_collector() {
     let folder = tempfile::tempdir().unwrap();
     let plain = Evaluate::builder()
         .metric(Right)
-        .save_as_jsonl(folder.path().join("plain.jsonl"));
+        .files(|files| files.jsonl(folder.path().join("plain.jsonl")));
     let _ = plain.build().unwrap().score(rows(100)).await.unwrap();
     let plain = std::fs::read(folder.path().join("plain.jsonl")).unwrap();
     let down = format!("http://{}", free_address());
@@ -232,7 +232,7 @@ async fn results_do_not_depend_on_the_collector() {
         let events = events(url).build().unwrap();
         let evaluate = Evaluate::builder()
             .metric(Right)
-            .save_as_jsonl(folder.path().join(file));
+            .files(|files| files.jsonl(folder.path().join(file)));
         let evaluate = evaluate.observer(events).build().unwrap();
         let _ = evaluate.score(rows(100)).await.unwrap();
         assert!(

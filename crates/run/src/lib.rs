@@ -25,9 +25,11 @@ pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
-    BudgetReport, DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult,
-    Evaluator, JudgedBy, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
-    RolloutNumber, RowResult, RunStart, Running, Spending, StoreUse, UnknownField,
+    BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, Evaluate, EvaluateBuilder,
+    EvaluateError, EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames,
+    JudgedBy, MetricSummary, ModelSettings, Observer, ProgramTotals, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings, StopSettings,
+    StoreUse, UnknownField,
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,

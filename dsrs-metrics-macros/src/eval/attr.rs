@@ -18,6 +18,11 @@ pub(super) struct Named {
     pub(super) name: Option<LitStr>,
 }
 
+/// `early`, or `early(alpha = 0.01)`.
+pub(super) struct Early {
+    pub(super) alpha: Option<Expr>,
+}
+
 /// `key(..)`, with its valid items.
 pub(super) struct List<T> {
     pub(super) key: Ident,
@@ -46,6 +51,7 @@ pub(super) struct EvalAttrs {
     pub(super) baseline_rows: Option<Span>,
     pub(super) rescore: Option<Span>,
     pub(super) strict: Option<Span>,
+    pub(super) early: Option<Early>,
     pub(super) store: Option<Span>,
 }
 
@@ -83,6 +89,34 @@ fn named(argument: &Argument<'_>, into: &mut Option<Named>) -> syn::Result<()> {
         return argument.flag(&mut None);
     }
     *into = Some(Named { name });
+    Ok(())
+}
+
+/// Parses `early` or `early(alpha = 0.01)`.
+fn early(argument: &Argument<'_>, into: &mut Option<Early>) -> syn::Result<()> {
+    let mut alpha = None;
+    if argument.input.peek(token::Paren) {
+        let content;
+        parenthesized!(content in argument.input);
+        let name: Ident = content.call(Ident::parse_any)?;
+        if name != "alpha" {
+            let message = format!("unknown key `{name}` in `early`; write `{EARLY}`");
+            return Err(Error::new_spanned(name, message));
+        }
+        content.parse::<Token![=]>()?;
+        alpha = Some(content.parse()?);
+        content.parse::<Option<Token![,]>>()?;
+        if !content.is_empty() {
+            return Err(content.error(format!("expected one number; write `{EARLY}`")));
+        }
+    } else if argument.input.peek(Token![=]) {
+        let value = list::to_comma(argument.input)?;
+        return Err(Error::new_spanned(
+            value,
+            format!("expected `early(..)`; write `{EARLY}`"),
+        ));
+    }
+    *into = Some(Early { alpha });
     Ok(())
 }
 
@@ -173,6 +207,7 @@ macro_rules! key {
 pub(super) const METRICS: &str = "metrics(answer_exact_match, f1)";
 pub(super) const GATE: &str = "gate(f1 >= 0.8)";
 pub(super) const INPUTS: &str = "inputs(question)";
+pub(super) const EARLY: &str = "early(alpha = 0.01)";
 
 impl Attribute for EvalAttrs {
     const NAME: &'static str = "`#[eval]`";
@@ -218,6 +253,9 @@ impl Attribute for EvalAttrs {
         key!(flag "baseline_rows" => baseline_rows),
         key!(flag "rescore" => rescore),
         key!(flag "strict" => strict),
+        Key::new("early", Kind::Other, EARLY, "", |attrs, argument, _| {
+            early(argument, &mut attrs.early)
+        }),
         key!(named "live", "live = \"openai:gpt-6-luna\"" => live),
         key!(flag "store" => store),
         key!(Text "replay", "replay = \"evals/name.replay.jsonl\"", "a string" => replay),

@@ -6,8 +6,8 @@ use proc_macro2::Span;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitInt, ReturnType, Type};
 
-use super::attr::{EvalAttrs, GATE, METRICS, milliseconds};
-use super::gate::{Gate, Kind, Limited};
+use super::attr::{EARLY, Early, EvalAttrs, GATE, METRICS, milliseconds};
+use super::gate::{End, Gate, Kind, Limited};
 use super::params::Params;
 use crate::shared::errors::Errors;
 use crate::shared::function::item::Function;
@@ -63,7 +63,39 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
             );
         }
         check_gate(gate, attrs, false, errors);
+        if let Some(early) = &attrs.early {
+            check_early(gate, early, errors);
+        }
     }
+}
+
+/// Checks that a gate can be decided before all rows are evaluated.
+fn check_early(gate: &Gate, early: &Early, errors: &mut Errors) {
+    let reason = match &gate.kind {
+        Kind::Score {
+            end: End::Estimate, ..
+        }
+        | Kind::Limited {
+            what: Limited::Failed,
+            ..
+        } => return,
+        Kind::Score { .. } | Kind::NoWorse { .. } | Kind::Better { .. }
+            if early.alpha.is_some() =>
+        {
+            return;
+        }
+        Kind::Score { .. } | Kind::NoWorse { .. } | Kind::Better { .. } => {
+            format!(
+                "only all rows decide `{}` for certain; write `{EARLY}`, or remove `early`",
+                gate.text
+            )
+        }
+        _ => format!(
+            "`early` cannot decide `{}`, only limits on metrics and on `failed`, `no_worse` and `better`; remove one of them",
+            gate.text
+        ),
+    };
+    errors.at_span(gate.ends.0, reason);
 }
 
 /// Reports a return type that is no prediction. rustc checks the others.
@@ -152,6 +184,15 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
         if let Some(number) = number {
             whole(key, number, 1, u64::from(u32::MAX), errors);
         }
+    }
+    if let Some(alpha) = attrs.early.as_ref().and_then(|early| early.alpha.as_ref())
+        && let Some(value) = literal(alpha)
+        && !(value > 0.0 && value <= 0.5)
+    {
+        errors.at(
+            alpha,
+            format!("expected an alpha above 0 and at most 0.5, found {value}; write `{EARLY}`"),
+        );
     }
     if let Some(seed) = &attrs.seed {
         whole("seed", seed, 0, u64::MAX, errors);

@@ -228,6 +228,16 @@ impl Context<'_> {
                 call(method, Some(name));
             }
         }
+        if let Some(early) = &attrs.early {
+            let alpha = match &early.alpha {
+                Some(alpha) => {
+                    let alpha = number(alpha);
+                    quote!(::core::option::Option::Some(#alpha))
+                }
+                None => quote!(::core::option::Option::None),
+            };
+            call("early", Some(alpha));
+        }
         if attrs
             .flavor
             .as_ref()

@@ -71,7 +71,10 @@ async fn nothing_scored_is_not_a_score_of_zero() {
 
 #[tokio::test]
 async fn a_failure_score_enters_the_mean_and_only_the_mean() {
-    let evaluate = scoring().failure_score(0.25).build().unwrap();
+    let evaluate = scoring()
+        .failures(|failures| failures.score(0.25))
+        .build()
+        .unwrap();
     let result = evaluate
         .score(saying(&["1", "fail", "abstain", "0"]))
         .await

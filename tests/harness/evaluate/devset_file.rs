@@ -12,7 +12,7 @@ fn builder(file: &Path) -> EvaluateBuilder<Example, Prediction> {
         gold.get("answer") == pred.get("answer")
     });
     Evaluate::builder()
-        .devset_file(file)
+        .devset(file)
         .inputs(["question"])
         .metric(same)
 }
@@ -126,7 +126,10 @@ async fn a_result_is_compared_with_an_earlier_file() {
     let rows =
         (0..20).map(|n| json!({ "id": format!("q{n}"), "question": n, "answer": n }).to_string());
     std::fs::write(&dev, rows.collect::<Vec<_>>().join("\n")).unwrap();
-    let evaluate = builder(&dev).failure_score(-1.0).build().unwrap();
+    let evaluate = builder(&dev)
+        .failures(|failures| failures.score(-1.0))
+        .build()
+        .unwrap();
     let failing = |row: Example| async move {
         let n = row.get("question").unwrap().as_u64().unwrap();
         if n < 9 {
@@ -137,7 +140,7 @@ async fn a_result_is_compared_with_an_earlier_file() {
     };
     let _ = evaluate
         .to_builder()
-        .save_as_jsonl(&old)
+        .files(|files| files.jsonl(&old))
         .run(failing)
         .await
         .unwrap();

@@ -116,7 +116,7 @@ async fn tracebacks_name_the_location_of_the_panic_only_if_enabled() {
     for asked in [true, false] {
         let evaluate = scoring()
             .metric(SaidLater)
-            .provide_traceback(asked)
+            .failures(|failures| failures.provide_traceback(asked))
             .build()
             .unwrap();
         let result = evaluate.score(saying(&["panic", "1"])).await.unwrap();

@@ -93,7 +93,7 @@ async fn a_row_that_panics_when_it_is_dropped_ends_the_run_with_an_error() {
         .metric(any)
         .keep_results(false)
         .concurrency(1)
-        .save_as_jsonl(folder.path().join("out.jsonl"))
+        .files(|files| files.jsonl(folder.path().join("out.jsonl")))
         .build()
         .unwrap();
     let program = |n: usize| async move { Bomb(if n == 3 { 3 } else { 0 }) };
@@ -122,7 +122,7 @@ async fn a_stream_or_id_that_panics_half_way_is_an_input_error() {
     let folder = tempfile::tempdir().unwrap();
     let builder = || {
         scoring()
-            .save_as_jsonl(folder.path().join("out.jsonl"))
+            .files(|files| files.jsonl(folder.path().join("out.jsonl")))
             .concurrency(2)
     };
     let rows = futures_util::stream::iter(saying(&["1"; 5]));
@@ -191,7 +191,7 @@ async fn changed(
     });
     let evaluate = scoring()
         .keep_results(false)
-        .save_as_jsonl(&out)
+        .files(|files| files.jsonl(&out))
         .build()
         .unwrap();
     let result = evaluate.score(pairs).await;
@@ -266,8 +266,10 @@ async fn stopped(grace: Duration, metric: impl Metric + 'static) -> EvaluationRe
         .metric(metric)
         .concurrency(10)
         .observer(observer)
-        .stop_when(async move { signal.notified().await })
-        .grace_period(grace)
+        .stop(|stop| {
+            stop.when(async move { signal.notified().await })
+                .grace_period(grace)
+        })
         .build()
         .unwrap();
     let run = tokio::time::timeout(PATIENCE, evaluate.score(pairs(10)));

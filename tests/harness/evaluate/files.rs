@@ -44,7 +44,7 @@ const WORDS: [&str; 5] = ["0.5", "fail", "abstain", "1", "0"];
 async fn a_json_line_has_the_documented_shape() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.jsonl");
-    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    let evaluate = scoring().files(|files| files.jsonl(&path)).build().unwrap();
     let _ = evaluate.score(saying(&WORDS[..3])).await.unwrap();
     assert_eq!(
         without_reference(&read(&path)),
@@ -71,9 +71,12 @@ async fn reversed(folder: &Path, rows: usize, concurrency: usize) {
         .devset(devset)
         .inputs(["n", "say"])
         .concurrency(concurrency)
-        .save_as_csv(folder.join("out.csv"))
-        .save_as_json(folder.join("out.json"))
-        .save_as_jsonl(folder.join("out.jsonl"))
+        .files(|files| {
+            files
+                .csv(folder.join("out.csv"))
+                .json(folder.join("out.json"))
+                .jsonl(folder.join("out.jsonl"))
+        })
         .build()
         .unwrap();
     let program = move |inputs: Example| async move {
@@ -157,8 +160,7 @@ async fn rows_that_are_not_json_are_still_written() {
     let evaluate = Evaluate::typed()
         .devset([Odd::from([((1, 2), 0.5)])])
         .metric(same)
-        .save_as_jsonl(&lines)
-        .save_as_csv(&table)
+        .files(|files| files.jsonl(&lines).csv(&table))
         .display_table(None)
         .build()
         .unwrap();
@@ -189,7 +191,7 @@ async fn gold_that_is_not_json_does_not_affect_the_prediction() {
         let evaluate = Evaluate::typed()
             .devset([gold])
             .metric(any)
-            .save_as_jsonl(&path);
+            .files(|files| files.jsonl(&path));
         let program = move |_: G| {
             let pred = pred.clone();
             async move { pred }
@@ -226,7 +228,7 @@ async fn parts_feedback_attributes_and_failed_programs_are_written() {
         .metric(told.with_threshold(0.5));
     let evaluate = evaluate
         .devset([example! {}])
-        .save_as_jsonl(&path)
+        .files(|files| files.jsonl(&path))
         .build()
         .unwrap();
     let mut pair = saying(&["1"]).remove(0);
@@ -257,8 +259,7 @@ async fn an_unwritable_target_is_found_before_any_row_is_run() {
         let good = folder.path().join("good.csv");
         let evaluate = scoring()
             .devset([example! {}])
-            .save_as_csv(good)
-            .save_as_json(target);
+            .files(|files| files.csv(good).json(target));
         let evaluate = evaluate.build().unwrap();
         let error = evaluate
             .run(|_: Example| async { unreachable_prediction() })
@@ -284,7 +285,7 @@ async fn an_input_error_leaves_the_old_file_alone_and_nothing_new() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.json");
     std::fs::write(&path, "old").unwrap();
-    let evaluate = scoring().save_as_json(&path).build().unwrap();
+    let evaluate = scoring().files(|files| files.json(&path)).build().unwrap();
     let rows = vec![Ok(saying(&["1"]).remove(0)), Err("line 2 is broken")];
     assert!(evaluate.score(rows).await.is_err());
     assert_eq!(
@@ -300,7 +301,7 @@ async fn max_errors_keeps_what_is_done_in_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.json");
     let evaluate = scoring()
-        .save_as_json(&path)
+        .files(|files| files.json(&path))
         .max_errors(2)
         .concurrency(1)
         .build()
@@ -321,7 +322,7 @@ async fn a_link_stays_a_link() {
     let (file, link) = (folder.path().join("file"), folder.path().join("link"));
     std::fs::write(&file, "old").unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
-    let evaluate = scoring().save_as_jsonl(&link).build().unwrap();
+    let evaluate = scoring().files(|files| files.jsonl(&link)).build().unwrap();
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
 }
@@ -331,8 +332,7 @@ fn one_file_under_two_names_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |one: &Path, other: &Path| {
         let error = scoring()
-            .save_as_jsonl(one)
-            .save_as_json(other)
+            .files(|files| files.jsonl(one).json(other))
             .build()
             .unwrap_err();
         assert!(
@@ -350,7 +350,7 @@ fn one_file_under_two_names_is_rejected() {
         refused(&folder.path().join("a"), &folder.path().join("link"));
     }
     let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
-    let two_files = scoring().save_as_jsonl(a).save_as_json(b).build();
+    let two_files = scoring().files(|files| files.jsonl(a).json(b)).build();
     assert_eq!(
         two_files.map(|_| ()).map_err(|error| error.to_string()),
         Ok(())
@@ -363,7 +363,7 @@ async fn a_dangling_link_stays_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let (file, link) = (folder.path().join("file"), folder.path().join("link"));
     std::os::unix::fs::symlink("file", &link).unwrap();
-    let evaluate = scoring().save_as_jsonl(&link).build().unwrap();
+    let evaluate = scoring().files(|files| files.jsonl(&link)).build().unwrap();
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
 }
@@ -371,7 +371,10 @@ async fn a_dangling_link_stays_a_link() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_loses_no_score() {
-    let evaluate = scoring().save_as_json("/dev/full").build().unwrap();
+    let evaluate = scoring()
+        .files(|files| files.json("/dev/full"))
+        .build()
+        .unwrap();
     let result = evaluate.score(saying(&["1", "0"])).await.unwrap();
     assert_eq!((result.score, result.rows), (Some(0.5), 2));
     let Ending::OutputFailed(EvaluateError::Output { path, reason }) = &result.ending else {
@@ -421,9 +424,11 @@ async fn formulas_in_csv_are_escaped_unless_raw_strings_are_requested() {
     };
     for (escape, quote) in [(None, "'"), (Some(true), "'"), (Some(false), "")] {
         let negative = metric_fn("negative", |_, _| -0.5).with_range(-1.0, 1.0);
-        let evaluate = Evaluate::builder().metric(negative).save_as_csv(&path);
+        let evaluate = Evaluate::builder()
+            .metric(negative)
+            .files(|files| files.csv(&path));
         let evaluate = match escape {
-            Some(escape) => evaluate.escape_formulas(escape),
+            Some(escape) => evaluate.files(|files| files.escape_formulas(escape)),
             None => evaluate,
         };
         let evaluate = evaluate.build().unwrap();
@@ -461,7 +466,7 @@ async fn without_rows_in_memory_the_file_is_the_same() {
             .metric(SaidLater)
             .concurrency(7)
             .keep_results(keep)
-            .save_as_csv(path);
+            .files(|files| files.csv(path));
         let rows: Vec<Pair> = saying(&WORDS.repeat(50));
         let result = evaluate.build().unwrap().score(rows).await.unwrap();
         assert_eq!(

@@ -48,13 +48,13 @@ async fn results_and_files_are_those_of_the_rows_one_by_one() {
     let settings: [Setting; 6] = [
         |it| it,
         |it| it.keep_results(true),
-        |it| it.group("topic.name"),
-        |it| it.group("gold.question"),
-        |it| it.max_errors(7).save_rows(true),
-        |it| it.bootstrap(100),
+        |it| it.statistics(|statistics| statistics.group("topic.name")),
+        |it| it.statistics(|statistics| statistics.group("gold.question")),
+        |it| it.max_errors(7).files(|files| files.save_rows(true)),
+        |it| it.statistics(|statistics| statistics.bootstrap(100)),
     ];
     for (number, setting) in settings.into_iter().enumerate() {
-        let saved = || setting(em()).save_as_jsonl(&out);
+        let saved = || setting(em()).files(|files| files.jsonl(&out));
         let whole = saved().build().unwrap().score(read()).await.unwrap();
         assert_eq!((whole.rows, whole.failed_rows), (2_000, 0));
         assert_eq!(whole.metrics[0].scored, 2_000);
@@ -104,7 +104,10 @@ async fn the_first_error_of_several_is_reported() {
             let rows = with(line + 300, second, &with(line, first, &rows));
             std::fs::write(&file, rows).unwrap();
             for _ in 0..10 {
-                let evaluate = em().reject_unreadable_rows(true).build().unwrap();
+                let evaluate = em()
+                    .failures(|failures| failures.reject_unreadable_rows(true))
+                    .build()
+                    .unwrap();
                 let error = evaluate.score_files(read()).await.unwrap_err().to_string();
                 assert!(error.contains(&format!("rows.jsonl:{line}")), "{error}");
                 assert!(error.contains(found), "{error}");
@@ -150,7 +153,10 @@ async fn a_row_that_a_metric_cannot_read_fails_unless_it_is_rejected() {
         }
     }
     for builder in [em(), em().metric(Later)] {
-        let evaluate = builder.reject_unreadable_rows(true).build().unwrap();
+        let evaluate = builder
+            .failures(|failures| failures.reject_unreadable_rows(true))
+            .build()
+            .unwrap();
         let error = evaluate.score_files(read()).await.unwrap_err();
         let EvaluateError::UnreadableRow { at, error } = error else {
             panic!("{error}")

@@ -32,7 +32,7 @@ fn json(document: usize) -> serde_json::Value {
 
 async fn grouped(field: &str, concurrency: usize) -> EvaluationResult {
     let evaluate = scoring()
-        .group(field)
+        .statistics(|statistics| statistics.group(field))
         .concurrency(concurrency)
         .build()
         .unwrap();
@@ -170,9 +170,11 @@ async fn intervals_do_not_depend_on_the_concurrency() {
     for group in [None, Some("gold.document")] {
         let mut results = Vec::new();
         for concurrency in [1, 8, 64] {
-            let builder = scoring().bootstrap(300).seed(5).concurrency(concurrency);
+            let builder = scoring()
+                .statistics(|statistics| statistics.bootstrap(300).seed(5))
+                .concurrency(concurrency);
             let builder = match group {
-                Some(field) => builder.group(field),
+                Some(field) => builder.statistics(|statistics| statistics.group(field)),
                 None => builder,
             };
             results.push(
@@ -189,7 +191,10 @@ async fn intervals_do_not_depend_on_the_concurrency() {
             results.iter().all(|metrics| *metrics == results[0]),
             "{results:?}"
         );
-        let other = scoring().bootstrap(300).seed(6).build().unwrap();
+        let other = scoring()
+            .statistics(|statistics| statistics.bootstrap(300).seed(6))
+            .build()
+            .unwrap();
         let other = other.score(questions()).await.unwrap().metrics;
         assert_ne!(other[0].uncertainty, results[0][0].uncertainty);
     }
@@ -198,7 +203,7 @@ async fn intervals_do_not_depend_on_the_concurrency() {
 #[tokio::test]
 async fn a_group_function_that_panics_makes_groups_of_one_row() {
     let evaluate = scoring()
-        .group_by(|_| panic!("told to panic"))
+        .statistics(|statistics| statistics.group_by(|_| panic!("told to panic")))
         .build()
         .unwrap();
     let result = evaluate.score(saying(&["0.5", "1"])).await.unwrap();

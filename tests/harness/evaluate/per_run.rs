@@ -27,7 +27,7 @@ async fn settings_are_changed_for_one_run_only() {
     let evaluate = scoring()
         .devset(devset(&["1", "0"]))
         .inputs(["say"])
-        .failure_score(0.5);
+        .failures(|failures| failures.score(0.5));
     let evaluate = evaluate.build().unwrap();
     let other = metric_fn("other", |_, _| true);
     let third = metric_fn("third", |_, _| false);
@@ -105,7 +105,7 @@ async fn a_devset_stream_is_used_by_one_run_only() {
 async fn a_failed_row_has_the_failure_score_in_its_triple() {
     let words = ["1", "fail", "abstain", "panic"];
     let result = scoring()
-        .failure_score(-2.0)
+        .failures(|failures| failures.score(-2.0))
         .score(saying(&words))
         .await
         .unwrap();

@@ -187,8 +187,7 @@ async fn repeats_are_in_result_files() {
         .inputs(["words"])
         .repeats(2);
     let evaluate = evaluate
-        .save_as_jsonl(&jsonl)
-        .save_as_csv(&csv)
+        .files(|files| files.jsonl(&jsonl).csv(&csv))
         .build()
         .unwrap();
     assert!(evaluate.run(program).await.unwrap().is_complete());

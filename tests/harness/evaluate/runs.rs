@@ -325,8 +325,7 @@ async fn written(concurrency: usize, program: fn(Example) -> ProgramOutput) -> [
         .inputs(["n"])
         .metric(Steps)
         .concurrency(concurrency)
-        .save_as_csv(&csv)
-        .save_as_jsonl(&jsonl);
+        .files(|files| files.csv(&csv).jsonl(&jsonl));
     let program = move |inputs: Example| async move {
         tokio::task::yield_now().await;
         program(inputs)

@@ -77,7 +77,7 @@ async fn stop_when_takes_no_more_rows_and_keeps_finished_rows() {
         .devset(numbered(100))
         .inputs(["n"])
         .concurrency(2)
-        .stop_when(stop)
+        .stop(|run| run.when(stop))
         .build()
         .unwrap();
     let result = evaluate
@@ -103,7 +103,7 @@ async fn a_stream_that_waits_for_rows_can_be_stopped() {
         .chain(futures_util::stream::pending::<Pair>());
     let stop = tokio::time::sleep(Duration::from_millis(500));
     let result = scoring()
-        .stop_when(stop)
+        .stop(|run| run.when(stop))
         .build()
         .unwrap()
         .score_stream(rows)
@@ -118,9 +118,12 @@ async fn an_incomplete_run_looks_incomplete_in_its_report() {
     let runs = [
         (scoring(), "complete"),
         (scoring().max_errors(1).concurrency(1), "max_errors"),
-        (scoring().stop_when(async {}), "stopped"),
+        (scoring().stop(|stop| stop.when(async {})), "stopped"),
         #[cfg(target_os = "linux")]
-        (scoring().save_as_json("/dev/full"), "output_failed"),
+        (
+            scoring().files(|files| files.json("/dev/full")),
+            "output_failed",
+        ),
     ];
     for (builder, ending) in runs {
         let rows = futures_util::stream::iter(words.clone());
@@ -152,7 +155,7 @@ async fn busy_rows(
     let evaluate = Evaluate::builder()
         .metric(busy)
         .concurrency(4)
-        .stop_when(signal);
+        .stop(|stop| stop.when(signal));
     let pairs = saying(&["1"; 500]);
     let result = evaluate.build().unwrap().score(pairs).await.unwrap();
     assert_eq!(result.ending, Ending::Stopped);
@@ -181,7 +184,7 @@ async fn a_timer_fires_while_metrics_block_the_thread() {
 #[tokio::test]
 async fn stopping_before_the_first_row_gives_neither_a_score_nor_an_error() {
     let evaluate = scoring()
-        .stop_when(async {})
+        .stop(|stop| stop.when(async {}))
         .concurrency(1)
         .build()
         .unwrap();

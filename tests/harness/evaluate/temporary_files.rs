@@ -24,7 +24,7 @@ async fn files_left_by_killed_processes_are_removed() {
         format!("out.jsonl.{dead}-0.rows.jsonl"),
     ];
     kept.iter().for_each(|name| write(name));
-    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    let evaluate = scoring().files(|files| files.jsonl(&path)).build().unwrap();
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(read(&path).starts_with("{\"id\""));
     let mut expected = kept.to_vec();
@@ -45,7 +45,10 @@ async fn another_run_of_the_same_file_is_refused_and_removes_nothing() {
         .enumerate()
         .map(move |(position, row)| {
             if position == 1 {
-                let second = scoring().save_as_jsonl(&second).build().unwrap();
+                let second = scoring()
+                    .files(|files| files.jsonl(&second))
+                    .build()
+                    .unwrap();
                 let runtime = tokio::runtime::Builder::new_current_thread()
                     .build()
                     .unwrap();
@@ -65,7 +68,7 @@ async fn another_run_of_the_same_file_is_refused_and_removes_nothing() {
             row
         });
     let evaluate = scoring()
-        .save_as_jsonl(&first)
+        .files(|files| files.jsonl(&first))
         .concurrency(1)
         .build()
         .unwrap();
@@ -81,7 +84,7 @@ async fn another_run_of_the_same_file_is_refused_and_removes_nothing() {
 async fn a_name_that_is_too_long_is_an_error_before_the_first_row() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x".repeat(250));
-    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    let evaluate = scoring().files(|files| files.jsonl(&path)).build().unwrap();
     let error = evaluate
         .score(saying(&["1"]))
         .await
@@ -105,7 +108,7 @@ async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
         let _ = std::fs::remove_file(folder.path().join("out.jsonl.manifest.json"));
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(wanted)).unwrap();
-        let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+        let evaluate = scoring().files(|files| files.jsonl(&path)).build().unwrap();
         let place = folder.path().to_owned();
         let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
             let written = names(&place)
@@ -130,7 +133,10 @@ async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
 #[tokio::test]
 async fn the_spool_of_a_device_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let evaluate = scoring().save_as_json("/dev/null").build().unwrap();
+    let evaluate = scoring()
+        .files(|files| files.json("/dev/null"))
+        .build()
+        .unwrap();
     let own = format!(".dsrs-metrics.{}-", std::process::id());
     let rows = saying(&["1"]).into_iter().inspect(move |_| {
         let temporary = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();

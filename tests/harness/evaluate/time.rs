@@ -93,7 +93,7 @@ async fn straggling(seconds: [u64; 3], after: Duration) -> (EvaluationResult, [u
     let counted = Arc::clone(&calls);
     let evaluate = scoring()
         .devset([example! {}])
-        .resubmit_stragglers(after)
+        .failures(|failures| failures.resubmit_stragglers(after))
         .build()
         .unwrap();
     let result = evaluate
@@ -156,7 +156,7 @@ async fn a_straggling_metric_is_resubmitted_too() {
     }
     let evaluate = scoring()
         .metric(SlowAtFirst(AtomicUsize::new(0)))
-        .resubmit_stragglers(SECOND);
+        .failures(|failures| failures.resubmit_stragglers(SECOND));
     let evaluate = evaluate.build().unwrap();
     let run = tokio::time::timeout(100 * SECOND, evaluate.score(saying(&["1"])));
     let result = run.await.expect("the first attempt never ends").unwrap();
@@ -170,7 +170,7 @@ async fn two_attempts(calls: [(u64, Output); 2]) -> EvaluationResult {
     let begun = Arc::new(AtomicUsize::new(0));
     let evaluate = scoring()
         .devset([example! {}])
-        .resubmit_stragglers(SECOND)
+        .failures(|failures| failures.resubmit_stragglers(SECOND))
         .build()
         .unwrap();
     let program = move |_: Example| {

@@ -298,7 +298,7 @@ async fn a_metric_of_the_user_is_tested_in_code_and_named_in_a_file() {
         });
         let evaluate = Evaluate::builder()
             .metric(ErrorRate)
-            .save_as_jsonl(&path)
+            .files(|files| files.jsonl(&path))
             .build()
             .unwrap();
         runs.push(evaluate.score(rows).await.unwrap());

@@ -44,9 +44,9 @@ async fn files_give_the_figures_of_the_evaluations() {
             let path = folder.path().join(format!("{run}.{extension}"));
             let builder = Evaluate::builder();
             let builder = match extension {
-                "jsonl" => builder.save_as_jsonl(&path),
-                "json" => builder.save_as_json(&path),
-                _ => builder.save_as_csv(&path),
+                "jsonl" => builder.files(|files| files.jsonl(&path)),
+                "json" => builder.files(|files| files.json(&path)),
+                _ => builder.files(|files| files.csv(&path)),
             };
             let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
             let result = builder
@@ -124,7 +124,7 @@ async fn numbers_of_rows_come_back_from_a_file() {
         let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
         let evaluate = Evaluate::builder()
             .metrics(metrics)
-            .save_as_jsonl(&path)
+            .files(|files| files.jsonl(&path))
             .build()
             .unwrap();
         let result = evaluate.score(rows).await.unwrap();

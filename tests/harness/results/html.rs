@@ -235,7 +235,7 @@ async fn described(
         )
     };
     fs::write(&data, (0..8).map(line).collect::<Vec<_>>().join("\n")).unwrap();
-    let evaluate = builder.save_as_jsonl(&out).build().unwrap();
+    let evaluate = builder.files(|files| files.jsonl(&out)).build().unwrap();
     let rows = DataReader::new().read([&data]).unwrap();
     assert!(evaluate.score_files(rows).await.unwrap().is_complete());
     dsrs_metrics_tests::schema::validate_file(&out);
@@ -251,8 +251,7 @@ async fn the_report_shows_what_was_measured() {
         .label("base <b>")
         .tag("prompt", "v2")
         .tag("draft", "")
-        .bootstrap(1_000)
-        .seed(7);
+        .statistics(|statistics| statistics.bootstrap(1_000).seed(7));
     let results = described(folder.path(), "run.jsonl", builder).await;
     let text = shown(&HtmlReport::new(&results));
     let hash = dsrs_metrics_tests::sha256(&fs::read(folder.path().join("rows.jsonl")).unwrap());
@@ -382,7 +381,12 @@ async fn the_report_names_the_models_that_replied_to_a_judge() {
 async fn runs_whose_metrics_all_differ_must_have_the_same_rows() {
     let folder = tempfile::tempdir().unwrap();
     let f1 = |threshold| Evaluate::builder().metric(F1::default().with_threshold(threshold));
-    let a = described(folder.path(), "a.jsonl", f1(0.5).save_rows(true)).await;
+    let a = described(
+        folder.path(),
+        "a.jsonl",
+        f1(0.5).files(|files| files.save_rows(true)),
+    )
+    .await;
     let b = described(folder.path(), "b.jsonl", f1(0.8)).await;
     assert_shows(
         &shown(&HtmlReport::comparison(&a, &b)),

@@ -39,10 +39,10 @@ fn f1() -> Builder {
 async fn written(folder: &TempDir, name: &str, builder: Builder) -> PathBuf {
     let file = folder.path().join(name);
     let builder = match Path::new(name).extension().unwrap().to_str().unwrap() {
-        "csv" => builder.save_as_csv(&file),
-        "json" => builder.save_as_json(&file),
-        "parquet" => builder.save_as_parquet(&file),
-        _ => builder.save_as_jsonl(&file),
+        "csv" => builder.files(|files| files.csv(&file)),
+        "json" => builder.files(|files| files.json(&file)),
+        "parquet" => builder.files(|files| files.parquet(&file)),
+        _ => builder.files(|files| files.jsonl(&file)),
     };
     assert!(builder.score(pairs()).await.unwrap().is_complete());
     dsrs_metrics_tests::schema::validate_file(&file);
@@ -63,7 +63,12 @@ async fn a_file_of_each_format_has_its_manifest() {
     let describe = |builder: Builder| builder.label("base").tag("prompt", "v2").tag("empty", "");
     let mut manifests = Vec::new();
     for name in ["run.jsonl", "run.json", "run.csv", "run.parquet"] {
-        let file = written(&folder, name, describe(f1()).save_rows(true)).await;
+        let file = written(
+            &folder,
+            name,
+            describe(f1()).files(|files| files.save_rows(true)),
+        )
+        .await;
         let results = Results::read(&file).unwrap();
         assert_eq!(
             (results.unknown_identity(), results.rows().len()),
@@ -232,7 +237,7 @@ async fn the_data_files_are_described_in_each_format() {
         let (file, out) = (folder.path().join(name), folder.path().join("out.jsonl"));
         fs::write(&file, &content).unwrap();
         let read = || DataReader::new().read([&file]).unwrap();
-        let evaluate = f1().save_as_jsonl(&out).build().unwrap();
+        let evaluate = f1().files(|files| files.jsonl(&out)).build().unwrap();
         let result = evaluate.score_files(read()).await.unwrap();
         let [data] = &result.manifest.run.data[..] else {
             panic!("{name}")
@@ -257,7 +262,7 @@ async fn the_data_files_are_described_in_each_format() {
             (content.len() as u64, Some(3), &None)
         );
         // The rows of a program are from a file, too.
-        let run = f1().devset_file(&file).inputs(["answer"]);
+        let run = f1().devset(&file).inputs(["answer"]);
         let run = run.run(|_: Example| async {
             prediction! { "answer" => "a" }
         });
@@ -284,7 +289,7 @@ async fn a_data_file_that_grows_is_named() {
     });
     let evaluate = Evaluate::builder()
         .metric(grow)
-        .save_as_jsonl(&out)
+        .files(|files| files.jsonl(&out))
         .build()
         .unwrap();
     let result = evaluate
@@ -381,16 +386,20 @@ async fn each_difference_between_two_runs_is_named() {
         ),
         (f1(), f1().repeats(2), "note: repeats in A: none; in B: 2"),
         (
-            f1().bootstrap(200),
-            f1().bootstrap(300),
+            f1().statistics(|statistics| statistics.bootstrap(200)),
+            f1().statistics(|statistics| statistics.bootstrap(300)),
             "note: samples of the bootstrap in A: 200; in B: 300",
         ),
-        (f1().seed(1), f1().seed(2), "note: seed in A: 1; in B: 2"),
+        (
+            f1().statistics(|statistics| statistics.seed(1)),
+            f1().statistics(|statistics| statistics.seed(2)),
+            "note: seed in A: 1; in B: 2",
+        ),
     ] {
         assert_eq!(sentence(compared(a, b).await), expected);
     }
     assert_eq!(compared(f1(), f1()).await, "");
-    let error = compared(f1(), f1().failure_score(-1.0)).await;
+    let error = compared(f1(), f1().failures(|failures| failures.score(-1.0))).await;
     assert_eq!(
         error,
         "failed rows count as 0 in one run and as -1 in the other; set the same failure score"

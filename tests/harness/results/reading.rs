@@ -32,10 +32,13 @@ async fn evaluated(folder: &Path) -> Results {
         .metric(told)
         .devset(words.map(|word| example! { "answer" => "Paris", "say" => word }))
         .inputs(["say"])
-        .failure_score(-1.0)
-        .save_as_jsonl(folder.join("r.jsonl"))
-        .save_as_json(folder.join("r.json"))
-        .save_as_csv(folder.join("r.csv"))
+        .failures(|failures| failures.score(-1.0))
+        .files(|files| {
+            files
+                .jsonl(folder.join("r.jsonl"))
+                .json(folder.join("r.json"))
+                .csv(folder.join("r.csv"))
+        })
         .build()
         .unwrap();
     let program = |row: Example| async move {

@@ -87,7 +87,7 @@ async fn main() {
         .on_missing(OnMissing::Skip)
         .budget_msats(budget.parse().unwrap())
         .inputs(["row"])
-        .evaluate(|run| run.store(store))
+        .evaluate(|run| run.models(|models| models.store(store)))
         .build()
         .unwrap();
     let paid = dir.clone();

@@ -219,7 +219,7 @@ async fn an_error_that_starts_like_a_panic_message_is_still_an_error_that_the_pr
         let metric = metric_fn("any", |_, _| true);
         let scorer = Scorer::builder().metric(metric).num_rollouts(2);
         let scorer = scorer
-            .evaluate(|run| run.store(dir.path()))
+            .evaluate(|run| run.models(|models| models.store(dir.path())))
             .build()
             .unwrap();
         let result = scorer.run(program, vec![gold([0.5])], 1).await.unwrap();

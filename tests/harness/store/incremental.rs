@@ -169,7 +169,7 @@ impl Setup {
             true => evaluate.metric(Dearer),
         };
         let evaluate = match self.program {
-            Some(version) => evaluate.program_version(version),
+            Some(version) => evaluate.models(|models| models.program_version(version)),
             None => evaluate,
         };
         let counted = Arc::clone(&calls);
@@ -186,8 +186,8 @@ impl Setup {
         };
         let evaluate = evaluate
             .repeats(self.repeats)
-            .store(store)
-            .save_as_jsonl(out);
+            .models(|models| models.store(store))
+            .files(|files| files.jsonl(out));
         let result = evaluate.run(program).await.unwrap();
         assert_eq!(result.failed_rows, 0, "{result}");
         let [program, service] =

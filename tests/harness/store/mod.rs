@@ -117,9 +117,9 @@ fn builder(paid: &Arc<Paid>, out: &Path) -> EvaluateBuilder<Example, Prediction>
         .metric(Blend)
         .metric(Accuracy::default())
         .metric(Bleu::default())
-        .save_as_jsonl(out)
+        .files(|files| files.jsonl(out))
         .concurrency(4)
-        .stop_when(async move { stop.stop.notified().await })
+        .stop(|run| run.when(async move { stop.stop.notified().await }))
 }
 
 /// Runs the program. A run that ends early drops it in the middle of some rows.

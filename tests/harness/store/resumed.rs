@@ -20,15 +20,21 @@ async fn a_stopped_run_continues_and_ends_with_the_same_bytes() {
             dir.path().join("out.jsonl"),
         );
         let first = Paid::stopping_after(stop_after);
-        let result = run(builder(&first, &out).store(&store), &first)
-            .await
-            .unwrap();
+        let result = run(
+            builder(&first, &out).models(|models| models.store(&store)),
+            &first,
+        )
+        .await
+        .unwrap();
         assert_eq!(result.ending, Ending::Stopped);
         assert_eq!(result.store.unwrap().found, 0);
         let second: Arc<Paid> = Arc::default();
-        let result = run(builder(&second, &out).store(&store), &second)
-            .await
-            .unwrap();
+        let result = run(
+            builder(&second, &out).models(|models| models.store(&store)),
+            &second,
+        )
+        .await
+        .unwrap();
         assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
         let used = result.store.unwrap();
         assert_eq!(used.paid, second.programs() + second.metrics(), "{used:?}");
@@ -51,7 +57,8 @@ async fn the_same_run_again_pays_for_nothing_but_failures() {
     let (store, out) = (dir.path().join("store"), dir.path().join("out.jsonl"));
     for (programs, metrics, as_before) in [(60, 55, 0), (5, 17, 38), (5, 17, 38)] {
         let paid: Arc<Paid> = Arc::default();
-        let versioned = builder(&paid, &out).store(&store).program_version("1");
+        let versioned =
+            builder(&paid, &out).models(|models| models.store(&store).program_version("1"));
         let result = run(versioned, &paid).await.unwrap();
         assert_eq!(result.to_string(), expected.0);
         assert_eq!((paid.programs(), paid.metrics()), (programs, metrics));
@@ -64,9 +71,7 @@ async fn the_same_run_again_pays_for_nothing_but_failures() {
     // Everything is paid for again on request.
     let paid: Arc<Paid> = Arc::default();
     let versioned = builder(&paid, &out)
-        .store(&store)
-        .program_version("1")
-        .refresh(true);
+        .models(|models| models.store(&store).program_version("1").refresh(true));
     let result = run(versioned, &paid).await.unwrap();
     assert_eq!(
         (paid.programs(), paid.metrics(), result.store.unwrap().found),
@@ -75,9 +80,12 @@ async fn the_same_run_again_pays_for_nothing_but_failures() {
     // Nothing is known about a program without a version, which runs again once a run has ended.
     for metrics in [17, 17] {
         let paid: Arc<Paid> = Arc::default();
-        let result = run(builder(&paid, &out).store(&store), &paid)
-            .await
-            .unwrap();
+        let result = run(
+            builder(&paid, &out).models(|models| models.store(&store)),
+            &paid,
+        )
+        .await
+        .unwrap();
         assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
         assert_eq!((paid.programs(), paid.metrics()), (60, metrics));
     }
@@ -92,7 +100,7 @@ async fn a_dropped_run_continues() {
     loop {
         let paid = Paid::stopping_after(7);
         // Its own stop signal is never set.
-        let evaluate = builder(&Arc::default(), &out).store(&store);
+        let evaluate = builder(&Arc::default(), &out).models(|models| models.store(&store));
         let running = run(evaluate, &paid);
         let result = tokio::select! {
             biased;
@@ -124,9 +132,19 @@ async fn repeats_are_restored_one_by_one() {
     let expected = (expected, std::fs::read(&out).unwrap());
     let store = dir.path().join("store");
     let first = Paid::stopping_after(50);
-    let _ = run(evaluate(&first).store(&store), &first).await.unwrap();
+    let _ = run(
+        evaluate(&first).models(|models| models.store(&store)),
+        &first,
+    )
+    .await
+    .unwrap();
     let second: Arc<Paid> = Arc::default();
-    let result = run(evaluate(&second).store(&store), &second).await.unwrap();
+    let result = run(
+        evaluate(&second).models(|models| models.store(&store)),
+        &second,
+    )
+    .await
+    .unwrap();
     assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
     let programs = first.programs() + second.programs();
     assert!(
@@ -147,13 +165,13 @@ async fn given_predictions_are_compared_and_scored_once() {
     };
     let paid = Arc::default();
     let result = builder(&paid, &out)
-        .store(&store)
+        .models(|models| models.store(&store))
         .score(pairs().take(6))
         .await
         .unwrap();
     assert_eq!((result.rows, paid.metrics()), (6, 6));
     let result = builder(&paid, &out)
-        .store(&store)
+        .models(|models| models.store(&store))
         .score(pairs())
         .await
         .unwrap();
@@ -176,7 +194,7 @@ async fn untyped_strings_are_restored_as_such() {
             .devset([row])
             .inputs(["answer"])
             .metric(near);
-        let evaluate = evaluate.program_version("1").store(&store);
+        let evaluate = evaluate.models(|models| models.program_version("1").store(&store));
         evaluate.run(|inputs: Example| async move { Prediction::from(inputs.data) })
     };
     let (first, second) = (run().await.unwrap(), run().await.unwrap());
@@ -199,8 +217,7 @@ async fn a_measured_latency_is_restored() {
         let evaluate = evaluate.metric(dsrs_metrics::metrics::Latency);
         let paid: Arc<Paid> = Arc::default();
         evaluate
-            .program_version("1")
-            .store(&store)
+            .models(|models| models.program_version("1").store(&store))
             .run(move |inputs: Example| program(Arc::clone(&paid), inputs))
     };
     let (first, second) = (run().await.unwrap(), run().await.unwrap());

@@ -15,9 +15,12 @@ async fn a_folder_that_cannot_be_created_is_an_error_before_the_first_row() {
     std::fs::write(dir.path().join("file"), "").unwrap();
     let (store, out) = (dir.path().join("file/store"), dir.path().join("out.jsonl"));
     let paid: Arc<Paid> = Arc::default();
-    let error = run(builder(&paid, &out).store(&store), &paid)
-        .await
-        .unwrap_err();
+    let error = run(
+        builder(&paid, &out).models(|models| models.store(&store)),
+        &paid,
+    )
+    .await
+    .unwrap_err();
     let expected = format!(
         "store {}: Not a directory (os error 20); name another folder (--store, DSRS_STORE), or use none (--no-store)",
         store.display()
@@ -37,9 +40,12 @@ async fn a_store_that_cannot_be_written_ends_the_run() {
         BEGIN SELECT raise(FAIL, 'full'); END";
     connection.execute_batch(full).unwrap();
     let paid: Arc<Paid> = Arc::default();
-    let result = run(builder(&paid, &out).store(&store), &paid)
-        .await
-        .unwrap();
+    let result = run(
+        builder(&paid, &out).models(|models| models.store(&store)),
+        &paid,
+    )
+    .await
+    .unwrap();
     let ending = format!("{:?}", result.ending);
     assert!(
         ending.starts_with("OutputFailed") && ending.contains("full"),
@@ -48,9 +54,12 @@ async fn a_store_that_cannot_be_written_ends_the_run() {
     assert!(paid.programs() < 40, "{}", paid.programs());
     connection.execute_batch("DROP TRIGGER full").unwrap();
     let expected = super::undisturbed(dir.path()).await;
-    let result = run(builder(&paid, &out).store(&store), &paid)
-        .await
-        .unwrap();
+    let result = run(
+        builder(&paid, &out).models(|models| models.store(&store)),
+        &paid,
+    )
+    .await
+    .unwrap();
     assert_eq!((result.to_string(), std::fs::read(&out).unwrap()), expected);
 }
 
@@ -75,7 +84,7 @@ async fn a_call_under_a_budget_that_cannot_be_recorded_is_not_made() {
     connection.execute_batch(full).unwrap();
     let scorer = ScorerBuilder::new().truth(Dear).budget_msats(1_000);
     let scorer = scorer
-        .evaluate(|run| run.store(dir.path()))
+        .evaluate(|run| run.models(|models| models.store(dir.path())))
         .build()
         .unwrap();
     let row = |number: u64| {

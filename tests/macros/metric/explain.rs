@@ -129,7 +129,7 @@ fn a_run_explains_the_rows_that_it_keeps_writes_or_passes_to_an_observer() {
     assert_eq!(runs(without_rows().observer(Reader), 3), 3);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.jsonl");
-    assert_eq!(runs(without_rows().save_as_jsonl(&file), 1), 1);
+    assert_eq!(runs(without_rows().files(|files| files.jsonl(&file)), 1), 1);
     dsrs_metrics_tests::schema::validate_file(&file);
     let line: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();

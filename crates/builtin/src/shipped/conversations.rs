@@ -146,7 +146,7 @@ pub enum TopicScore {
     /// The harmonic mean of both.
     #[default]
     F1,
-    /// The share of all topics that are answered if they are allowed, and refused if they are not.
+    /// The share of all topics that are answered if allowed and refused if not.
     Accuracy,
 }
 

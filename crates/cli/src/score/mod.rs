@@ -4,13 +4,14 @@
 //! and `embedder.rs` the embedding model. `rows.rs` opens the files, and `result_files.rs` checks those that are
 //! results of another run. `report.rs` prints the result, with warnings from `reported_models.rs`, and `limits.rs`
 //! checks its limits. `estimate.rs` prints `--estimate` instead of running. `ci_files.rs` writes the files for CI
-//! systems, with the rows from `not_passed.rs`. The harness in `evaluate/` does the scoring.
+//! systems, with the rows from `not_passed.rs`. `own.rs` prints the scores that another program wrote. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
 #[cfg(feature = "lm")]
 mod estimate;
 mod limits;
 mod models;
+mod own;
 mod plan;
 mod report;
 
@@ -26,7 +27,7 @@ use super::otlp::Otlp;
 use super::stdio::print_error;
 use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs};
-use crate::evaluate::{Ending, Evaluate, EvaluationResult};
+use crate::evaluate::{Ending, Evaluate, EvaluationResult, StopSettings};
 use crate::metrics::Registry;
 use dsrs_metrics_formats::Epochs;
 
@@ -47,17 +48,21 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = configure(registry, args)?;
     files.check_metrics(&metrics)?;
-    let files = args.data.iter();
-    let files = files
-        .map(|file| InputFile::open(args.from, Epochs::Rows, file, args.options.quiet))
-        .collect::<Result<Vec<_>>>()?;
+    if metrics.is_empty() {
+        return own::run(args);
+    }
+    let files = InputFile::open_all(args.from, Epochs::Rows, &args.data, args.options.quiet)?;
     let inputs: Vec<NamedFile<'_>> = files.iter().map(InputFile::named).collect();
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
         return estimate::run(metrics, args, &inputs);
     }
     args.options.warn(report::unknown_identities(args)?);
-    score(registry, args, &inputs, metrics)
+    let scored = score(registry, args, &inputs, metrics);
+    match args.mappings.is_empty() {
+        true => scored.map_err(|error| args.from.advise(error, &args.data)),
+        false => scored,
+    }
 }
 
 /// Scores the rows, and reports the result.
@@ -135,10 +140,10 @@ fn files(args: &ScoreArguments) -> Files<'_> {
 /// Builds the harness with the options of the command.
 fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -> Result<Builder> {
     let mut builder = of_rows(builder, args)
-        .failure_score(args.failure_score)
+        .failures(|failures| failures.score(args.failure_score))
         .display_progress(!args.options.quiet)
         .keep_results(false)
-        .grace_period(args.options.grace);
+        .stop(|stop| stop.grace_period(args.options.grace));
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
     }
@@ -146,10 +151,15 @@ fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -
         builder = builder.max_errors(max_errors);
     }
     if let Some(field) = &args.group {
-        builder = builder.group(field);
+        builder = builder.statistics(|statistics| statistics.group(field));
     }
     if let Some(samples) = args.bootstrap {
-        builder = builder.bootstrap(samples).seed(args.seed);
+        builder = builder.statistics(|statistics| statistics.bootstrap(samples).seed(args.seed));
+    }
+    if !args.stop_when.is_empty() {
+        builder = builder
+            .stop(|stop| stop.when_decided(&args.stop_when, args.alpha))
+            .statistics(|statistics| statistics.seed(args.seed));
     }
     if let Some(label) = &args.label {
         builder = builder.label(label);
@@ -161,12 +171,14 @@ fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -
         builder = builder.timeout(timeout);
     }
     if let Some(out) = &args.out {
-        builder = save_to(builder, out)?
-            .escape_formulas(!args.raw_csv)
-            .save_rows(args.with_rows);
+        builder = save_to(builder, out)?.files(|files| {
+            files
+                .escape_formulas(!args.raw_csv)
+                .save_rows(args.with_rows)
+        });
     }
     for rows in ci_files.iter().filter_map(CiFile::row_file) {
-        builder = builder.save_as_jsonl(rows);
+        builder = builder.files(|files| files.jsonl(rows));
     }
     Ok(builder)
 }
@@ -176,8 +188,8 @@ fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
     let builder = builder
         .concurrency(usize::try_from(args.options.concurrency).unwrap_or(usize::MAX))
         // With a limit on failed rows, a row that a metric cannot read counts as failed.
-        .reject_unreadable_rows(args.options.max_errors.is_none())
-        .stop_on_ctrl_c();
+        .failures(|failures| failures.reject_unreadable_rows(args.options.max_errors.is_none()))
+        .stop(StopSettings::on_ctrl_c);
     match args.repeats {
         Some(repeats) => builder.repeats(repeats),
         None => builder,
@@ -194,11 +206,11 @@ fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
         ))
     };
     match Format::of(out) {
-        Some(Format::Jsonl) => Ok(builder.save_as_jsonl(out)),
-        Some(Format::Json) => Ok(builder.save_as_json(out)),
-        Some(Format::Csv) => Ok(builder.save_as_csv(out)),
+        Some(Format::Jsonl) => Ok(builder.files(|files| files.jsonl(out))),
+        Some(Format::Json) => Ok(builder.files(|files| files.json(out))),
+        Some(Format::Csv) => Ok(builder.files(|files| files.csv(out))),
         #[cfg(feature = "parquet")]
-        Some(Format::Parquet) => Ok(builder.save_as_parquet(out)),
+        Some(Format::Parquet) => Ok(builder.files(|files| files.parquet(out))),
         None if out.extension().is_none() => reject("missing"),
         _ => reject("unknown"),
     }

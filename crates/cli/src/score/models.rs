@@ -140,10 +140,10 @@ impl RunModels {
         let has_cost = metrics.iter().any(|metric| metric.spec().cost_msats > 0)
             || requirements(self.settings(), metrics).iter().any(has_model);
         if has_cost && let Some(folder) = folder(lm)? {
-            builder = builder.store(folder).refresh(lm.refresh);
+            builder = builder.models(|models| models.store(folder).refresh(lm.refresh));
         }
         Ok(match self.ledger() {
-            Some(ledger) => builder.ledger(ledger.clone()),
+            Some(ledger) => builder.models(|models| models.ledger(ledger.clone())),
             None => builder,
         })
     }

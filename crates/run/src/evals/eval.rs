@@ -80,6 +80,8 @@ pub(super) struct Settings {
     pub(super) model: Option<&'static str>,
     pub(super) replay: Option<&'static str>,
     pub(super) is_current_thread: bool,
+    /// Set if the eval ends once its gates are decided: the probability of a wrong verdict, if it is not 0.
+    pub(super) early: Option<Option<f64>>,
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
@@ -100,9 +102,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     setters! {
-        /// Sets the rows that the program is run on.
-        pub fn devset(rows: impl DevsetRows<G>) in evaluate.devset;
-
         /// Adds a metric.
         pub fn metric(metric: impl Metric<G, P> + 'static) in evaluate.metric;
 
@@ -114,9 +113,18 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 
         /// Sets the time limit of one row.
         pub fn timeout(each_row: Duration) in evaluate.timeout;
+    }
 
-        /// Sets the score that a failed row contributes to a mean.
-        pub fn failure_score(score: f64) in evaluate.failure_score;
+    /// Sets the rows that the program is run on.
+    pub fn devset<Kind>(mut self, rows: impl DevsetRows<G, Kind>) -> Self {
+        self.evaluate = self.evaluate.devset(rows);
+        self
+    }
+
+    /// Sets the score that a failed row contributes to a mean.
+    pub fn failure_score(mut self, score: f64) -> Self {
+        self.evaluate = self.evaluate.failures(|failures| failures.score(score));
+        self
     }
 
     setters! {
@@ -140,6 +148,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 
         /// Sets the file of recorded calls, relative to the package.
         pub fn replay(path: &'static str) => settings.replay = Some(path);
+
+        /// Ends the eval once its gates are decided, with at most this probability of a wrong verdict; `None` if no
+        /// remaining row may change one.
+        pub fn early(alpha: Option<f64>) => settings.early = Some(alpha);
 
         /// Runs the eval on one thread.
         pub fn current_thread() => settings.is_current_thread = true;
@@ -174,7 +186,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     {
         #[cfg(feature = "store")]
         {
-            self.store = Some(EvaluateBuilder::store);
+            self.store = Some(|evaluate, dir| evaluate.models(|models| models.store(dir)));
         }
         #[cfg(not(feature = "store"))]
         {
@@ -198,7 +210,7 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
     /// Reads the rows from a file, relative to the package.
     pub fn devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
-            self.evaluate = self.evaluate.devset_file(file);
+            self.evaluate = self.evaluate.devset(file);
         }
         self
     }
@@ -217,7 +229,7 @@ impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval
     /// Reads rows of your own type from a file, relative to the package.
     pub fn typed_devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
-            self.evaluate = self.evaluate.typed_devset_file(&file);
+            self.evaluate = self.evaluate.devset(file);
         }
         self
     }

@@ -97,7 +97,7 @@ impl EvalModels {
         P: Send + Sync + 'static,
     {
         match self.models.ledger() {
-            Some(ledger) => evaluate.ledger(ledger.clone()),
+            Some(ledger) => evaluate.models(|models| models.ledger(ledger.clone())),
             None => evaluate,
         }
     }

@@ -13,7 +13,7 @@ use super::{Inner, Scorer};
 use crate::composite::OnMissing;
 use crate::contract::metric::batching;
 use crate::contract::{Example, Metric, MetricTier, Outcome, Prediction};
-use crate::evaluate::{Evaluate, EvaluateBuilder, Gate};
+use crate::evaluate::{Evaluate, EvaluateBuilder, Gate, InputNames};
 
 /// The configuration of a [`Scorer`].
 ///
@@ -93,7 +93,7 @@ pub struct ScorerBuilder<G = Example, P = Prediction> {
 impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
     /// Sets which fields the program receives from examples that do not declare their own with
     /// [`with_inputs`](Example::with_inputs), like [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs).
-    pub fn inputs<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
+    pub fn inputs<Kind>(mut self, fields: impl InputNames<Kind>) -> Self {
         self.evaluate = self.evaluate.inputs(fields);
         self
     }
@@ -128,7 +128,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// result files, observers, progress, timeout, groups, and handling of Ctrl-C. The scorer sets metrics, repeats and
     /// concurrency, and keeps all results.
     ///
-    /// A run with a [store](EvaluateBuilder::store) pays for each outcome once. The budget covers what a killed run
+    /// A run with a [store](crate::ModelSettings::store) pays for each outcome once. The budget covers what a killed run
     /// paid, including its calls in progress.
     ///
     /// ```
@@ -144,7 +144,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let file = std::env::temp_dir().join(format!("dsrs-doc-scorer-{}.jsonl", std::process::id()));
-    /// let scorer = ScorerBuilder::new().truth(Correct).evaluate(|run| run.save_as_jsonl(&file));
+    /// let scorer = ScorerBuilder::new().truth(Correct).evaluate(|run| run.files(|files| files.jsonl(&file)));
     /// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
     /// let result = scorer.build()?.score_all([row], 1).await?;
     /// assert_eq!(result.summary.mean, Some(1.0));

@@ -64,7 +64,7 @@ impl Metric {
             .keep_results(false);
         builder = builder
             .concurrency(concurrency)
-            .failure_score(failure_score);
+            .failures(|failures| failures.score(failure_score));
         if let Some(label) = label {
             builder = builder.label(label);
         }

@@ -1,74 +1,130 @@
-//! The settings of [`EvaluateBuilder`] for a devset of rows with dynamic fields.
+//! The devset of an evaluation, and the inputs of its program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
 use super::EvaluateBuilder;
 use crate::contract::{Example, MetricSpec, Requirement};
-use crate::evaluate::input::Devset;
+use crate::evaluate::input::{Devset, DevsetRow};
 use crate::evaluate::row::MetricEntry;
+
+/// The rows of a devset: every [`IntoIterator`] whose items are rows of type `G`, or the path of a file of rows that can
+/// be deserialized. `Kind` says which, and is inferred.
+#[diagnostic::on_unimplemented(
+    message = "expected rows of type `{G}` or the path of a file, found `{Self}`",
+    label = "expected rows or a path",
+    note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream"
+)]
+pub trait DevsetRows<G, Kind> {
+    /// Sets the devset of a builder.
+    #[doc(hidden)]
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>);
+}
+
+/// The kind of a devset or of inputs that is a list.
+#[doc(hidden)]
+pub enum List {}
+
+/// The kind of a devset or of inputs that is a string or a path.
+#[doc(hidden)]
+pub enum One {}
+
+impl<G, I> DevsetRows<G, List> for I
+where
+    G: DevsetRow<I::Item> + Send + Sync + 'static,
+    I: IntoIterator,
+{
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::list(self.into_iter().map(G::from_row));
+    }
+}
+
+/// Implements a trait for each type of a path or string.
+macro_rules! implement_for {
+    ($implement:ident: $($path:ty),*) => {
+        $($implement!($path);)*
+    };
+}
+
+macro_rules! devset_of_file {
+    ($path:ty) => {
+        impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, One> for $path {
+            fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+                builder.devset = Devset::read(self.as_ref());
+            }
+        }
+    };
+}
+
+implement_for!(devset_of_file: &str, String, &String, &Path, &PathBuf, PathBuf);
+
+/// The names of the inputs of a program: a name, or every [`IntoIterator`] of names. `Kind` says which, and is inferred.
+#[diagnostic::on_unimplemented(
+    message = "expected the names of the program's inputs, found `{Self}`",
+    label = "expected names of fields",
+    note = "write `.inputs(\"question\")` for one input, and `.inputs([\"question\", \"context\"])` for several"
+)]
+pub trait InputNames<Kind> {
+    /// Returns the names.
+    #[doc(hidden)]
+    fn input_names(self) -> Vec<String>;
+}
+
+impl<I: IntoIterator<Item: Into<String>>> InputNames<List> for I {
+    fn input_names(self) -> Vec<String> {
+        self.into_iter().map(Into::into).collect()
+    }
+}
+
+macro_rules! one_input {
+    ($name:ty) => {
+        impl InputNames<One> for $name {
+            fn input_names(self) -> Vec<String> {
+                vec![self.into()]
+            }
+        }
+    };
+}
+
+implement_for!(one_input: &str, String, &String);
 
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
-    setters! {
-        /// Sets which fields the program receives from rows that do not declare their own with
-        /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
-        /// inputs one way or the other: without them, running a program is an error, because it would receive the
-        /// expected answer.
-        ///
-        /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
-        /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
-        /// the rows that have it.
-        ///
-        /// ```
-        /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::Evaluate;
-        ///
-        /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
-        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-        /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
-        /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
-        /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
-        ///
-        /// let error = evaluate.run(copy).await.unwrap_err().to_string();
-        /// assert!(error.starts_with("row 1: the inputs are not declared"));
-        ///
-        /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
-        /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
-        ///
-        /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
-        /// assert_eq!(result.score, Some(0.0));
-        /// # Ok(())
-        /// # }
-        /// ```
-        pub fn inputs(fields: impl IntoIterator<Item = impl Into<String>>)
-            => inputs = Some(fields.into_iter().map(Into::into).collect());
-
-        /// Reads the rows that a program is run on from a file. The extension selects the format: JSONL, JSON, CSV or
-        /// Parquet, if its feature is enabled. A row is `{"id": .., "gold": {..}}`, or has the fields of the example at
-        /// its top level. Its id becomes its id in the run, so two runs can be compared; a row without one is
-        /// identified by its number. The whole file is read at once. If it cannot be read, [`build`](Self::build)
-        /// returns the error with the line.
-        ///
-        /// ```
-        /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::Evaluate;
-        ///
-        /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-        /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-devset-{}.jsonl", std::process::id()));
-        /// std::fs::write(&file, r#"{"id": "q1", "question": "1 + 1?", "answer": "2"}"#)?;
-        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-        /// let evaluate = Evaluate::builder().devset_file(&file).inputs(["question"]).metric(same);
-        /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "2" } }).await?;
-        /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(1.0)));
-        /// # std::fs::remove_file(file)?;
-        /// # Ok(())
-        /// # }
-        /// ```
-        pub fn devset_file(path: impl AsRef<Path>) => devset = Devset::read(path.as_ref());
+    /// Sets which fields the program receives from rows that do not declare their own with
+    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
+    /// inputs one way or the other: without them, running a program is an error, because it would receive the
+    /// expected answer.
+    ///
+    /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
+    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
+    /// the rows that have it.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
+    /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
+    /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
+    ///
+    /// let error = evaluate.run(copy).await.unwrap_err().to_string();
+    /// assert!(error.starts_with("row 1: the inputs are not declared"));
+    ///
+    /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
+    /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
+    ///
+    /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
+    /// assert_eq!(result.score, Some(0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn inputs<Kind>(mut self, fields: impl InputNames<Kind>) -> Self {
+        self.inputs = Some(fields.input_names().into());
+        self
     }
 }
 
@@ -85,15 +141,6 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Reads the devset from a file as rows of your own type.
-    pub(crate) fn typed_devset_file(mut self, path: &Path) -> Self
-    where
-        G: DeserializeOwned,
-    {
-        self.devset = Devset::read(path).typed();
-        self
-    }
-
     /// Keeps a sample of the devset, in its order. The hash of a row's id and the seed decides whether it is included,
     /// so adding rows replaces few others.
     pub(crate) fn sampled(mut self, rows: usize, seed: u64) -> Self {

@@ -1,28 +1,34 @@
 //! The builder of [`Evaluate`](crate::Evaluate), and the validation of a setup before any row is run.
 
 mod devset;
-mod outputs;
+mod early;
+mod faults;
+mod files;
+mod models;
 mod statistics;
-mod store;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{FutureExt, Stream, StreamExt};
+use futures_util::{Stream, StreamExt};
 
+pub use self::devset::{DevsetRows, InputNames};
+pub use self::faults::{FailureSettings, StopSettings};
+pub use self::files::FileSettings;
 #[cfg(feature = "report")]
-pub use self::outputs::TableRows;
+pub use self::files::TableRows;
+pub use self::models::ModelSettings;
+pub use self::statistics::StatisticsSettings;
 use crate::contract::metric::batching;
 use crate::contract::{Fallible, Metric};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::real_path;
-use crate::evaluate::input::{Devset, DevsetRows, RowId};
+use crate::evaluate::input::{Devset, RowId};
 use crate::evaluate::observer::Observer;
 use crate::evaluate::options::Options;
 use crate::evaluate::report::ProgressDisplay;
 use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, sharing};
-use crate::lm::Ledger;
 
 /// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
@@ -105,10 +111,32 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the rows that a program is run on. Any number of runs can use them. Before the first row is run, the
-    /// [`inputs`](EvaluateBuilder::inputs) of all rows are checked.
-    pub fn devset(mut self, rows: impl DevsetRows<G>) -> Self {
-        self.devset = Devset::list(rows.rows());
+    /// Sets the rows that a program is run on: a list, or the path of a file. Any number of runs can use them. Before
+    /// the first row is run, the [`inputs`](EvaluateBuilder::inputs) of all rows are checked.
+    ///
+    /// The extension of a file selects its format: JSONL, JSON, CSV or Parquet, if its feature is enabled. A row is
+    /// `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id becomes its id in the run,
+    /// so two runs can be compared; a row without one is identified by its number. The whole file is read at once. If it
+    /// cannot be read, [`build`](Self::build) returns the error with the line. Rows of your own type are deserialized.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-devset-{}.jsonl", std::process::id()));
+    /// std::fs::write(&file, r#"{"id": "q1", "question": "1 + 1?", "answer": "2"}"#)?;
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let evaluate = Evaluate::builder().devset(&file).inputs("question").metric(same);
+    /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "2" } }).await?;
+    /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(1.0)));
+    /// # std::fs::remove_file(file)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn devset<Kind>(mut self, rows: impl DevsetRows<G, Kind>) -> Self {
+        rows.set(&mut self);
         self
     }
 
@@ -155,82 +183,46 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// [`Ending::MaxErrors`](crate::Ending::MaxErrors).
         pub fn max_errors(rows: u64) => options.max_errors = Some(rows);
 
-        /// Sets whether a row that a metric cannot read ends the run with an error, like a row that is not JSON. A row
-        /// is unreadable if a required field is missing, for example. By default, such a row fails. Applies to rows of
-        /// files ([`score_files`](crate::Evaluate::score_files)).
-        pub fn reject_unreadable_rows(reject: bool) => row_options.rejects_unreadable = reject;
-
-        /// Sets the score that a failed row contributes to [`mean`](crate::MetricSummary::mean), from -1e300 to
-        /// 1e300; the default is 0.
-        pub fn failure_score(score: f64) => options.failure_score = score;
-
-        /// Records the backtrace of a panic in [`RowResult::traceback`](crate::RowResult::traceback) and in result
-        /// files. This installs a panic hook once, which calls the previous hook. Returned errors always include their
-        /// causes if their `{:#}` format shows them.
-        pub fn provide_traceback(provide: bool) => row_options.traceback = provide;
+        /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after
+        /// another. Use it for programs and judges whose replies vary.
+        ///
+        /// The score of a row is the mean over its repeats, with a failed repeat as the failure score. A metric's mean,
+        /// standard error and interval are over rows. [`RepeatSummary`](crate::RepeatSummary) has pass@k, pass^k, the
+        /// consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the current repeat.
+        /// The timeout applies to each repeat.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Evaluate, contract::RepeatNumber};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+        /// let devset = ["a", "b"].map(|answer| example! { "question" => "Which?", "answer" => answer });
+        /// // Returns "a" three times in four.
+        /// let program = |_: Example| async {
+        ///     prediction! { "answer" => if RepeatNumber::current().0 == 3 { "b" } else { "a" } }
+        /// };
+        /// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).repeats(4);
+        /// let result = evaluate.run(program).await?;
+        /// let repeats = result.metrics[0].repeats.as_ref().unwrap();
+        /// assert_eq!((repeats.pass_at[&1], repeats.pass_at[&4], repeats.pass_hat[&4]), (0.5, 1.0, 0.0));
+        /// assert_eq!((repeats.consistency, repeats.variance_within), (Some(0.5), Some(0.25)));
+        /// assert_eq!(result.results[0].outcomes[0].value(), Some(0.75));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
 
         /// Sets the time limit for one row, including its program and metrics. Metrics that have not finished by then
         /// fail; those that have keep their score. A synchronous metric cannot be interrupted: it runs to its end, and
         /// if that is too late, it fails and its score is discarded.
         pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
-        /// Starts a second attempt at a program or asynchronous metric that has not finished after `delay`, and never a
-        /// third. The first attempt to succeed wins and the other is cancelled; if one fails, the other is awaited. Off
-        /// by default. A cancelled call may have cost something that no score reports.
-        pub fn resubmit_stragglers(delay: Duration) => row_options.resubmit_after = Some(delay);
-
         /// Sets whether the result contains all rows; the default is `true`. Without them, memory use does not depend
         /// on the number of rows.
         pub fn keep_results(keep: bool) => options.keep_results = keep;
 
-        /// Stops taking rows once `signal` completes, and finishes the rows in progress within the [grace
-        /// period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
-        pub fn stop_when(signal: impl Future<Output = ()> + Send + 'static)
-            => options.stop_when = Some(signal.boxed().shared());
-
-        /// Sets how long the rows in progress may take after a stop is requested by [`stop_when`](Self::stop_when) or
-        /// by a signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are
-        /// cancelled, and the result does not contain them. A row that computes without awaiting anything cannot be
-        /// cancelled, so the run waits one more second and ends without it. It can delay the end only if the runtime
-        /// has one thread and a program or another metric of the run waits.
-        ///
-        /// ```
-        /// use std::time::Duration;
-        ///
-        /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::{Evaluate, runs::Ending};
-        ///
-        /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
-        /// let result = Evaluate::builder()
-        ///     .devset([example! { "hangs" => false }, example! { "hangs" => true }])
-        ///     .inputs(["hangs"])
-        ///     .metric(metric_fn("any", |_, _| true))
-        ///     .stop_when(tokio::time::sleep(Duration::from_millis(100)))
-        ///     .grace_period(Duration::from_millis(100))
-        ///     .run(|inputs: Example| async move {
-        ///         if inputs.get("hangs").is_some_and(|hangs| *hangs == true) {
-        ///             std::future::pending::<()>().await;
-        ///         }
-        ///         prediction! {}
-        ///     })
-        ///     .await?;
-        /// assert_eq!((result.rows, result.ending), (1, Ending::Stopped));
-        /// # Ok(())
-        /// # }
-        /// ```
-        pub fn grace_period(rows_in_progress: Duration) => options.grace_period = rows_in_progress;
-    }
-
-    /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C, SIGTERM or SIGHUP. A line on standard error says that
-    /// rows in progress are being finished, and how long the [grace period](Self::grace_period) is. When it ends, or at
-    /// the second signal, the rows in progress are abandoned, even if they compute without awaiting anything. Finished
-    /// rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
-    /// removes its temporary files. If the process ignores SIGHUP, as under `nohup`, the signal stays ignored.
-    #[cfg(feature = "ctrl-c")]
-    pub fn stop_on_ctrl_c(mut self) -> Self {
-        self.options.stop_on_ctrl_c = true;
-        self
     }
 
     setters! {
@@ -238,9 +230,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// 1,000 bytes and no control characters.
         pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
 
-        /// Sets the ledger of the metrics' language models. The [manifest](crate::results::Manifest) has its totals at
-        /// the end of the run. A model records its calls there if it was built with the same ledger.
-        pub fn ledger(ledger: Ledger) => options.ledger = Some(ledger);
     }
 
     /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or that of a prompt.
@@ -251,6 +240,79 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             .description
             .tags
             .push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets which files the run writes; see [`FileSettings`].
+    ///
+    /// ```no_run
+    /// use dsrs_metrics::{Evaluate, metrics};
+    ///
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .files(|files| files.csv("rows.csv").jsonl("rows.jsonl").save_rows(true));
+    /// ```
+    pub fn files(self, set: impl FnOnce(FileSettings<G, P>) -> FileSettings<G, P>) -> Self {
+        set(FileSettings(self)).0
+    }
+
+    /// Sets how groups, standard errors and intervals are computed; see [`StatisticsSettings`].
+    ///
+    /// ```
+    /// use dsrs_metrics::{Evaluate, metrics};
+    ///
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .statistics(|statistics| statistics.group("gold.topic").bootstrap(1_000).seed(7));
+    /// ```
+    pub fn statistics(
+        self,
+        set: impl FnOnce(StatisticsSettings<G, P>) -> StatisticsSettings<G, P>,
+    ) -> Self {
+        set(StatisticsSettings(self)).0
+    }
+
+    /// Sets what happens to results that cost something: the store, the ledger; see [`ModelSettings`].
+    ///
+    /// ```
+    /// use dsrs_metrics::{Evaluate, lm::Ledger, metrics};
+    ///
+    /// let ledger = Ledger::default();
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .models(|models| models.ledger(ledger.clone()).program_version("1"));
+    /// ```
+    pub fn models(self, set: impl FnOnce(ModelSettings<G, P>) -> ModelSettings<G, P>) -> Self {
+        set(ModelSettings(self)).0
+    }
+
+    /// Sets what stops the run early, besides [`max_errors`](Self::max_errors); see [`StopSettings`].
+    pub fn stop(self, set: impl FnOnce(StopSettings<G, P>) -> StopSettings<G, P>) -> Self {
+        set(StopSettings(self)).0
+    }
+
+    /// Sets how failures count, and what is recorded of them; see [`FailureSettings`].
+    ///
+    /// ```
+    /// use dsrs_metrics::{Evaluate, metrics};
+    ///
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .failures(|failures| failures.score(0.25).provide_traceback(true));
+    /// ```
+    pub fn failures(
+        self,
+        set: impl FnOnce(FailureSettings<G, P>) -> FailureSettings<G, P>,
+    ) -> Self {
+        set(FailureSettings(self)).0
+    }
+
+    /// Adds a setting to the manifest.
+    pub(crate) fn described(mut self, name: &str, value: String) -> Self {
+        self.options
+            .description
+            .settings
+            .insert(name.to_owned(), value);
         self
     }
 

@@ -1,4 +1,4 @@
-//! The settings of [`EvaluateBuilder`](super::EvaluateBuilder) for repeats, standard errors and intervals.
+//! The settings of groups, standard errors and intervals.
 
 use std::sync::Arc;
 
@@ -7,7 +7,11 @@ use crate::contract::{Example, Prediction};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::value_at;
 
-impl EvaluateBuilder<Example, Prediction> {
+/// Settings of groups, standard errors and intervals, taken by [`EvaluateBuilder::statistics`].
+#[must_use]
+pub struct StatisticsSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
+
+impl StatisticsSettings<Example, Prediction> {
     /// Sets the field that defines a row's group: `gold.FIELD`, `pred.FIELD`, or an attribute; dots lead into objects.
     /// See [`group_by`](Self::group_by).
     ///
@@ -23,7 +27,7 @@ impl EvaluateBuilder<Example, Prediction> {
     ///     let gold = example! { "document" => n / 2, "answer" => "yes" };
     ///     Pair::new(n.to_string(), gold, prediction! { "answer" => if n / 2 % 3 == 0 { "no" } else { "yes" } })
     /// };
-    /// let evaluate = Evaluate::builder().metric(same).group("gold.document").build()?;
+    /// let evaluate = Evaluate::builder().metric(same).statistics(|statistics| statistics.group("gold.document")).build()?;
     /// let result = evaluate.score((0..100).map(row)).await?;
     /// assert_eq!(result.to_string(), "same  66.00% [51.73, 77.86; 50 groups] (66/100, 0 failed)");
     /// # Ok(())
@@ -32,14 +36,11 @@ impl EvaluateBuilder<Example, Prediction> {
     pub fn group(self, field: impl Into<String>) -> Self {
         let field = field.into();
         let path = field.clone();
-        let mut builder = self.group_by(move |row| value_at(row, &path));
-        builder.options.group_field = Some(field);
-        builder
+        self.named_group(&field, move |row| value_at(row, &path))
     }
 }
 
-/// Methods for repeats, standard errors and intervals.
-impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P> {
     /// Sets the group of each row, such as the document that a question is about. The intervals then account for the
     /// similarity of rows within a group. `None` makes the row a group of its own.
     ///
@@ -49,8 +50,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         mut self,
         group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        self.options.group = Some(Arc::new(group));
-        self.options.group_field = None;
+        self.0.options.group = Some(Arc::new(group));
+        self.0.options.group_field = None;
         self
     }
 
@@ -60,43 +61,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         field: &str,
         group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        let mut builder = self.group_by(group);
-        builder.options.group_field = Some(field.to_owned());
-        builder
+        let mut settings = self.group_by(group);
+        settings.0.options.group_field = Some(field.to_owned());
+        settings
     }
 
     setters! {
-        /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after
-        /// another. Use it for programs and judges whose replies vary.
-        ///
-        /// The score of a row is the mean over its repeats, with a failed repeat as the failure score. A metric's mean,
-        /// standard error and interval are over rows. [`RepeatSummary`](crate::RepeatSummary) has pass@k, pass^k, the
-        /// consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the current repeat.
-        /// The timeout applies to each repeat.
-        ///
-        /// ```
-        /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::{Evaluate, contract::RepeatNumber};
-        ///
-        /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
-        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-        /// let devset = ["a", "b"].map(|answer| example! { "question" => "Which?", "answer" => answer });
-        /// // Returns "a" three times in four.
-        /// let program = |_: Example| async {
-        ///     prediction! { "answer" => if RepeatNumber::current().0 == 3 { "b" } else { "a" } }
-        /// };
-        /// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).repeats(4);
-        /// let result = evaluate.run(program).await?;
-        /// let repeats = result.metrics[0].repeats.as_ref().unwrap();
-        /// assert_eq!((repeats.pass_at[&1], repeats.pass_at[&4], repeats.pass_hat[&4]), (0.5, 1.0, 0.0));
-        /// assert_eq!((repeats.consistency, repeats.variance_within), (Some(0.5), Some(0.25)));
-        /// assert_eq!(result.results[0].outcomes[0].value(), Some(0.75));
-        /// # Ok(())
-        /// # }
-        /// ```
-        pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
-
         /// Computes intervals by a BCa bootstrap with this many samples of the rows, instead of Wilson's and Student's
         /// t; see [`Bootstrap::mean`](crate::stats::Bootstrap::mean). It takes 24 bytes per row and metric.
         ///
@@ -108,16 +78,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
         /// let tokens = metric_fn("answer_tokens", |_, pred| pred.get("tokens").and_then(|it| it.as_f64()).unwrap_or(0.0));
         /// let row = |n: u32| Pair::new(n.to_string(), example! {}, prediction! { "tokens" => n * n });
-        /// let evaluate = Evaluate::builder().metric(tokens).bootstrap(5_000).seed(7).build()?;
+        /// let evaluate = Evaluate::builder().metric(tokens).statistics(|statistics| statistics.bootstrap(5_000).seed(7)).build()?;
         /// let result = evaluate.score((0..40).map(row)).await?;
         /// assert_eq!(result.to_string(), "answer_tokens  513.5000 [383.8581, 670.1878] (mean of 40/40, 0 failed)");
         /// # Ok(())
         /// # }
         /// ```
-        pub fn bootstrap(samples: u32) => options.bootstrap = Some(samples);
+        pub fn bootstrap(samples: u32) => 0.options.bootstrap = Some(samples);
 
         /// Sets the seed of the random numbers that the bootstrap needs; the default is 0. The same rows and seed give
         /// the same result at any concurrency.
-        pub fn seed(seed: u64) => options.seed = seed;
+        pub fn seed(seed: u64) => 0.options.seed = seed;
     }
 }

@@ -1,5 +1,7 @@
 //! The devset of an evaluation: the rows that a program is run on.
 
+use std::any::Any;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -18,18 +20,6 @@ use crate::contract::{Example, Pair};
 use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
-
-/// The rows of a devset: every [`IntoIterator`] whose items are rows of type `G`.
-pub trait DevsetRows<G> {
-    /// Returns the rows.
-    fn rows(self) -> impl Iterator<Item = G>;
-}
-
-impl<G: DevsetRow<I::Item>, I: IntoIterator> DevsetRows<G> for I {
-    fn rows(self) -> impl Iterator<Item = G> {
-        self.into_iter().map(G::from_row)
-    }
-}
 
 /// The row type `R` of a list, which is the same type as `Self`. A bound on the item would have no message of its own.
 /// Because this trait has a single impl, the item type of an empty list can be inferred.
@@ -85,6 +75,20 @@ impl<G: Send + Sync + 'static> Devset<G> {
 
     pub(crate) fn stream(rows: GoldStream<G>) -> Self {
         Self::Stream(Arc::new(Mutex::new(Some(rows))))
+    }
+
+    /// Reads all rows of a file. Rows of another type than [`Example`] are deserialized from their gold row.
+    pub(crate) fn read(file: &Path) -> Self
+    where
+        G: DeserializeOwned,
+    {
+        let rows: Box<dyn Any> = Box::new(Devset::<Example>::of_file(file));
+        match rows.downcast::<Self>() {
+            Ok(rows) => *rows,
+            Err(rows) => rows
+                .downcast::<Devset<Example>>()
+                .map_or(Self::None, |rows| rows.typed()),
+        }
     }
 
     /// Checks what is known before a run: the number of rows and their ids.
@@ -143,19 +147,22 @@ impl<G: Send + Sync + 'static> Devset<G> {
     }
 }
 
+/// Returns the place of a row in a random order that depends only on the ids of the rows and the seed.
+pub(super) fn hash_order<N: Display>(seed: u64, id: Option<&str>, position: N) -> (u128, N) {
+    let id = id.map_or_else(|| position.to_string(), str::to_owned);
+    (
+        XxHash3_128::oneshot_with_seed(seed, id.as_bytes()),
+        position,
+    )
+}
+
 impl<G: Send + Sync + 'static> Devset<G> {
     /// Keeps a sample of the rows, in their order; see [`EvaluateBuilder`](crate::EvaluateBuilder).
     pub(crate) fn sampled(self, count: usize, seed: u64) -> Self {
         let Self::List(rows, files) = self else {
             return self;
         };
-        let key = |(position, row): (usize, &ListedRow<G>)| {
-            let id = row.id().map_or_else(|| position.to_string(), str::to_owned);
-            (
-                XxHash3_128::oneshot_with_seed(seed, id.as_bytes()),
-                position,
-            )
-        };
+        let key = |(position, row): (usize, &ListedRow<G>)| hash_order(seed, row.id(), position);
         let mut keys: Vec<(u128, usize)> = rows.iter().enumerate().map(key).collect();
         keys.sort_unstable();
         keys.truncate(count);
@@ -191,8 +198,22 @@ impl Devset<Example> {
         Self::List(Arc::new(rows.iter().map(row).collect()), files)
     }
 
+    fn of_file(file: &Path) -> Self {
+        let read = DataReader::read_examples(file).and_then(|rows| {
+            let (files, rows) = (rows.data_files(), rows.with_hashes());
+            let rows = rows
+                .map(|row| row.map(listed))
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok((rows, files.finish(true)))
+        });
+        match read {
+            Ok((rows, files)) => Self::List(Arc::new(rows), files.into()),
+            Err(error) => Self::Unreadable(EvaluateError::input(error.to_string())),
+        }
+    }
+
     /// Converts each row of a list to another type.
-    pub(crate) fn typed<G: DeserializeOwned>(self) -> Devset<G> {
+    fn typed<G: DeserializeOwned>(self) -> Devset<G> {
         let (rows, files) = match self {
             Self::List(rows, files) => (rows, files),
             Self::Unreadable(error) => return Devset::Unreadable(error),
@@ -216,21 +237,6 @@ impl Devset<Example> {
         {
             Ok(rows) => Devset::List(Arc::new(rows), files),
             Err(error) => Devset::Unreadable(error),
-        }
-    }
-
-    /// Reads all rows of a file.
-    pub(crate) fn read(file: &Path) -> Self {
-        let read = DataReader::read_examples(file).and_then(|rows| {
-            let (files, rows) = (rows.data_files(), rows.with_hashes());
-            let rows = rows
-                .map(|row| row.map(listed))
-                .collect::<Result<Vec<_>, _>>()?;
-            Ok((rows, files.finish(true)))
-        });
-        match read {
-            Ok((rows, files)) => Self::List(Arc::new(rows), files.into()),
-            Err(error) => Self::Unreadable(EvaluateError::input(error.to_string())),
         }
     }
 }

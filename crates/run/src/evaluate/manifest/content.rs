@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::early::EarlyResult;
 use super::judged_by::JudgedBy;
 use crate::contract::MetricIdentity;
 use crate::data::DataFile;
@@ -93,7 +94,7 @@ pub struct RunManifest {
     pub positional_ids: bool,
     /// The number of rows in which the program or a metric failed.
     pub failed_rows: u64,
-    /// Why the run ended: `complete`, `max_errors`, `stopped` or `output_failed`.
+    /// Why the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
     pub ending: String,
     /// How often each row was evaluated, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,8 +114,11 @@ pub struct RunManifest {
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed of the bootstrap.
+    /// The seed of the bootstrap, and of the order of the rows if the run may end early.
     pub seed: u64,
+    /// What decided the gates of a run that may end before all rows are evaluated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<EarlyResult>,
     /// The library that made the measurement.
     pub library: Library,
 }
@@ -165,7 +169,7 @@ pub struct RunCosts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
     /// The calls of language models with their tokens and cost, if the run has a
-    /// [ledger](crate::EvaluateBuilder::ledger). Includes the calls of probes and of abandoned rows.
+    /// [ledger](crate::ModelSettings::ledger). Includes the calls of probes and of abandoned rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_models: Option<CallTotals>,
 }
@@ -234,7 +238,7 @@ impl RunManifest {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
-/// let result = Evaluate::builder().metric(F1::default()).label("baseline").seed(7).score([row]).await?;
+/// let result = Evaluate::builder().metric(F1::default()).label("baseline").statistics(|statistics| statistics.seed(7)).score([row]).await?;
 /// let version = &result.manifest.run.library.version;
 /// assert_eq!(result.manifest.run.to_string(), format!("baseline; 1 row; seed 7; dsrs-metrics {version}"));
 /// # Ok(())

@@ -159,7 +159,7 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     }
 
     /// Compares this run with an earlier one, read from its result file. Rows are matched by id, so read the devset
-    /// with [`devset_file`](crate::EvaluateBuilder::devset_file) or set [`row_id`](crate::EvaluateBuilder::row_id). If
+    /// from a file with [`devset`](crate::EvaluateBuilder::devset) or set [`row_id`](crate::EvaluateBuilder::row_id). If
     /// the file has no manifest, its failed rows count as this run's failure score.
     ///
     /// ```
@@ -174,7 +174,7 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// let devset = (0..40).map(|row| example! { "a" => row, "sum" => row + 1 });
     /// let evaluate = Evaluate::builder().devset(devset).inputs(["a"]).metric(correct).build()?;
     /// let zero = |_: Example| async { prediction! { "sum" => 0 } };
-    /// evaluate.to_builder().save_as_jsonl(&file).run(zero).await?;
+    /// evaluate.to_builder().files(|files| files.jsonl(&file)).run(zero).await?;
     ///
     /// let result = evaluate.run(|row: Example| async move {
     ///     prediction! { "sum" => row.get("a").unwrap().as_i64().unwrap() + 1 }

@@ -1,4 +1,4 @@
-//! The settings of [`EvaluateBuilder`](super::EvaluateBuilder) that show or write whole rows: tables and result files.
+//! The settings that show or write whole rows: result files and tables.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,15 @@ use crate::evaluate::report::{Format, pair_line, scored_line};
 #[cfg(feature = "report")]
 use crate::evaluate::summary::EvaluationResult;
 
-/// Methods that show or write whole rows. Result files are in input order. They appear under their names only at the
-/// end of the run; if it is stopped early, they contain the finished rows. The run checks that they are writable before
-/// any row is evaluated.
+/// Settings of the files that a run writes, taken by [`EvaluateBuilder::files`].
+///
+/// Result files are in input order. They appear under their names only at the end of the run; if it is stopped early,
+/// they contain the finished rows. The run checks that they are writable before any row is evaluated.
+#[must_use]
+pub struct FileSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
+
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
-    EvaluateBuilder<G, P>
+    FileSettings<G, P>
 {
     /// Writes the rows as CSV. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run; `latency_s`,
     /// `input_tokens`, `output_tokens` and `cost_msats` if it returned them
@@ -23,15 +27,15 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     /// value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`, `NAME.cost_msats`,
     /// and `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and objects are JSON.
     #[cfg(feature = "csv")]
-    pub fn save_as_csv(self, path: impl Into<PathBuf>) -> Self {
+    pub fn csv(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Csv, path.into())
     }
 
-    /// Writes the rows as Parquet, with the columns of [`save_as_csv`](Self::save_as_csv). pandas, polars and DuckDB
+    /// Writes the rows as Parquet, with the columns of [`csv`](Self::csv). pandas, polars and DuckDB
     /// can read it directly: numbers, booleans and strings keep their types, and lists and objects are JSON. A column
     /// with values of several types is JSON.
     #[cfg(feature = "parquet")]
-    pub fn save_as_parquet(self, path: impl Into<PathBuf>) -> Self {
+    pub fn parquet(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Parquet, path.into())
     }
 
@@ -44,9 +48,9 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         /// strings are written unchanged, for programs that do not know the escape; when read back, a string such as
         /// `'=1` loses its apostrophe.
         #[cfg(feature = "csv")]
-        pub fn escape_formulas(escape: bool) => options.escape_formulas = escape;
+        pub fn escape_formulas(escape: bool) => 0.options.escape_formulas = escape;
 
-        /// Sets whether result files contain gold row and prediction even if the predictions were given
+        /// Writes gold rows and predictions into result files even if the predictions were given
         /// ([`score`](crate::Evaluate::score)) and already exist in a file. By default, only the predictions of a
         /// program are written.
         ///
@@ -58,7 +62,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
         /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-rows-{}.jsonl", std::process::id()));
         /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
-        /// let evaluate = Evaluate::builder().metric(same).save_as_jsonl(&file).save_rows(true).build()?;
+        /// let evaluate = Evaluate::builder().metric(same).files(|files| files.jsonl(&file).save_rows(true)).build()?;
         /// evaluate.score([Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 5 })]).await?;
         /// let line = std::fs::read_to_string(&file)?;
         /// assert!(line.starts_with(r#"{"id":"q1","gold":{"x":4},"pred":{"x":5},"scores""#));
@@ -66,11 +70,11 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         /// # Ok(())
         /// # }
         /// ```
-        pub fn save_rows(save: bool) => options.save_rows = save;
+        pub fn save_rows(save: bool) => 0.options.save_rows = save;
     }
 
-    /// Writes the rows as one JSON array of the objects that [`save_as_jsonl`](Self::save_as_jsonl) writes.
-    pub fn save_as_json(self, path: impl Into<PathBuf>) -> Self {
+    /// Writes the rows as one JSON array of the objects that [`jsonl`](Self::jsonl) writes.
+    pub fn json(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Json, path.into())
     }
 
@@ -81,20 +85,26 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     /// [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow if
     /// the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
     /// are present if there are any. `details` explains the score, unless `feedback` does.
-    pub fn save_as_jsonl(self, path: impl Into<PathBuf>) -> Self {
+    pub fn jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }
 
     fn save_as(mut self, format: Format, path: PathBuf) -> Self {
-        self.options.outputs.push((format, path));
-        self.options.render_pair = Some(pair_line);
-        self.options.render_scored = Some(scored_line);
+        let options = &mut self.0.options;
+        options.outputs.push((format, path));
+        options.render_pair = Some(pair_line);
+        options.render_scored = Some(scored_line);
         self
     }
+}
 
+/// Methods that show whole rows.
+#[cfg(feature = "report")]
+impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
+    EvaluateBuilder<G, P>
+{
     /// Prints rows as a table on standard output at the end of the run. A number prints the first rows, `true` (or
     /// `None`) all rows, and `false` no table.
-    #[cfg(feature = "report")]
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
         self.options.table_rows = rows.unwrap_or(0);

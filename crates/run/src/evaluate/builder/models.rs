@@ -1,4 +1,4 @@
-//! The settings of [`EvaluateBuilder`] for a store.
+//! The settings of what costs something.
 
 #[cfg(feature = "store")]
 use std::path::PathBuf;
@@ -11,10 +11,14 @@ use serde::de::DeserializeOwned;
 use super::EvaluateBuilder;
 #[cfg(feature = "store")]
 use crate::evaluate::row::StoreOptions;
+use crate::lm::Ledger;
 
-/// Methods for runs that pay for each result once.
+/// Settings of what language models and programs cost, taken by [`EvaluateBuilder::models`].
+#[must_use]
+pub struct ModelSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
+
 #[cfg(feature = "store")]
-impl<G, P> EvaluateBuilder<G, P>
+impl<G, P> ModelSettings<G, P>
 where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
@@ -48,7 +52,10 @@ where
     /// }
     ///
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    /// let run = Evaluate::builder().inputs(["n"]).metric(same).store(&dir).program_version("1");
+    /// let run = Evaluate::builder()
+    ///     .inputs("n")
+    ///     .metric(same)
+    ///     .models(|models| models.store(&dir).program_version("1"));
     /// let rows = |rows| (0..rows).map(|n| example! { "n" => n, "answer" => n / 2 });
     /// run.clone().devset(rows(100)).build()?.run(program).await?;
     /// let result = run.devset(rows(103)).build()?.run(program).await?;
@@ -59,33 +66,30 @@ where
     /// # }
     /// ```
     pub fn store(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.options.store = Some(StoreOptions::new(dir.into()));
+        self.0.options.store = Some(StoreOptions::new(dir.into()));
         self
     }
 }
 
-/// Settings of a store. They have no effect without one.
-impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
     /// Names the version of the program. Stored outputs depend on it, and the manifest records it. With a version, the
     /// next run reuses the outputs of this one.
     pub fn program_version(mut self, version: impl Into<String>) -> Self {
         let version = version.into();
-        self.options.program_version = Some(version.clone());
-        self.described("program version", version)
+        self.0.options.program_version = Some(version.clone());
+        self.0 = self.0.described("program version", version);
+        self
     }
 
     /// Pays again for stored results and replaces them, if `refresh` is true.
     pub fn refresh(mut self, refresh: bool) -> Self {
-        self.options.refresh = refresh;
+        self.0.options.refresh = refresh;
         self
     }
 
-    /// Adds a setting to the manifest.
-    pub(crate) fn described(mut self, name: &str, value: String) -> Self {
-        self.options
-            .description
-            .settings
-            .insert(name.to_owned(), value);
-        self
+    setters! {
+        /// Sets the ledger of the metrics' language models. The [manifest](crate::results::Manifest) has its totals at
+        /// the end of the run. A model records its calls there if it was built with the same ledger.
+        pub fn ledger(ledger: Ledger) => 0.options.ledger = Some(ledger);
     }
 }

@@ -1,0 +1,93 @@
+//! The settings of what stops a run early, and of failed rows.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+
+use super::EvaluateBuilder;
+
+/// Settings of what stops a run early, taken by [`EvaluateBuilder::stop`].
+#[must_use]
+pub struct StopSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
+    setters! {
+        /// Stops taking rows once `signal` completes, and finishes the rows in progress within the [grace
+        /// period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
+        pub fn when(signal: impl Future<Output = ()> + Send + 'static)
+            => 0.options.stop_when = Some(signal.boxed().shared());
+
+        /// Sets how long the rows in progress may take after a stop is requested by [`when`](Self::when) or
+        /// by a signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are
+        /// cancelled, and the result does not contain them. A row that computes without awaiting anything cannot be
+        /// cancelled, so the run waits one more second and ends without it. It can delay the end only if the runtime
+        /// has one thread and a program or another metric of the run waits.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        ///
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Evaluate, runs::Ending};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+        /// let result = Evaluate::builder()
+        ///     .devset([example! { "hangs" => false }, example! { "hangs" => true }])
+        ///     .inputs(["hangs"])
+        ///     .metric(metric_fn("any", |_, _| true))
+        ///     .stop(|stop| {
+        ///         let limit = Duration::from_millis(100);
+        ///         stop.when(tokio::time::sleep(limit)).grace_period(limit)
+        ///     })
+        ///     .run(|inputs: Example| async move {
+        ///         if inputs.get("hangs").is_some_and(|hangs| *hangs == true) {
+        ///             std::future::pending::<()>().await;
+        ///         }
+        ///         prediction! {}
+        ///     })
+        ///     .await?;
+        /// assert_eq!((result.rows, result.ending), (1, Ending::Stopped));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn grace_period(rows_in_progress: Duration) => 0.options.grace_period = rows_in_progress;
+    }
+
+    /// Like [`when`](Self::when), at the first Ctrl-C, SIGTERM or SIGHUP. A line on standard error says that
+    /// rows in progress are being finished, and how long the [grace period](Self::grace_period) is. When it ends, or at
+    /// the second signal, the rows in progress are abandoned, even if they compute without awaiting anything. Finished
+    /// rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
+    /// removes its temporary files. If the process ignores SIGHUP, as under `nohup`, the signal stays ignored.
+    #[cfg(feature = "ctrl-c")]
+    pub fn on_ctrl_c(mut self) -> Self {
+        self.0.options.stop_on_ctrl_c = true;
+        self
+    }
+}
+
+/// Settings of failed rows, taken by [`EvaluateBuilder::failures`].
+#[must_use]
+pub struct FailureSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> FailureSettings<G, P> {
+    setters! {
+        /// Sets the score that a failed row contributes to [`mean`](crate::MetricSummary::mean), from -1e300 to
+        /// 1e300; the default is 0.
+        pub fn score(score: f64) => 0.options.failure_score = score;
+
+        /// Records the backtrace of a panic in [`RowResult::traceback`](crate::RowResult::traceback) and in result
+        /// files. This installs a panic hook once, which calls the previous hook. Returned errors always include their
+        /// causes if their `{:#}` format shows them.
+        pub fn provide_traceback(provide: bool) => 0.row_options.traceback = provide;
+
+        /// Sets whether a row that a metric cannot read ends the run with an error, like a row that is not JSON. A row
+        /// is unreadable if a required field is missing, for example. By default, such a row fails. Applies to rows of
+        /// files ([`score_files`](crate::Evaluate::score_files)).
+        pub fn reject_unreadable_rows(reject: bool) => 0.row_options.rejects_unreadable = reject;
+
+        /// Starts a second attempt at a program or asynchronous metric that has not finished after `delay`, and never a
+        /// third. The first attempt to succeed wins and the other is cancelled; if one fails, the other is awaited. Off
+        /// by default. A cancelled call may have cost something that no score reports.
+        pub fn resubmit_stragglers(delay: Duration) => 0.row_options.resubmit_after = Some(delay);
+    }
+}
