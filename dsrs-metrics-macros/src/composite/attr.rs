@@ -10,7 +10,7 @@ use crate::shared::attrs::{self, Attribute, Key};
 use crate::shared::combinators::{is_combinator, nearest_combinator};
 use crate::shared::errors::Errors;
 use crate::shared::list;
-use crate::shared::meant;
+use crate::shared::meant::{self, Meant};
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
@@ -89,7 +89,7 @@ impl Attribute for CompositeAttrs {
         let found = list::to_comma(&input.fork()).unwrap_or_default();
         if let Some(meant) = meant::metrics(&found) {
             self.has_root = true;
-            let names: Vec<String> = meant.iter().map(|metric| metric.component()).collect();
+            let names: Vec<String> = meant.iter().map(Meant::component).collect();
             let message = format!(
                 "expected a combinator, found `{}`; write `all({})`",
                 as_written(&found),
