@@ -125,7 +125,7 @@ impl Attribute for CompositeAttrs {
         let had_root = std::mem::replace(&mut self.has_root, true);
         if !rest.peek(Token![=]) || rest.peek(Token![==]) {
             return Some(format!(
-                "expected a combinator, found `{name}`; write `all({name} >= 0.9, ..)` or `weighted({name} = 0.5, ..)`"
+                "expected a combinator, found `{name}`; write `all({name} >= 0.9)` or `weighted({name} = 1.0)`, with the other metrics after it"
             ));
         }
         (!had_root).then(|| {
